@@ -1,0 +1,60 @@
+# `make report` and `make test` do all the set-up: a virtual environment in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := .stamps
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help report test lint types bench docs clean install install-dev
+
+help:
+	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
+	@echo "make test     run all tests"
+	@echo "make lint     ruff: lint and format check"
+	@echo "make types    pyright"
+	@echo "make bench    the speed table: ours, the textbook, a peer package, in one run"
+	@echo "make docs     build the documentation (warnings are errors)"
+	@echo "make clean    remove everything that the other targets made"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "cobayes needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMPS)/user: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing cobayes into $(VENV) (once) ..."
+	$(PIP) -e '.[plots,labels]'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what the tests need into $(VENV) (once) ..."
+	$(PIP) -e '.[dev]'
+	@mkdir -p $(STAMPS) && touch $@ $(STAMPS)/user
+
+install: $(STAMPS)/user
+
+install-dev: $(STAMPS)/dev
+
+report: $(STAMPS)/user
+	$(BIN)/cobayes reproduce --scale quick --out report
+
+test: $(STAMPS)/dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMPS)/dev
+	$(BIN)/pyright
+
+bench: $(STAMPS)/dev
+	$(BIN)/python -m benchmarks.run
+
+docs: $(STAMPS)/dev
+	$(BIN)/python -m docs.build
+
+clean:
+	rm -rf $(VENV) $(STAMPS) report docs/_build dist build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

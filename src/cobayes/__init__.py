@@ -1,0 +1,74 @@
+"""Sequential Cooperative Bayesian Inference (SCBI).
+
+Everything public is imported from here; modules load when they are first used, so that
+``import cobayes`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from cobayes._version import __version__
+
+# Public name -> module that defines it.
+_HOME = {
+    "BI": "cobayes.rules",
+    "SCBI": "cobayes.rules",
+    "CobayesError": "cobayes.errors",
+    "CobayesWarning": "cobayes.errors",
+    "ConvergenceError": "cobayes.errors",
+    "CooperativeInference": "cobayes.rules",
+    "Learner": "cobayes.lessons",
+    "Lesson": "cobayes.lessons",
+    "MissingDependencyError": "cobayes.errors",
+    "Model": "cobayes.model",
+    "ScalingResult": "cobayes.scaling",
+    "Teacher": "cobayes.lessons",
+    "cooperative_inference": "cobayes.rules",
+    "examples": "cobayes.example_library",
+    "read_model": "cobayes.reading",
+    "run_lesson": "cobayes.lessons",
+    "scale": "cobayes.scaling",
+    "smooth": "cobayes.model",
+}
+_MODULES = ("plots",)
+
+__all__ = [*sorted(_HOME), *_MODULES, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"cobayes.{name}")
+    else:
+        raise AttributeError(f"module 'cobayes' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from cobayes import plots as plots
+    from cobayes.errors import CobayesError as CobayesError
+    from cobayes.errors import CobayesWarning as CobayesWarning
+    from cobayes.errors import ConvergenceError as ConvergenceError
+    from cobayes.errors import MissingDependencyError as MissingDependencyError
+    from cobayes.example_library import examples as examples
+    from cobayes.lessons import Learner as Learner
+    from cobayes.lessons import Lesson as Lesson
+    from cobayes.lessons import Teacher as Teacher
+    from cobayes.lessons import run_lesson as run_lesson
+    from cobayes.model import Model as Model
+    from cobayes.model import smooth as smooth
+    from cobayes.reading import read_model as read_model
+    from cobayes.rules import BI as BI
+    from cobayes.rules import SCBI as SCBI
+    from cobayes.rules import CooperativeInference as CooperativeInference
+    from cobayes.rules import cooperative_inference as cooperative_inference
+    from cobayes.scaling import ScalingResult as ScalingResult
+    from cobayes.scaling import scale as scale

@@ -1,0 +1,80 @@
+"""Errors that say what was found, what was expected and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cobayes.scaling import ScalingResult
+
+
+class CobayesError(ValueError):
+    """Bad input, described in one line, with a hint about what to do.
+
+    Parameters
+    ----------
+    message
+        What was found and what was expected.
+    hint
+        What the user can do about it; shown on a line of its own.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}\n  hint: {hint}")
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self):
+        # Errors cross process borders; args alone would drop the hint's place.
+        return (type(self), (self.message, self.hint))
+
+
+class ConvergenceError(CobayesError):
+    """The scaling did not reach the tolerance; what was reached is attached.
+
+    Attributes
+    ----------
+    result
+        The unconverged result, or None where there is none to show.
+    """
+
+    def __init__(
+        self, message: str, hint: str | None = None, result: ScalingResult | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.result = result
+
+    def __reduce__(self):
+        return (type(self), (self.message, self.hint, self.result))
+
+
+class MissingDependencyError(CobayesError, ImportError):
+    """A feature of an optional extra was used and the extra is not installed."""
+
+
+class CobayesWarning(UserWarning):
+    """Something legal that a user probably did not mean."""
+
+
+def import_optional(module: str, extra: str, purpose: str):
+    """Import an optional dependency or say which extra brings it.
+
+    Parameters
+    ----------
+    module
+        Name of the module to import.
+    extra
+        The extra of cobayes that installs it.
+    purpose
+        What it is needed for, as the start of a sentence.
+    """
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(
+            f"{purpose} needs the package {package!r}, which is not installed.",
+            f"pip install 'cobayes[{extra}]'",
+        ) from error

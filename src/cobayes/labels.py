@@ -1,0 +1,101 @@
+"""Labels of data and hypotheses, and looking them up."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterable, Sequence
+
+from cobayes.errors import CobayesError, CobayesWarning
+
+
+def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple[str, ...]:
+    """Turn what the user gave into unique text labels.
+
+    Parameters
+    ----------
+    labels
+        The user's labels; None numbers the positions from zero.
+    count
+        How many there must be.
+    kind
+        "datum" or "hypothesis", for messages.
+    """
+    if labels is None:
+        return tuple(str(position) for position in range(count))
+    given = list(labels)
+    texts = tuple(str(label) for label in given)
+    if len(texts) != count:
+        raise CobayesError(
+            f"{len(texts)} labels were given for {count} {plural(kind)}.",
+            f"give exactly {count}, or none at all.",
+        )
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            raise CobayesError(
+                f"the {kind} label {text!r} occurs twice; labels must differ.",
+                "rename or merge the rows or columns that share it.",
+            )
+        seen.add(text)
+    numbered = [is_position(label) for label in given]
+    if count and all(numbered) and texts != tuple(str(position) for position in range(count)):
+        warnings.warn(
+            f"the {kind} labels are whole numbers; in calls a number means a position "
+            f"(counted from 0) and the label {texts[0]} is written '{texts[0]}'.",
+            CobayesWarning,
+            stacklevel=4,
+        )
+    return texts
+
+
+def plural(kind: str) -> str:
+    """Return the plural of "datum" or "hypothesis"."""
+    return {"datum": "data", "hypothesis": "hypotheses"}[kind]
+
+
+def is_position(value: object) -> bool:
+    """Tell whether a value counts positions: an integer, but not a truth value."""
+    if isinstance(value, bool):
+        return False
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+def find(value: object, labels: Sequence[str], kind: str) -> int:
+    """Turn a position or a label into a position.
+
+    Parameters
+    ----------
+    value
+        An integer (a position, counted from zero) or a label.
+    labels
+        The labels in order.
+    kind
+        "datum" or "hypothesis", for messages.
+    """
+    if is_position(value):
+        position = operator.index(value)  # type: ignore[arg-type]
+        if 0 <= position < len(labels):
+            return position
+        raise CobayesError(
+            f"there is no {kind} at position {position}; "
+            f"positions go from 0 to {len(labels) - 1}.",
+            f"for the label {position} write '{position}'."
+            if str(position) in labels
+            else f"choose one of: {shorten(labels)}.",
+        )
+    if isinstance(value, str) and value in labels:
+        return labels.index(value)
+    raise CobayesError(
+        f"there is no {kind} called {value!r}.", f"choose one of: {shorten(labels)}."
+    )
+
+
+def shorten(labels: Sequence[str], limit: int = 12) -> str:
+    """List labels for a message, cutting a long list."""
+    shown = ", ".join(repr(label) for label in labels[:limit])
+    return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
