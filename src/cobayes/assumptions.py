@@ -131,7 +131,9 @@ def _distinguishable(teacher: Model, learner: Model | None) -> Finding:
                 "warning",
                 f"{owner}columns are proportional: {named}{more}; no data can tell them apart.",
             )
-    return Finding("ii", "holds", "the hypotheses are distinguishable: no columns are proportional.")
+    return Finding(
+        "ii", "holds", "the hypotheses are distinguishable: no columns are proportional."
+    )
 
 
 def _scaled_matrix(teacher: Model, learner: Model | None) -> Finding:

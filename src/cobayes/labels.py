@@ -82,8 +82,7 @@ def find(value: object, labels: Sequence[str], kind: str) -> int:
         if 0 <= position < len(labels):
             return position
         raise CobayesError(
-            f"there is no {kind} at position {position}; "
-            f"positions go from 0 to {len(labels) - 1}.",
+            f"there is no {kind} at position {position}; positions go from 0 to {len(labels) - 1}.",
             f"for the label {position} write '{position}'."
             if str(position) in labels
             else f"choose one of: {shorten(labels)}.",

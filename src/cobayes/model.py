@@ -353,8 +353,7 @@ def _unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
                 "data by hypotheses."
             )
         own = [
-            list(matrix.coords[dim].values) if dim in matrix.coords else None
-            for dim in matrix.dims
+            list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
         return matrix.values, own[0], own[1]
     return matrix, None, None
