@@ -1,0 +1,248 @@
+"""Models from files: every format, and errors that name the file and the cell."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import cobayes as cb
+
+MATRIX = [[0.3, 0.3], [0.1, 0.3]]
+AS_DICT = {"matrix": MATRIX, "data": ["left", "up"], "hypotheses": ["A", "B"]}
+LABELLED = "datum,A,B\nleft,0.3,0.3\nup,0.1,0.3\n"
+
+
+def write(folder, name, content, encoding="utf-8"):
+    path = folder / name
+    path.write_text(content, encoding=encoding)
+    return path
+
+
+def assert_is_labelled(model):
+    assert model.data == ("left", "up")
+    assert model.hypotheses == ("A", "B")
+    np.testing.assert_array_equal(model.matrix, MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("m.csv", LABELLED),
+        ("m.CSV", LABELLED),
+        ("m.tsv", LABELLED.replace(",", "\t")),
+        ("m.csv", LABELLED.replace(",", ";")),
+        ("m.csv", LABELLED.replace("datum", "")),
+        ("m.csv", LABELLED.replace("datum,", "")),
+        ("m.csv", LABELLED.replace("\n", "\r\n") + "\r\n\r\n,,\r\n"),
+        ("m.csv", "\n" + LABELLED.replace("\n", "\n\n")),
+        ("m.csv", '"datum","A","B"\n"left","0.3", 0.3\n"up",1e-1,.3'),
+        (
+            "m.json",
+            json.dumps(AS_DICT),
+        ),
+        ("m.json", json.dumps({"columns": ["A", "B"], "index": ["left", "up"], "data": MATRIX})),
+    ],
+)
+def test_every_spelling_of_a_labelled_file_gives_the_same_model(tmp_path, name, content):
+    assert_is_labelled(cb.read_model(write(tmp_path, name, content)))
+
+
+def test_a_byte_order_mark_is_not_part_of_a_label(tmp_path):
+    path = write(tmp_path, "m.csv", LABELLED.replace("datum,", ""), encoding="utf-8-sig")
+    assert_is_labelled(cb.read_model(path))
+
+
+def test_quoted_labels_may_hold_separators_and_line_breaks(tmp_path):
+    path = write(tmp_path, "m.csv", ',"A, or a","B ""b"""\n"left\nright",1,2\nup,3,4\n')
+    model = cb.read_model(str(path))
+    assert model.hypotheses == ("A, or a", 'B "b"')
+    assert model.data == ("left\nright", "up")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("m.csv", "0.3,0.3\n0.1,0.3\n"),
+        ("m.tsv", "0.3\t0.3\n0.1\t0.3\n"),
+        ("m.json", "[[0.3, 0.3], [0.1, 0.3]]"),
+        ("m.json", '{"matrix": [[0.3, 0.3], [0.1, 0.3]]}'),
+    ],
+)
+def test_a_file_of_numbers_alone_is_a_matrix_without_labels(tmp_path, name, content):
+    assert cb.read_model(write(tmp_path, name, content)) == cb.Model(MATRIX)
+
+
+def test_numbers_as_labels_stay_labels(tmp_path):
+    model = cb.read_model(write(tmp_path, "m.csv", "number,even,odd\n2,0.9,0.1\n3,0.1,0.9\n"))
+    assert model.data == ("2", "3")
+    model = cb.read_model(write(tmp_path, "n.csv", ",2019,2020\na,0.9,0.1\nb,0.1,0.9\n"))
+    assert model.hypotheses == ("2019", "2020")
+
+
+def test_a_forgotten_line_of_hypotheses_is_warned_about(tmp_path):
+    path = write(tmp_path, "m.csv", "left,0.3,0.4\nup,0.1,0.3\n")
+    with pytest.warns(cb.CobayesWarning, match="read as the hypotheses' labels"):
+        cb.read_model(path)
+
+
+def test_parquet_takes_the_index_as_data(tmp_path):
+    frame = pd.DataFrame(MATRIX, index=["left", "up"], columns=["A", "B"])
+    frame.to_parquet(tmp_path / "m.parquet")
+    assert_is_labelled(cb.read_model(tmp_path / "m.parquet"))
+
+
+def test_parquet_without_an_index_takes_a_first_column_of_text(tmp_path):
+    frame = pd.DataFrame({"datum": ["left", "up"], "A": [0.3, 0.1], "B": [0.3, 0.3]})
+    frame.to_parquet(tmp_path / "m.parquet", index=False)
+    assert_is_labelled(cb.read_model(tmp_path / "m.parquet"))
+
+
+def test_parquet_with_numbers_alone_numbers_its_data(tmp_path):
+    pd.DataFrame({"A": [0.3, 0.1], "B": [0.3, 0.3]}).to_parquet(tmp_path / "m.pq")
+    assert cb.read_model(tmp_path / "m.pq").data == ("0", "1")
+
+
+def test_parquet_errors_name_the_cell(tmp_path):
+    frame = pd.DataFrame({"A": [0.3, 0.1], "B": [0.3, None]}, index=["left", "up"])
+    frame.to_parquet(tmp_path / "m.parquet")
+    with pytest.raises(cb.CobayesError, match=r"row 2, column 2 \(datum 'up', hypothesis 'B'\)"):
+        cb.read_model(tmp_path / "m.parquet")
+
+
+def test_a_file_that_is_not_parquet_is_an_error(tmp_path):
+    with pytest.raises(cb.CobayesError, match="cannot be read as Parquet"):
+        cb.read_model(write(tmp_path, "m.parquet", "not parquet"))
+
+
+CELL = r"m\.csv, line 3, column 2 \(datum 'up', hypothesis 'A'\)"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("much", "'much' is not a number"),
+        ("", "the cell is empty"),
+        ("NaN", "'NaN' is a missing value"),
+        ("NA", "'NA' is a missing value"),
+        ("0", "0 is zero"),
+        ("0.000", "is zero"),
+        ("1e-400", "is zero"),
+        ("-0.1", "-0.1 is negative"),
+        ("inf", "inf is infinite"),
+        ("1e400", "is infinite"),
+        ("1_0", "is not a number"),
+        ("10%", "is not a number"),
+        ('"0,1"', "'0,1' is not a number"),
+    ],
+)
+def test_a_bad_cell_is_named_by_line_column_and_labels(tmp_path, cell, found):
+    path = write(tmp_path, "m.csv", f"datum,A,B\nleft,0.3,0.3\nup,{cell},0.3\n")
+    with pytest.raises(cb.CobayesError, match=f"{CELL}: .*{found}") as caught:
+        cb.read_model(path)
+    assert caught.value.hint
+
+
+def test_a_bad_cell_of_a_plain_matrix_is_named_by_line_and_column(tmp_path):
+    path = write(tmp_path, "m.csv", "0.1,0.2,0.3\n\n0.4,,0.6\n")
+    with pytest.raises(cb.CobayesError, match="line 3, column 2: the cell is empty"):
+        cb.read_model(path)
+    path = write(tmp_path, "m.csv", "0.1,x,0.3\n0.4,0.5,0.6\n")
+    with pytest.raises(cb.CobayesError, match="line 1, column 2: 'x' is not a number"):
+        cb.read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ('"0.1"', None),
+        ('"x"', "'x' is not a number"),
+        ("null", "the cell is empty"),
+        ("NaN", "NaN is a missing value"),
+        ("Infinity", "is infinite"),
+        ("0", "is zero"),
+        ("-1", "is negative"),
+        ("true", "True is not a number"),
+        ("[1]", "is not a number"),
+    ],
+)
+def test_a_bad_cell_of_json_is_named(tmp_path, cell, found):
+    path = write(tmp_path, "m.json", f'{{"matrix": [[1, 2], [{cell}, 3]], "data": ["a", "b"]}}')
+    if found is None:
+        assert cb.read_model(path).matrix[1, 0] == 0.1
+        return
+    with pytest.raises(cb.CobayesError, match=rf"row 2, column 1 .*\(datum 'b'\): .*{found}"):
+        cb.read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("m.csv", "", "m.csv is empty"),
+        ("m.csv", "\n \n", "m.csv is empty"),
+        ("m.json", "", "m.json is empty"),
+        ("m.json", "[]", "holds no numbers"),
+        ("m.json", "[[], []]", "holds no numbers"),
+        ("m.json", "3", "not a list of rows"),
+        ("m.json", '{"rows": 1}', "no entry 'matrix'"),
+        ("m.json", '{"matrix": [[1, 2]], "data": "ab"}', "not a list"),
+        ("m.json", '{"matrix": [[1, 2]], "data": ["a", "b"]}', "2 labels for 1 data"),
+        ("m.json", "[[1, 2],\n [3, }", "line 2, column 6: not valid JSON"),
+        ("m.json", "[[1, 2], [3]]", "row 2 of the matrix: found 1 cell, expected 2"),
+        ("m.csv", "datum,A,B\n", "one line"),
+        ("m.csv", "datum,A,B\nleft,1,2\nup,1\n", "line 3: found 2 cells, expected 3"),
+        ("m.csv", "datum,A,B\nleft,1,2,3,4\n", "line 2: found 5 cells, expected 3"),
+        ("m.csv", "1,2\n3\n", "line 2: found 1 cell, expected 2"),
+        ("m.csv", "1,2\n3,4,5\n", "line 2: found 3 cells, expected 2"),
+        ("m.csv", "d,A,A\nx,1,2\n", "m.csv: the hypothesis label 'A' occurs twice"),
+        ("m.csv", 'd,A,B\nx,"1,2\n', "m.csv, line"),
+        ("m.csv", "datum\nleft\n", "holds no numbers"),
+        ("m.xls", LABELLED, "suffix '.xls'"),
+        ("m", LABELLED, "no suffix"),
+    ],
+)
+def test_a_bad_file_is_an_error_that_names_it(tmp_path, name, content, message):
+    with pytest.raises(cb.CobayesError) as caught:
+        cb.read_model(write(tmp_path, name, content))
+    assert message in caught.value.message
+    assert str(tmp_path / name) in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_a_missing_file_is_an_error_that_knows_its_neighbours(tmp_path):
+    write(tmp_path, "world.csv", LABELLED)
+    with pytest.raises(cb.CobayesError, match="there is no file") as caught:
+        cb.read_model(tmp_path / "world.tsv")
+    assert caught.value.hint == "did you mean world.csv?"
+    with pytest.raises(cb.CobayesError, match="is a folder"):
+        cb.read_model(tmp_path)
+
+
+def test_text_in_another_encoding_is_an_error(tmp_path):
+    (tmp_path / "m.csv").write_bytes("daté,A\nx,1\n".encode("latin-1"))
+    with pytest.raises(cb.CobayesError, match="not UTF-8 text"):
+        cb.read_model(tmp_path / "m.csv")
+
+
+labels = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp", "Zs"]), min_size=1
+).filter(lambda text: not text.replace(".", "").isdigit())
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    matrix=arrays(np.float64, (3, 2), elements=st.floats(1e-300, 1e300)),
+    data=st.lists(labels, min_size=3, max_size=3, unique=True),
+    hypotheses=st.lists(labels, min_size=2, max_size=2, unique=True),
+)
+def test_what_pandas_writes_is_read_back_bit_for_bit(tmp_path_factory, matrix, data, hypotheses):
+    model = cb.Model(matrix, data, hypotheses)
+    folder = tmp_path_factory.mktemp("written")
+    model.to_dataframe().to_csv(folder / "m.csv")
+    model.to_dataframe().to_parquet(folder / "m.parquet")
+    (folder / "m.json").write_text(json.dumps(model.to_dict()), encoding="utf-8")
+    for name in ("m.csv", "m.parquet", "m.json"):
+        assert cb.read_model(folder / name) == model
