@@ -34,7 +34,7 @@ _HOME = {
 }
 _MODULES = ("plots",)
 
-__all__ = [*sorted(_HOME), *_MODULES, "__version__"]  # noqa: PLE0604
+__all__ = [*sorted(_HOME), *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

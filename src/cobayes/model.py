@@ -61,7 +61,7 @@ class Model:
         data: Iterable[object] | None = None,
         hypotheses: Iterable[object] | None = None,
     ) -> None:
-        values, own_data, own_hypotheses = _unpack(matrix)
+        values, own_data, own_hypotheses = unpack(matrix)
         array = _as_float_matrix(values)
         data_labels = label_rules.make_labels(
             own_data if data is None else data, array.shape[0], "datum"
@@ -239,7 +239,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
             f"epsilon is {epsilon!r}; it must lie strictly between 0 and 1.",
             "1e-6 is a common choice.",
         )
-    values, data, hypotheses = _unpack(matrix)
+    values, data, hypotheses = unpack(matrix)
     array = _as_float_matrix(values)
     names = (
         label_rules.make_labels(data, array.shape[0], "datum"),
@@ -337,7 +337,7 @@ def require_positive(
     )
 
 
-def _unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
+def unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
     """Separate values from the labels that a table brings along."""
     if isinstance(matrix, Model):
         return matrix.matrix, matrix.data, matrix.hypotheses

@@ -1,0 +1,74 @@
+"""The one decorator for compiled kernels.
+
+Kernels are compiled when they are first called and cached on disk. Where no folder can be
+written (a read-only install without a home), they are compiled again in every process.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event
+
+logger = logging.getLogger("cobayes")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Lets sums be vectorised, and nothing else: NaN and infinity keep their meaning.
+REASSOCIATE = {"reassoc", "contract"}
+
+
+def compiled(
+    *, fastmath: bool | set[str] = False, **options: Any
+) -> Callable[[Function], Function]:
+    """Compile a function at its first call, without the interpreter's lock, cached on disk.
+
+    Parameters
+    ----------
+    fastmath
+        At most `REASSOCIATE`; more would break the checks for NaN.
+    **options
+        Further options of `numba.njit`.
+    """
+
+    def decorate(function: Function) -> Function:
+        settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
+        try:
+            return numba.njit(cache=True, **settings)(function)  # type: ignore[return-value]
+        except RuntimeError:  # no place to put a cache
+            return numba.njit(**settings)(function)  # type: ignore[return-value]
+
+    return decorate
+
+
+class _CompilationNotice(event.Listener):
+    """Says "compiling" when it takes more than a second, so that nobody is left wondering."""
+
+    def __init__(self, patience: float = 1.0) -> None:
+        self.patience = patience
+        self._local = threading.local()
+
+    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+        depth = getattr(self._local, "depth", 0)
+        self._local.depth = depth + 1
+        if depth == 0:
+            timer = threading.Timer(self.patience, self._notify)
+            timer.daemon = True
+            timer.start()
+            self._local.timer = timer
+
+    def on_end(self, event: event.Event) -> None:  # noqa: ARG002
+        self._local.depth = getattr(self._local, "depth", 1) - 1
+        if self._local.depth == 0:
+            self._local.timer.cancel()
+
+    @staticmethod
+    def _notify() -> None:
+        logger.warning("compiling cobayes's numerical code (once; it is cached on disk) ...")
+
+
+event.register("numba:compile", _CompilationNotice())

@@ -1,0 +1,162 @@
+"""The two agents: a teacher who knows the true hypothesis and a learner who does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.lessons import saving
+from cobayes.lessons.drawing import draw
+from cobayes.rules import Rule, rule_from_dict
+from cobayes.rules.base import Response, log_posterior, require_teachable
+
+Array = NDArray[np.float64]
+
+
+class Learner:
+    """A learner: it holds a belief and updates it with every datum.
+
+    Parameters
+    ----------
+    rule
+        How it learns: `SCBI` or `BI` with the learner's matrix.
+    prior
+        Its belief before the first datum; uniform by default.
+    """
+
+    kind = "learner"
+
+    def __init__(self, rule: Rule, prior: ArrayLike | None = None) -> None:
+        if not isinstance(rule, Rule):
+            raise CobayesError(
+                f"the rule is a {type(rule).__name__}; expected a rule.",
+                "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
+            )
+        self.rule = rule
+        self._log_belief = rule.log_belief(prior, "prior")
+        self._memory: Array | None = None
+        self._response: Response | None = None
+
+    @property
+    def belief(self) -> Array:
+        """The current belief, shape (m,)."""
+        return np.exp(self._log_belief)
+
+    @property
+    def log_belief(self) -> Array:
+        """The logarithms of the belief, exact where the belief itself underflows."""
+        return self._log_belief.copy()
+
+    @property
+    def likelihood(self) -> Array:
+        """The rule's likelihood matrix at the current belief, shape (n, m)."""
+        if self._response is None:
+            self._response = self.rule.respond(self._log_belief, self._memory)
+        return self._response.likelihood
+
+    def observe(self, datum: int | str) -> Array:
+        """Update the belief with a datum, given by position or label, and return it."""
+        row = self.rule.model.datum_index(datum)
+        self._log_belief = log_posterior(self._log_belief, self.likelihood[row])
+        self._memory = self._response.memory if self._response else None
+        self._response = None
+        return self.belief
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain content that JSON can hold."""
+        return {
+            "kind": self.kind,
+            "rule": self.rule.to_dict(),
+            "log_belief": saving.pack(self._log_belief),
+            "memory": None if self._memory is None else saving.pack(self._memory),
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """Undo `to_dict`; the agent goes on exactly where it was."""
+        saving.require_kind(content, cls.kind)
+        agent = cls._rebuild(rule_from_dict(content["rule"]), content)
+        agent._log_belief = saving.unpack(content["log_belief"])
+        agent._memory = None if content["memory"] is None else saving.unpack(content["memory"])
+        return agent
+
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
+        return cls(rule)
+
+    def save(self, path: str | Path) -> None:
+        """Write the state to a JSON file."""
+        saving.write(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a state written by `save`."""
+        return cls.from_dict(saving.read(path))
+
+    def __repr__(self) -> str:
+        best = int(np.argmax(self._log_belief))
+        name = self.rule.model.hypotheses[best]
+        return (
+            f"{type(self).__name__}({self.rule.name}; most likely {name!r} "
+            f"with {self.belief[best]:.4f})"
+        )
+
+
+class Teacher(Learner):
+    """A teacher: it knows the true hypothesis and follows the learner's belief in its mind.
+
+    Its ``belief`` is its estimate of the learner's; the two agree as long as matrices and
+    priors do.
+
+    Parameters
+    ----------
+    rule
+        How it teaches: `SCBI` or `BI` with the teacher's matrix.
+    hypothesis
+        The true hypothesis, by position or label.
+    prior
+        What it takes the learner's prior to be; uniform by default.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    """
+
+    kind = "teacher"
+
+    def __init__(
+        self,
+        rule: Rule,
+        hypothesis: int | str,
+        prior: ArrayLike | None = None,
+        rng: Any = None,
+    ) -> None:
+        super().__init__(rule, prior)
+        self.hypothesis = rule.model.hypothesis_index(hypothesis)
+        require_teachable(rule.model, self._log_belief, self.hypothesis, "prior")
+        self._rng = np.random.default_rng(rng)
+
+    @property
+    def distribution(self) -> Array:
+        """The distribution from which the next datum is drawn, shape (n,)."""
+        return self.likelihood[:, self.hypothesis].copy()
+
+    def choose(self) -> int:
+        """Draw the next datum, follow its effect on the learner, and return its position."""
+        datum = int(draw(self.distribution, self._rng.random()))
+        self.observe(datum)
+        return datum
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state, the random generator's too, as content that JSON can hold."""
+        return {
+            **super().to_dict(),
+            "hypothesis": self.hypothesis,
+            "rng": saving.pack_generator(self._rng),
+        }
+
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
+        return cls(rule, content["hypothesis"], rng=saving.unpack_generator(content["rng"]))

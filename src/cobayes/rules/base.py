@@ -1,0 +1,131 @@
+"""The contract that both rules fulfil.
+
+A rule is a map from the learner's belief to a likelihood matrix: everything else, what the
+teacher does and what the learner concludes, follows from Bayes' formula. Plain Bayesian
+inference has the same likelihood for every belief; SCBI scales it to the belief.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model
+
+Array = NDArray[np.float64]
+
+
+class Response(NamedTuple):
+    """A rule's answer to a belief.
+
+    Attributes
+    ----------
+    likelihood : ndarray
+        Column-stochastic, shape (n, m).
+    memory : ndarray or None
+        What makes the answer to the next belief quicker; an agent hands it back.
+    """
+
+    likelihood: Array
+    memory: Array | None = None
+
+
+class Rule(ABC):
+    """How a learner learns and a teacher teaches, given the learner's belief.
+
+    Parameters
+    ----------
+    matrix
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, matrix: MatrixLike) -> None:
+        self.model: Model = as_model(matrix)
+
+    @abstractmethod
+    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+        """Return the likelihood matrix for a belief given by its logarithms.
+
+        This is the one step that agents, exact trees and the command line share; the
+        public methods below are views of it.
+
+        Parameters
+        ----------
+        log_belief
+            Normalised; minus infinity for a hypothesis that is ruled out.
+        memory
+            The last response's, where there was one.
+        """
+
+    def likelihood(self, belief: ArrayLike) -> Array:
+        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
+        return self.respond(self.log_belief(belief)).likelihood
+
+    def teach(self, belief: ArrayLike, hypothesis: int | str) -> Array:
+        """Return the teacher's distribution over data, tau in the paper: (n,).
+
+        Parameters
+        ----------
+        belief
+            The learner's belief, as far as the teacher knows.
+        hypothesis
+            The true hypothesis, by position or label; it must not be ruled out.
+        """
+        column = self.model.hypothesis_index(hypothesis)
+        log_belief = self.log_belief(belief)
+        require_teachable(self.model, log_belief, column, "belief")
+        return self.respond(log_belief).likelihood[:, column].copy()
+
+    def update(self, belief: ArrayLike, datum: int | str) -> Array:
+        """Return the posterior after one datum, T_d(belief) in the paper: (m,)."""
+        row = self.model.datum_index(datum)
+        log_belief = self.log_belief(belief)
+        return np.exp(log_posterior(log_belief, self.respond(log_belief).likelihood[row]))
+
+    def posteriors(self, belief: ArrayLike) -> Array:
+        """Return the posteriors after every possible datum: (n, m), rows sum to one."""
+        log_belief = self.log_belief(belief)
+        return np.exp(log_posterior(log_belief, self.respond(log_belief).likelihood))
+
+    def log_belief(self, belief: ArrayLike | None, name: str = "belief") -> Array:
+        """Validate a belief and return its logarithms; None is the uniform belief."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.model.distribution(belief, name=name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {"rule": self.name, **self.model.to_dict()}
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.model!r})"
+
+
+def log_posterior(log_belief: Array, likelihood: Array) -> Array:
+    """Return log Bayes: log belief + log likelihood, normalised along the last axis.
+
+    Parameters
+    ----------
+    log_belief
+        Shape (m,); minus infinity where a hypothesis is ruled out.
+    likelihood
+        One row (m,) or all of them (n, m).
+    """
+    joint = log_belief + np.log(likelihood)
+    peak = joint.max(axis=-1, keepdims=True)
+    return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
+
+
+def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
+    """Raise an error where the hypothesis to teach is ruled out from the start."""
+    if log_belief[hypothesis] == -np.inf:
+        raise CobayesError(
+            f"the {what} in the hypothesis to teach, {model.hypotheses[hypothesis]!r}, is zero; "
+            "no data can ever raise it, so teaching is impossible.",
+            "give it a positive probability, or teach another hypothesis.",
+        )

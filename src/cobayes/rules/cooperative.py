@@ -1,0 +1,101 @@
+"""One round of cooperative inference, Eq. (1) of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import import_optional
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.scaling import ScalingResult, scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CooperativeInference:
+    """A teacher and a learner who take each other into account, in one round.
+
+    Attributes
+    ----------
+    teacher : ndarray
+        P_T(d | h), shape (n, m), columns sum to one.
+    learner : ndarray
+        P_L(h | d), shape (n, m), rows sum to one.
+    model : Model
+        The matrix and its labels.
+    learner_prior, teacher_prior : ndarray
+        P_L0 over hypotheses and P_T0 over data.
+    scaling : ScalingResult
+        The scaling behind it, over the data that the teacher may choose.
+    """
+
+    teacher: Array
+    learner: Array
+    model: Model
+    learner_prior: Array
+    teacher_prior: Array
+    scaling: ScalingResult
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a tidy table: one row for each datum and hypothesis."""
+        return self.to_xarray().to_dataframe().reset_index()
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return both matrices as a Dataset with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("datum", "hypothesis")
+        return xarray.Dataset(
+            {"teacher": (dims, self.teacher), "learner": (dims, self.learner)},
+            coords={"datum": list(self.model.data), "hypothesis": list(self.model.hypotheses)},
+        )
+
+    def __repr__(self) -> str:
+        n, m = self.model.shape
+        return f"CooperativeInference({n} data x {m} hypotheses; {self.scaling!r})"
+
+
+def cooperative_inference(
+    matrix: MatrixLike,
+    *,
+    learner_prior: ArrayLike | None = None,
+    teacher_prior: ArrayLike | None = None,
+) -> CooperativeInference:
+    """Solve the two equations of cooperative inference.
+
+    The learner applies Bayes' formula to the teacher's choice, and the teacher to the
+    learner's inference: ``P_L(h|d) ∝ P_T(d|h) P_L0(h)`` and ``P_T(d|h) ∝ P_L(h|d) P_T0(d)``.
+
+    Parameters
+    ----------
+    matrix
+        The data-by-hypotheses matrix that both start from.
+    learner_prior
+        P_L0, over hypotheses; uniform by default.
+    teacher_prior
+        P_T0, over data; uniform by default. A datum with probability zero is never chosen.
+
+    Notes
+    -----
+    Eq. (1) of the paper: scale the matrix to row sums P_T0 and column sums P_L0; its columns,
+    normalised, are the teacher and its rows, normalised, the learner.
+    """
+    model = as_model(matrix)
+    over_hypotheses = model.distribution(learner_prior, name="learner's prior")
+    over_data = model.distribution(teacher_prior, over="datum", name="teacher's prior")
+    chosen = over_data > 0.0
+    scaling = scale(model.matrix[chosen], over_data[chosen], over_hypotheses)
+    teacher = np.zeros(model.shape)
+    teacher[chosen] = scaling.row_scaling[:, None] * model.matrix[chosen] * scaling.factors
+    teacher /= teacher.sum(axis=0)
+    # Rows of data that are never chosen still have a reading: the same column scaling.
+    learner = model.matrix * scaling.column_scaling
+    learner /= learner.sum(axis=1, keepdims=True)
+    return CooperativeInference(teacher, learner, model, over_hypotheses, over_data, scaling)

@@ -1,0 +1,88 @@
+"""SCBI: sequential cooperative Bayesian inference."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.model import MatrixLike
+from cobayes.rules.base import Response, Rule
+from cobayes.scaling.solver import is_suspicious, solve
+
+Array = NDArray[np.float64]
+
+MAX_ITERATIONS = 100_000
+
+
+class SCBI(Rule):
+    """Sequential cooperative Bayesian inference: the likelihood is scaled to the belief.
+
+    At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
+    ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
+    takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
+    nothing.
+
+    Parameters
+    ----------
+    matrix
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+    tolerance
+        For the relative error of the scaling.
+
+    Notes
+    -----
+    Section 2.1 and Algorithm 1 of the paper. ``likelihood`` is M_k, ``posteriors`` is
+    M^<n theta>, ``update(theta, d)`` is T_d(theta) and ``teach`` is tau.
+    """
+
+    name: ClassVar[str] = "SCBI"
+
+    def __init__(self, matrix: MatrixLike, *, tolerance: float = 1e-12) -> None:
+        super().__init__(matrix)
+        if not 0.0 < tolerance < 1.0:
+            raise CobayesError(
+                f"tolerance is {tolerance!r}; it must lie between 0 and 1.", "1e-12 is the default."
+            )
+        self.tolerance = tolerance
+        self.suspicious = is_suspicious(self.model.matrix)
+        self._row_sums = np.ones(self.model.num_data)
+
+    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+        """Return the matrix scaled to a belief, with columns summing to one.
+
+        Parameters
+        ----------
+        log_belief
+            Normalised; minus infinity for a hypothesis that is ruled out.
+        memory
+            The column factors and the rate of convergence at the last belief.
+        """
+        matrix = self.model.matrix
+        known = memory is not None and bool(np.isfinite(memory[:-1]).all())
+        solution = solve(
+            matrix,
+            self._row_sums,
+            matrix.shape[0] * np.exp(log_belief),
+            tolerance=self.tolerance,
+            max_iterations=MAX_ITERATIONS,
+            suspicious=self.suspicious,
+            factors=memory[:-1] if known else None,  # type: ignore[index]
+            rate=float(memory[-1]) if known else np.nan,  # type: ignore[index]
+        )
+        if not solution.error <= self.tolerance:
+            raise ConvergenceError(
+                "the scaling of the matrix to the belief did not converge to "
+                f"{self.tolerance:g}: after {solution.num_iterations} iterations the estimated "
+                f"error is {solution.error:.2g}.",
+                "float64 gets no closer here: use SCBI(matrix, tolerance=...) with a larger "
+                "tolerance, or make the smallest entries of the matrix larger.",
+            )
+        likelihood = solution.row_scaling[:, None] * matrix * solution.factors
+        return Response(likelihood, np.append(solution.factors, solution.rate))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {**super().to_dict(), "tolerance": self.tolerance}

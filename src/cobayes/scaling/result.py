@@ -1,0 +1,102 @@
+"""What `scale` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError, import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScalingResult:
+    """A scaled matrix, its scalings and how well its sums were met.
+
+    ``matrix == row_scaling[:, None] * original * column_scaling``. For a batch every attribute
+    has the batch's leading axes.
+
+    Attributes
+    ----------
+    matrix : ndarray
+        The scaled matrix.
+    row_scaling, column_scaling : ndarray
+        The two diagonals. A column with sum zero has scaling zero.
+    row_sums, column_sums : ndarray
+        The sums that were asked for (rounding between their totals mended).
+    residual : float or ndarray
+        The largest relative error of a row or column sum, measured on `matrix`.
+    num_iterations : int or ndarray
+        Sweeps and Newton steps together.
+    is_converged : bool or ndarray
+        Whether the residual and the estimated error of the scalings are within the tolerance.
+    error : float or ndarray
+        Estimated relative error of the scalings, from the measured rate of convergence or from
+        the last Newton step.
+    data, hypotheses : tuple of str or None
+        The labels, where the input had some.
+    """
+
+    matrix: Array
+    row_scaling: Array
+    column_scaling: Array
+    row_sums: Array
+    column_sums: Array
+    residual: Any
+    num_iterations: Any
+    is_converged: Any
+    error: Any
+    factors: Array
+    data: tuple[str, ...] | None = None
+    hypotheses: tuple[str, ...] | None = None
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the scaled matrix as a DataFrame with the labels of the input."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        self._require_single("a DataFrame")
+        return pandas.DataFrame(
+            self.matrix,
+            index=pandas.Index(self._labels(self.data, 0), name="datum"),
+            columns=pandas.Index(self._labels(self.hypotheses, 1), name="hypothesis"),
+        )
+
+    def to_xarray(self) -> xr.DataArray:
+        """Return the scaled matrix as a DataArray with the labels of the input."""
+        xarray = import_optional("xarray", "labels", "a DataArray")
+        leading = [f"batch_{axis}" for axis in range(self.matrix.ndim - 2)]
+        return xarray.DataArray(
+            self.matrix,
+            dims=(*leading, "datum", "hypothesis"),
+            coords={
+                "datum": self._labels(self.data, -2),
+                "hypothesis": self._labels(self.hypotheses, -1),
+            },
+        )
+
+    def __repr__(self) -> str:
+        state = "converged" if np.all(self.is_converged) else "NOT converged"
+        shape = " x ".join(str(length) for length in self.matrix.shape)
+        return (
+            f"ScalingResult({shape}; {state}; residual {np.max(self.residual):.1e}; "
+            f"{int(np.max(self.num_iterations))} iterations)"
+        )
+
+    def _labels(self, labels: tuple[str, ...] | None, axis: int) -> list[str]:
+        if labels is not None:
+            return list(labels)
+        return [str(position) for position in range(self.matrix.shape[axis])]
+
+    def _require_single(self, what: str) -> None:
+        if self.matrix.ndim != 2:
+            raise CobayesError(
+                f"{what} holds one matrix; this result is a batch of shape {self.matrix.shape}.",
+                "use .to_xarray().",
+            )

@@ -1,0 +1,251 @@
+"""`scale`: Sinkhorn scaling with a measured residual."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.labels import make_labels
+from cobayes.model import SUM_SLACK, MatrixLike, require_positive, unpack
+from cobayes.scaling.assembly import assemble
+from cobayes.scaling.result import ScalingResult
+from cobayes.scaling.solver import Solution, is_suspicious, solve
+from cobayes.threads import map_chunks
+
+Array = NDArray[np.float64]
+
+# Matrices of a batch that one thread scales in one go.
+BATCH_CHUNK = 256
+
+
+def scale(
+    matrix: MatrixLike,
+    row_sums: ArrayLike | None = None,
+    column_sums: ArrayLike | None = None,
+    *,
+    tolerance: float = 1e-12,
+    max_iterations: int = 100_000,
+    warm_start: ScalingResult | None = None,
+    on_failure: Literal["raise", "return"] = "raise",
+) -> ScalingResult:
+    """Scale a positive matrix to given row and column sums (Sinkhorn scaling).
+
+    Finds the one matrix of the form ``diag(row_scaling) @ matrix @ diag(column_scaling)`` that
+    has these sums. Plain sweeps are tried first; where they are slow (entries many powers of
+    ten apart, nearly diagonal matrices) Newton's method takes over.
+
+    Parameters
+    ----------
+    matrix
+        Positive, shape (..., n, m); leading axes are a batch.
+    row_sums
+        Positive, shape (..., n); ones by default.
+    column_sums
+        Not negative, shape (..., m); equal ones with the total of the row sums by default. A
+        column with sum zero comes out as zeros. Totals that differ by at most 1e-3 count as
+        rounded: the column sums are rescaled.
+    tolerance
+        For the relative error of every sum, and for the estimated relative error of every
+        entry.
+    max_iterations
+        Most sweeps and Newton steps together.
+    warm_start
+        The result for a problem nearby; saves sweeps.
+    on_failure
+        "raise" a `ConvergenceError`, or "return" the result as far as it got.
+
+    Returns
+    -------
+    ScalingResult
+        The scaled matrix, the scalings, the measured residual.
+
+    Notes
+    -----
+    The ``(r, c)``-Sinkhorn scaling of Section 2.1; ``scale(M, column_sums=n * theta)`` is the
+    paper's ``M^<n theta>``. Cross-ratios of the matrix are preserved.
+    """
+    values, data, hypotheses = unpack(matrix)
+    array = _as_float_array(values)
+    _validate_options(tolerance, max_iterations, on_failure)
+    if array.ndim == 2:
+        data = None if data is None else make_labels(data, array.shape[0], "datum")
+        hypotheses = (
+            None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
+        )
+    _require_positive(array, data, hypotheses)
+    rows, columns = _validated_sums(array, row_sums, column_sums)
+    start = _validated_start(warm_start, array)
+
+    batch = array.shape[:-2]
+    out = np.empty(array.shape)
+    items = list(np.ndindex(batch))
+    residuals = np.empty(batch)
+    solutions: list[Solution | None] = [None] * len(items)
+
+    def scale_items(first: int) -> None:
+        for position in range(first, min(first + BATCH_CHUNK, len(items))):
+            item = items[position]
+            solution = solve(
+                array[item],
+                rows[item],
+                columns[item],
+                tolerance=tolerance,
+                max_iterations=max_iterations,
+                suspicious=is_suspicious(array[item]),
+                factors=None if start is None else start[item],
+            )
+            residuals[item] = assemble(
+                array[item],
+                solution.row_scaling,
+                solution.factors,
+                rows[item],
+                columns[item],
+                out[item],
+                np.empty(array.shape[-1]),
+            )
+            solutions[position] = solution
+
+    # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
+    map_chunks(scale_items, range(0, len(items), BATCH_CHUNK))
+    result = _collect(solutions, residuals, out, rows, columns, tolerance, data, hypotheses)
+    if on_failure == "raise" and not np.all(result.is_converged):
+        raise _convergence_error(result, tolerance, max_iterations)
+    return result
+
+
+def _collect(solutions, residuals, out, rows, columns, tolerance, data, hypotheses):
+    """Stack the solutions of a batch into one result."""
+    batch = out.shape[:-2]
+    factors = np.array([s.factors for s in solutions]).reshape(columns.shape)
+    errors = np.array([s.error for s in solutions]).reshape(batch)
+    counts = np.array([s.num_iterations for s in solutions]).reshape(batch)
+    converged = (residuals <= tolerance) & (errors <= tolerance)
+    return ScalingResult(
+        matrix=out,
+        row_scaling=np.array([s.row_scaling for s in solutions]).reshape(rows.shape),
+        column_scaling=factors * columns,
+        row_sums=rows,
+        column_sums=columns,
+        residual=residuals if batch else float(residuals),
+        num_iterations=counts if batch else int(counts),
+        is_converged=converged if batch else bool(converged),
+        error=errors if batch else float(errors),
+        factors=factors,
+        data=data,
+        hypotheses=hypotheses,
+    )
+
+
+def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: int):
+    missed = int(np.sum(~np.asarray(result.is_converged)))
+    where = "the scaling" if np.ndim(result.residual) == 0 else f"{missed} scalings of the batch"
+    count = int(np.max(result.num_iterations))
+    if count >= max_iterations:
+        hint = f"raise max_iterations above {max_iterations}, or pass on_failure='return'."
+    else:
+        hint = (
+            "float64 gets no closer here: use a larger tolerance, make the smallest entries of "
+            "the matrix larger, or pass on_failure='return'."
+        )
+    return ConvergenceError(
+        f"{where} did not converge to {tolerance:g}: after {count} iterations the residual is "
+        f"{np.max(result.residual):.2g} and the estimated error {np.max(result.error):.2g}.",
+        hint,
+        result,
+    )
+
+
+def _as_float_array(values) -> Array:
+    try:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(
+            f"the matrix cannot be read as numbers: {error}.",
+            "every row needs the same number of entries, each of them a number.",
+        ) from error
+    if np.ndim(values) < 2 or array.shape[-1] == 0 or array.shape[-2] == 0:
+        raise CobayesError(
+            f"the matrix has shape {np.shape(values)}; expected (..., n, m), data by hypotheses."
+        )
+    return array
+
+
+def _require_positive(array: Array, data, hypotheses) -> None:
+    if array.size == 0 or (array.min() > 0.0 and array.max() < np.inf):
+        return
+    flat = array.reshape(-1, *array.shape[-2:])
+    for item in flat:
+        require_positive(
+            item,
+            data or make_labels(None, array.shape[-2], "datum"),
+            hypotheses or make_labels(None, array.shape[-1], "hypothesis"),
+        )
+
+
+def _validate_options(tolerance: float, max_iterations: int, on_failure: str) -> None:
+    if not 0.0 < tolerance < 1.0:
+        raise CobayesError(
+            f"tolerance is {tolerance!r}; it must lie between 0 and 1.", "1e-12 is the default."
+        )
+    if max_iterations < 1:
+        raise CobayesError(f"max_iterations is {max_iterations!r}; it must be at least 1.")
+    if on_failure not in ("raise", "return"):
+        raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
+
+
+def _validated_sums(array: Array, row_sums, column_sums) -> tuple[Array, Array]:
+    """Return sums of full shape whose totals agree."""
+    n, m = array.shape[-2:]
+    rows = _broadcast(np.ones(n) if row_sums is None else row_sums, array, n, "row_sums")
+    if not (rows > 0.0).all() or not (rows < np.inf).all():
+        raise CobayesError("row_sums must be positive and finite.")
+    totals = rows.sum(axis=-1, keepdims=True)
+    if column_sums is None:
+        return rows, np.repeat(totals / m, m, axis=-1)
+    columns = _broadcast(column_sums, array, m, "column_sums")
+    if not (columns >= 0.0).all() or not (columns < np.inf).all():
+        raise CobayesError("column_sums must not be negative and must be finite.")
+    own = columns.sum(axis=-1, keepdims=True)
+    gap = np.abs(own / totals - 1.0)
+    if gap.size and not gap.max() <= SUM_SLACK:
+        worst = int(gap.argmax())
+        raise CobayesError(
+            f"the row sums total {totals.flat[worst]:.6g}, the column sums {own.flat[worst]:.6g}; "
+            "no matrix has both.",
+            "for a belief theta over hypotheses the column sums are n * theta.",
+        )
+    # Last-digit differences are left alone: rescaling would disturb sums that are exact.
+    return rows, np.where(gap > 1e-14, columns * (totals / own), columns)
+
+
+def _broadcast(sums, array: Array, length: int, name: str) -> Array:
+    values = np.asarray(sums, dtype=np.float64)
+    shape = (*array.shape[:-2], length)
+    if values.ndim == 0 or values.shape[-1] != length:
+        raise CobayesError(
+            f"{name} has shape {values.shape}; expected {length} numbers, one for each "
+            f"{'row' if name == 'row_sums' else 'column'} of the matrix."
+        )
+    try:
+        return np.ascontiguousarray(np.broadcast_to(values, shape))
+    except ValueError as error:
+        raise CobayesError(
+            f"{name} has shape {values.shape}, which does not fit the batch; expected {shape}."
+        ) from error
+
+
+def _validated_start(warm_start: ScalingResult | None, array: Array) -> Array | None:
+    if warm_start is None:
+        return None
+    expected = (*array.shape[:-2], array.shape[-1])
+    factors = np.asarray(warm_start.factors)
+    if factors.shape[-1] != array.shape[-1] or math.prod(factors.shape) == 0:
+        raise CobayesError(
+            f"warm_start is the result for {factors.shape[-1]} columns; expected {expected[-1]}."
+        )
+    usable = np.isfinite(factors) & (factors > 0.0)
+    return np.broadcast_to(np.where(usable, factors, 1.0), expected)

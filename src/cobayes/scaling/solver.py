@@ -1,0 +1,160 @@
+"""Choosing the method: plain sweeps, sweeps on several threads, Newton's method."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.scaling import sweeps
+from cobayes.threads import map_chunks
+
+Array = NDArray[np.float64]
+
+# From this many entries on, sweeps run on several threads (measured: below it, starting the
+# threads costs more than it gains).
+PARALLEL_SIZE = 400_000
+CHUNK_SIZE = 200_000
+# Where entries of one row (and of one column) spread further than this, the matrix may nearly
+# fall apart into blocks; a Newton step then measures the error that sweeps cannot see.
+SUSPICIOUS_SPREAD = 1e5
+# Measuring it so takes one product of m x n and n x m: too much for wide matrices.
+MAX_VERIFIED_COLUMNS = 256
+MAX_NEWTON_STEPS = 200
+
+
+class Solution(NamedTuple):
+    """The factors of one scaling problem, and how they were found.
+
+    Attributes
+    ----------
+    row_scaling : ndarray
+        u, shape (n,).
+    factors : ndarray
+        w, shape (m,): the column scaling without the column sums.
+    num_iterations : int
+        Sweeps and Newton steps together.
+    error : float
+        Estimated relative error of the factors.
+    rate : float
+        Measured rate of convergence of plain sweeps, NaN where unknown.
+    """
+
+    row_scaling: Array
+    factors: Array
+    num_iterations: int
+    error: float
+    rate: float
+
+
+def is_suspicious(matrix: Array) -> bool:
+    """Tell whether a matrix may nearly fall apart into blocks."""
+    if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
+        return False
+    by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
+    by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
+    return bool(min(by_row, by_column) > SUSPICIOUS_SPREAD)
+
+
+def solve(
+    matrix: Array,
+    row_sums: Array,
+    column_sums: Array,
+    *,
+    tolerance: float,
+    max_iterations: int,
+    suspicious: bool,
+    factors: Array | None = None,
+    rate: float = np.nan,
+) -> Solution:
+    """Scale one positive matrix to positive row sums and non-negative column sums.
+
+    Parameters
+    ----------
+    matrix, row_sums, column_sums
+        Validated float64; equal totals.
+    tolerance
+        For the relative error of every factor.
+    max_iterations
+        Most sweeps and Newton steps together.
+    suspicious
+        What `is_suspicious` says of the matrix.
+    factors, rate
+        Those of a problem nearby, for a warm start.
+    """
+    num_rows, num_columns = matrix.shape
+    factors = np.ones(num_columns) if factors is None else factors.copy()
+    column_sums = np.where(column_sums < sweeps.NEGLIGIBLE, 0.0, column_sums)
+    row_scaling = np.empty(num_rows)
+    totals = np.empty(num_columns)
+    weights = np.empty(num_columns)
+    allowed = min(max_iterations, sweeps.MAX_SWEEPS)
+    run = _threaded_sweeps if matrix.size >= PARALLEL_SIZE else sweeps.sweeps_until_converged
+    count, error, rate = run(
+        matrix,
+        row_sums,
+        column_sums,
+        factors,
+        row_scaling,
+        totals,
+        weights,
+        rate,
+        tolerance,
+        allowed,
+    )
+    if (error > tolerance or suspicious) and num_columns > 1 and count < max_iterations:
+        from cobayes.scaling.newton import newton_until_converged
+
+        if not np.isfinite(factors).all():
+            factors = np.ones(num_columns)
+        steps, error = newton_until_converged(
+            matrix,
+            row_sums,
+            column_sums,
+            factors,
+            row_scaling,
+            np.empty_like(matrix),
+            tolerance,
+            min(MAX_NEWTON_STEPS, max_iterations - count),
+        )
+        count += steps
+    return Solution(row_scaling, factors, count, error, rate)
+
+
+def _threaded_sweeps(
+    matrix: Array,
+    row_sums: Array,
+    column_sums: Array,
+    factors: Array,
+    row_scaling: Array,
+    totals: Array,
+    weights: Array,
+    rate: float,
+    tolerance: float,
+    max_sweeps: int,
+) -> tuple[int, float, float]:
+    """Do what `sweeps_until_converged` does, with the rows dealt out to threads."""
+    num_rows, num_columns = matrix.shape
+    # Cut by size alone: the totals are then added up in the same order on any machine.
+    num_chunks = min(num_rows, max(1, round(matrix.size / CHUNK_SIZE)))
+    edges = np.linspace(0, num_rows, num_chunks + 1).astype(int)
+    shares = np.empty((num_chunks, num_columns))
+    np.multiply(factors, column_sums, out=weights)
+
+    def sweep_chunk(chunk: int) -> None:
+        shares[chunk] = 0.0
+        sweeps.sweep_rows(
+            matrix, row_sums, weights, row_scaling, shares[chunk], edges[chunk], edges[chunk + 1]
+        )
+
+    previous, error, count = np.nan, np.inf, 0
+    for count in range(1, max_sweeps + 1):
+        map_chunks(sweep_chunk, range(num_chunks))
+        shares.sum(axis=0, out=totals)
+        change = sweeps.finish_sweep(totals, column_sums, factors, weights)
+        stop, error, rate = sweeps.judge(change, previous, rate, count, tolerance)
+        if stop:
+            break
+        previous = change
+    return count, error, rate
