@@ -107,14 +107,53 @@ def test_the_number_game_gives_members_of_a_concept_equal_chances():
     column = model.matrix[:, model.hypothesis_index("powers of 2")]
     members = [number for number in model.data if column[model.datum_index(number)] > 0.01]
     assert members == ["1", "2", "4", "8", "16"]
-    # One draw in twenty is any of the thirty numbers.
-    np.testing.assert_allclose(column.max(), 0.95 / 5 + 0.05 / 30)
-    np.testing.assert_allclose(column.min(), 0.05 / 30)
+    # One draw in twenty is any of the twenty numbers.
+    np.testing.assert_allclose(column.max(), 0.95 / 5 + 0.05 / 20)
+    np.testing.assert_allclose(column.min(), 0.05 / 20)
     np.testing.assert_allclose(model.matrix.sum(axis=0), 1.0)
     primes = model.matrix[:, model.hypothesis_index("primes")] > 0.01
     assert [n for n, is_prime in zip(model.data, primes, strict=True) if is_prime] == (
-        ["2", "3", "5", "7", "11", "13", "17", "19", "23", "29"]
+        ["2", "3", "5", "7", "11", "13", "17", "19"]
     )
+
+
+def rate(likelihood, hypothesis, *, cooperative):
+    """Section 3, the theorems on rates: the smallest KL divergence to another hypothesis."""
+    rates = []
+    for other in set(range(likelihood.shape[1])) - {hypothesis}:
+        true, false = likelihood[:, hypothesis], likelihood[:, other]
+        if cooperative:
+            false = false / true
+            true, false = np.full(len(true), 1 / len(true)), false / false.sum()
+        rates.append((true * np.log(true / false)).sum())
+    return min(rates)
+
+
+def test_the_number_games_description_of_rates_is_true():
+    model = cb.examples["number-game"].model
+    ratio = {
+        name: rate(model.normalized(), h, cooperative=True)
+        / rate(model.normalized(), h, cooperative=False)
+        for h, name in enumerate(model.hypotheses)
+    }
+    assert {name for name in ratio if ratio[name] < 1} == {"multiples of 3", "multiples of 5"}
+    assert round(ratio["primes"], 1) == 2.6
+
+
+@pytest.mark.parametrize(
+    ("name", "hypothesis", "telling"),
+    [
+        ("diagnosis", "strep throat", "white spots on tonsils"),
+        ("gestures", "bowl", "point left"),
+        ("grid-world", "A", "left"),
+    ],
+)
+def test_the_cooperative_teacher_shows_telling_data_more_often(name, hypothesis, telling):
+    model = cb.examples[name].model
+    uniform = model.distribution()
+    gain = cb.SCBI(model).teach(uniform, hypothesis) - cb.BI(model).teach(uniform, hypothesis)
+    assert model.data[int(gain.argmax())] == telling
+    assert gain.max() > 0.05
 
 
 @pytest.mark.parametrize("name", ["diagnosis", "gestures"])

@@ -187,7 +187,7 @@ def _grid_world(discount: float = 0.5) -> Example:
 
 
 def _number_game() -> Example:
-    numbers = range(1, 31)
+    numbers = range(1, 21)
     concepts: dict[str, Callable[[int], bool]] = {
         "even": lambda number: number % 2 == 0,
         "odd": lambda number: number % 2 == 1,
@@ -204,19 +204,19 @@ def _number_game() -> Example:
         name="number-game",
         title="The number game: which concept do these numbers come from?",
         description=(
-            "A teacher has one of eight concepts in mind and shows numbers from 1 to 30. A number "
+            "A teacher has one of eight concepts in mind and shows numbers from 1 to 20. A number "
             "of the concept is drawn with equal chances (so small concepts say more with each "
             "number), and one draw in twenty is a slip, any number at all; without slips the "
-            "matrix would have zeros. Sixteen is an even number, a square, a power of two and lies "
-            "between 10 and 20: plain Bayes needs luck to be shown the telling numbers, a "
-            "cooperative teacher picks them. The prior 'everyday' is our guess of how readily each "
-            "concept comes to mind."
+            "matrix would have zeros. Concepts overlap: most primes are odd, 16 is even, a square "
+            "and a power of two. In the long run SCBI learns six of the eight concepts faster than "
+            "plain Bayes, primes 2.6 times as fast, and is slower on the multiples of 3 and of 5. "
+            "The prior 'everyday' is our guess of how readily each concept comes to mind."
         ),
         model=Model(smoothed.matrix, [str(number) for number in numbers], list(concepts)),
         priors=_priors(
             uniform=np.full(8, 0.125), everyday=[0.24, 0.20, 0.08, 0.16, 0.08, 0.06, 0.06, 0.12]
         ),
-        hypothesis="powers of 2",
+        hypothesis="primes",
     )
 
 
@@ -229,10 +229,11 @@ def _diagnosis() -> Example:
         description=(
             "A tutor teaches students to recognise one of five common illnesses by showing one "
             "finding of a patient at a time. An entry is the chance that a finding picked at "
-            "random from such a patient's notes is this one; columns sum to one. 'Sore throat' "
-            "goes with nearly everything, 'white spots on tonsils' with one illness. The prior "
-            "'winter' is how often each is met in a winter practice. The numbers are made up to be "
-            "plausible for teaching; they are no medical data."
+            "random from such a patient's notes is this one; columns sum to one. As in life, the "
+            "frequent findings (tiredness, cough) go with nearly everything and the telling ones "
+            "(white spots on tonsils) are rare: picking at random teaches slowly, a cooperative "
+            "tutor shows the telling ones. The prior 'winter' is how often each is met in a winter "
+            "practice. The numbers are made up for teaching; they are no medical data."
         ),
         model=model,
         priors=_priors(uniform=np.full(5, 0.2), winter=[0.45, 0.20, 0.10, 0.05, 0.20]),
@@ -250,10 +251,11 @@ def _gestures() -> Example:
             "Four objects stand on a table: a cup (near left), a bowl (far left), a book (near "
             "right) and a lamp (far right). A robot shows which one it means by gestures, one at "
             "a time. An entry is the chance that a robot set on that object makes the gesture "
-            "without thinking of its watcher; columns sum to one. Looking and pointing tell the "
-            "side, reaching tells near from far, leaning forward tells far from near, keeping "
-            "still tells next to nothing. The prior 'tidy' is that of a person who expects the "
-            "robot to clear cups and bowls away. The numbers are designed, not measured."
+            "without thinking of its watcher; columns sum to one. Mostly it keeps still or leans "
+            "forward, which tells next to nothing; looking tells the side, reaching tells near, "
+            "pointing tells far. A cooperative robot points and reaches more. The prior 'tidy' is "
+            "that of a person who expects it to clear cups and bowls away. The numbers are "
+            "designed, not measured."
         ),
         model=model,
         priors=_priors(uniform=np.full(4, 0.25), tidy=[0.40, 0.35, 0.15, 0.10]),
