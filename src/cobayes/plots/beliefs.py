@@ -1,0 +1,203 @@
+"""Beliefs over the rounds of a lesson: stacked bars, and curves that compare rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cobayes.errors import CobayesError
+from cobayes.plots.style import (
+    FAINT,
+    axes_or_new,
+    bar_style,
+    count_in_whole_numbers,
+    line_style,
+    shorten_label,
+    tidy,
+)
+from cobayes.plots.traces import Trace, as_trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# More data labels than this would run into each other; then rounds are numbered.
+_MAX_NAMED_ROUNDS = 14
+
+
+def plot_belief_bars(
+    lesson: Any,
+    *,
+    hypotheses: Sequence[object] | None = None,
+    data: Sequence[object] | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the learner's belief after every round as one stacked bar.
+
+    The taught hypothesis is the lowest part of each bar, in blue; below the bar stands the
+    datum that was shown.
+
+    Parameters
+    ----------
+    lesson
+        A `Lesson`, or an array of beliefs of shape (rounds + 1, m).
+    hypotheses, data
+        Labels for an array; a lesson has its own.
+    legend
+        Whether to draw the legend of hypotheses.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    trace = as_trace(lesson, hypotheses=hypotheses, data=data)
+    ax = axes_or_new(ax)
+    beliefs = trace.beliefs
+    rounds = np.arange(trace.num_rounds + 1)
+    order = list(range(len(trace.hypotheses)))
+    if trace.hypothesis is not None:
+        order.insert(0, order.pop(trace.hypothesis))
+    base = np.zeros(len(rounds))
+    for layer, position in enumerate(order):
+        label = shorten_label(trace.hypotheses[position])
+        if position == trace.hypothesis:
+            label += " (taught)"
+        ax.bar(
+            rounds,
+            beliefs[:, position],
+            bottom=base,
+            width=0.86,
+            label=label,
+            **bar_style(layer),
+        )
+        base += beliefs[:, position]
+    ax.set_ylim(0.0, 1.0)
+    ax.set_xlim(-0.6, len(rounds) - 0.4)
+    ax.set_ylabel("belief")
+    _name_rounds(ax, trace)
+    tidy(ax)
+    if legend:
+        handles, labels = ax.get_legend_handles_labels()
+        # Listed from the top down, as the parts of a bar lie.
+        ax.legend(
+            handles[::-1],
+            labels[::-1],
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+            fontsize="small",
+        )
+    return ax
+
+
+def plot_belief_curves(
+    lessons: Any,
+    *,
+    hypothesis: int | str | None = None,
+    log: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the belief in one hypothesis over the rounds, one curve for every lesson.
+
+    Parameters
+    ----------
+    lessons
+        A lesson, several, or a mapping from the names in the legend to lessons; arrays of
+        beliefs of shape (rounds + 1, m) will do.
+    hypothesis
+        Whose belief to draw; None is the taught one.
+    log
+        Draw what is missing to certainty, 1 - belief, on a logarithmic axis: there an
+        exponential rate of learning is a straight line.
+    ax
+        Where to draw; None makes a new figure.
+
+    Notes
+    -----
+    The slope of the logarithmic picture is the rate of convergence of Section 3.
+    """
+    traces = _named_traces(lessons)
+    positions = {name: trace.target(hypothesis) for name, trace in traces.items()}
+    names = {trace.hypotheses[positions[name]] for name, trace in traces.items()}
+    if len(names) > 1:
+        raise CobayesError(
+            f"the lessons teach different hypotheses: {', '.join(sorted(names))}.",
+            "give hypothesis=..., the one to draw.",
+        )
+    ax = axes_or_new(ax)
+    longest = max(trace.num_rounds for trace in traces.values())
+    for position, (name, trace) in enumerate(traces.items()):
+        column = positions[name]
+        values = np.exp(trace.log_doubt(column)) if log else trace.beliefs[:, column]
+        style = line_style(name, position)
+        ax.plot(
+            range(trace.num_rounds + 1),
+            values,
+            label=name,
+            markersize=5 if longest <= 40 else 0,
+            linewidth=1.8,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            clip_on=log,
+            zorder=3,
+            **style,
+        )
+    taught = shorten_label(names.pop())
+    if log:
+        ax.set_yscale("log")
+        ax.set_ylabel(f"1 − belief in {taught}")
+    else:
+        ax.set_ylim(0.0, 1.0)
+        ax.set_ylabel(f"belief in {taught}")
+    ax.set_xlim(0, max(longest, 1))
+    ax.set_xlabel("round")
+    count_in_whole_numbers(ax)
+    ax.grid(axis="y", color=FAINT, linewidth=0.6)
+    ax.set_axisbelow(True)
+    tidy(ax)
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def _named_traces(lessons: Any) -> dict[str, Trace]:
+    if isinstance(lessons, Mapping):
+        traces = {str(name): as_trace(lesson) for name, lesson in lessons.items()}
+    elif isinstance(lessons, (list, tuple)) and not np.isscalar(_first_number(lessons)):
+        listed = [as_trace(lesson) for lesson in lessons]
+        traces = {}
+        for number, trace in enumerate(listed, start=1):
+            name = trace.name or f"lesson {number}"
+            traces[name if name not in traces else f"{name} ({number})"] = trace
+    else:
+        trace = as_trace(lessons)
+        traces = {trace.name or "belief": trace}
+    if not traces:
+        raise CobayesError("there is no lesson to draw.", "give at least one.")
+    return traces
+
+
+def _first_number(lessons: Any) -> Any:
+    """Return the entry [0][0] of nested lists: a number if they are one array of beliefs."""
+    try:
+        return lessons[0][0]
+    except (TypeError, IndexError, KeyError):
+        return None
+
+
+def _name_rounds(ax: Axes, trace: Trace) -> None:
+    rounds = range(trace.num_rounds + 1)
+    if trace.data is None or trace.num_rounds > _MAX_NAMED_ROUNDS:
+        ax.set_xlabel("round (0 is the prior)")
+        count_in_whole_numbers(ax)
+        return
+    labels = ["prior", *(shorten_label(datum, 16) for datum in trace.data)]
+    slanted = max(map(len, labels)) * len(labels) > 60
+    ax.set_xticks(
+        list(rounds),
+        labels,
+        rotation=35 if slanted else 0,
+        ha="right" if slanted else "center",
+        rotation_mode="anchor",
+        fontsize="small",
+    )
+    ax.set_xlabel("datum shown, round by round")

@@ -1,0 +1,152 @@
+"""Heat maps of matrices, and of a matrix beside its scaling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.plots.style import COLORMAP, axes_or_new, shorten_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Cells of a larger matrix are too small to hold a readable number.
+_MAX_WRITTEN_ROWS, _MAX_WRITTEN_COLUMNS, _MAX_NAMED = 12, 8, 40
+
+
+def plot_matrix(
+    matrix: MatrixLike,
+    *,
+    title: str | None = None,
+    write_values: bool | None = None,
+    limits: tuple[float, float] | None = None,
+    colorbar: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a data-by-hypotheses matrix as a heat map with its labels.
+
+    Parameters
+    ----------
+    matrix
+        Anything that makes a `Model`.
+    title
+        Shown above.
+    write_values
+        Whether to write the number into every cell; None does so in small matrices.
+    limits
+        The values of the darkest and the lightest colour; None is 0 and the largest entry.
+    colorbar
+        Whether to draw the scale of colours beside it.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    model = as_model(matrix)
+    rows, columns = model.shape
+    ax = axes_or_new(ax, size=(1.6 + 0.75 * min(columns, 12), 1.2 + 0.42 * min(rows, 24)))
+    low, high = limits if limits is not None else (0.0, float(model.matrix.max()))
+    image = ax.imshow(
+        model.matrix, cmap=COLORMAP, vmin=low, vmax=high, aspect="auto", interpolation="nearest"
+    )
+    _name_cells(ax, model)
+    if write_values is None:
+        write_values = rows <= _MAX_WRITTEN_ROWS and columns <= _MAX_WRITTEN_COLUMNS
+    if write_values:
+        for (i, j), value in np.ndenumerate(model.matrix):
+            # cividis is light above its middle.
+            light = (value - low) > 0.55 * (high - low)
+            ax.text(
+                j,
+                i,
+                f"{value:.3g}",
+                ha="center",
+                va="center",
+                fontsize="small",
+                color="black" if light else "white",
+            )
+    if title is not None:
+        ax.set_title(title)
+    if colorbar:
+        bar = ax.get_figure().colorbar(image, ax=ax)  # type: ignore[union-attr]
+        bar.outline.set_visible(False)  # type: ignore[operator]
+    return ax
+
+
+def plot_scaling(
+    matrix: MatrixLike,
+    belief: ArrayLike | None = None,
+    *,
+    titles: tuple[str, str] | None = None,
+    axes: tuple[Axes, Axes] | None = None,
+) -> tuple[Axes, Axes]:
+    """Draw a matrix beside its scaling for a belief, M beside M^<n theta>.
+
+    A row of the scaling is the SCBI learner's posterior after that datum; a column, divided by
+    its sum, is what the teacher of that hypothesis draws from.
+
+    Parameters
+    ----------
+    matrix
+        Anything that makes a `Model`.
+    belief
+        The belief theta; None is the uniform one.
+    titles
+        What to write above the two pictures.
+    axes
+        Where to draw the two; None makes a new figure.
+
+    Notes
+    -----
+    Section 2.2: M^<n theta> has row sums one and column sums n theta.
+    """
+    from cobayes.rules import SCBI
+
+    model = as_model(matrix)
+    if axes is None:
+        left = axes_or_new(
+            None, (4.0 + 1.3 * min(model.shape[1], 8), 1.2 + 0.42 * min(model.shape[0], 24))
+        )
+        figure = left.get_figure()
+        left.remove()
+        axes = tuple(figure.subplots(1, 2))  # type: ignore[union-attr]
+    try:
+        left, right = axes
+    except (TypeError, ValueError):
+        raise CobayesError("two Axes are needed, one for each matrix.") from None
+    scaled = SCBI(model).posteriors(model.distribution(belief, name="belief"))
+    above = titles if titles is not None else (r"$M$", r"$M^{\langle n\theta\rangle}$")
+    plot_matrix(model, title=above[0], colorbar=True, ax=left)
+    plot_matrix(
+        Model(np.maximum(scaled, np.finfo(np.float64).tiny), model.data, model.hypotheses),
+        title=above[1],
+        limits=(0.0, 1.0),
+        colorbar=True,
+        ax=right,
+    )
+    return left, right
+
+
+def _name_cells(ax: Axes, model: Model) -> None:
+    ax.set_xlabel("hypothesis")
+    ax.set_ylabel("datum")
+    rows, columns = model.shape
+    if columns <= _MAX_NAMED:
+        names = [shorten_label(name) for name in model.hypotheses]
+        slanted = sum(map(len, names)) > 30 or columns > 12
+        ax.set_xticks(
+            range(columns),
+            names,
+            rotation=40 if slanted else 0,
+            ha="right" if slanted else "center",
+            rotation_mode="anchor",
+        )
+    if rows <= _MAX_NAMED:
+        ax.set_yticks(range(rows), [shorten_label(name) for name in model.data])
+        if rows > 16:
+            ax.tick_params(axis="y", labelsize="x-small")
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)

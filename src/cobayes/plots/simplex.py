@@ -1,0 +1,178 @@
+"""The triangle of distributions over three things: projection, frame, labels, points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.plots.style import COLORMAP, FAINT, INK, axes_or_new, shorten_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEIGHT = np.sqrt(3.0) / 2.0
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])
+"""Where certainty lies: the first at the lower left, the second lower right, the third on top."""
+CORNERS.flags.writeable = False
+
+
+def project(distributions: ArrayLike) -> NDArray[np.float64]:
+    """Map distributions over three things to points of the triangle.
+
+    Parameters
+    ----------
+    distributions
+        Shape (..., 3), each summing to one (up to 1e-3, the rounding of printed digits).
+
+    Returns
+    -------
+    ndarray
+        Shape (..., 2). Distances are Euclidean distances in R^3 divided by sqrt(2).
+    """
+    values = np.asarray(distributions, dtype=np.float64)
+    if values.ndim == 0 or values.shape[-1] != 3:
+        count = values.shape[-1] if values.ndim else 0
+        raise CobayesError(
+            f"the triangle shows exactly three hypotheses; {count} were given.",
+            "draw belief bars or curves for any other number.",
+        )
+    sums = values.sum(axis=-1, keepdims=True)
+    if not np.all(np.abs(sums - 1.0) <= 1e-3):
+        raise CobayesError(
+            "a point of the triangle does not sum to one.", "divide distributions by their sum."
+        )
+    return (values / sums) @ CORNERS
+
+
+def unproject(points: ArrayLike) -> NDArray[np.float64]:
+    """Map points of the plane, shape (..., 2), back to distributions, shape (..., 3)."""
+    x, y = np.moveaxis(np.asarray(points, dtype=np.float64), -1, 0)
+    third = y / HEIGHT
+    second = x - third / 2.0
+    return np.stack([1.0 - second - third, second, third], axis=-1)
+
+
+def draw_frame(
+    ax: Axes,
+    labels: Sequence[object] | None = None,
+    *,
+    highlight: int | None = None,
+    grid: float | None = 0.2,
+) -> Axes:
+    """Draw the triangle with its corners' labels into Axes that show nothing else.
+
+    Parameters
+    ----------
+    ax
+        Where to draw.
+    labels
+        What the corners mean; None leaves them bare.
+    highlight
+        The position of a corner to mark with a star, such as the taught hypothesis.
+    grid
+        The step of the lines of equal probability; None draws none.
+    """
+    closed = CORNERS[[0, 1, 2, 0]]
+    if grid is not None:
+        for level in np.arange(grid, 1.0 - 1e-9, grid):
+            for corner in range(3):
+                ends = np.zeros((2, 3))
+                ends[:, corner] = level
+                ends[0, (corner + 1) % 3] = ends[1, (corner + 2) % 3] = 1.0 - level
+                ax.plot(*project(ends).T, color=FAINT, linewidth=0.5, zorder=0.5)
+    ax.plot(*closed.T, color="#777777", linewidth=1.0, zorder=1, solid_joinstyle="round")
+    if highlight is not None:
+        ax.plot(
+            *CORNERS[highlight],
+            marker="*",
+            markersize=15,
+            color="#F0E442",
+            markeredgecolor=INK,
+            markeredgewidth=0.8,
+            zorder=2,
+        )
+    if labels is not None:
+        _label_corners(ax, labels)
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.14, 1.14)
+    ax.set_ylim(-0.14, HEIGHT + 0.12)
+    ax.set_axis_off()
+    return ax
+
+
+def _label_corners(ax: Axes, labels: Sequence[object]) -> None:
+    if len(labels) != 3:
+        raise CobayesError(
+            f"the triangle shows exactly three hypotheses; {len(labels)} labels were given."
+        )
+    offsets = ((0, -12, "top"), (0, -12, "top"), (0, 11, "bottom"))
+    for corner, label, (dx, dy, vertical) in zip(CORNERS, labels, offsets, strict=True):
+        ax.annotate(
+            shorten_label(str(label)),
+            corner,
+            xytext=(dx, dy),
+            textcoords="offset points",
+            ha="center",
+            va=vertical,
+            color=INK,
+        )
+
+
+def plot_simplex_points(
+    distributions: ArrayLike,
+    values: ArrayLike | None = None,
+    *,
+    labels: Sequence[object] | None = None,
+    value_label: str | None = None,
+    limits: tuple[float, float] | None = None,
+    highlight: int | None = None,
+    size: float = 18.0,
+    frame: bool = True,
+    ax: Axes | None = None,
+    **scatter: Any,
+) -> Axes:
+    """Draw distributions over three things as points, coloured by a value if one is given.
+
+    Parameters
+    ----------
+    distributions
+        Shape (points, 3).
+    values
+        Shape (points,), shown by colour with a scale beside the triangle.
+    labels
+        What the corners mean.
+    value_label
+        What the colours mean.
+    limits
+        The values of the darkest and the lightest colour.
+    highlight
+        The position of a corner to mark with a star.
+    size
+        The points' area, in square points.
+    frame
+        Whether to draw the triangle too.
+    ax
+        Where to draw; None makes a new figure.
+    **scatter
+        Passed on to `matplotlib.axes.Axes.scatter`.
+    """
+    points = project(np.atleast_2d(np.asarray(distributions, dtype=np.float64)))
+    ax = axes_or_new(ax, size=(4.6, 4.0))
+    if frame:
+        draw_frame(ax, labels, highlight=highlight)
+    low, high = limits if limits is not None else (None, None)
+    options: dict[str, Any] = {"s": size, "linewidths": 0.0, "zorder": 3}
+    if values is not None:
+        options |= {"c": np.asarray(values), "cmap": COLORMAP, "vmin": low, "vmax": high}
+    drawn = ax.scatter(points[:, 0], points[:, 1], **(options | scatter))
+    if values is not None:
+        bar = ax.get_figure().colorbar(drawn, ax=ax, shrink=0.7)  # type: ignore[union-attr]
+        bar.outline.set_visible(False)  # type: ignore[operator]
+        if value_label:
+            bar.set_label(value_label)
+    return ax

@@ -1,0 +1,83 @@
+"""Colours, line styles and axes that all pictures share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cobayes.errors import import_optional
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C"
+
+HYPOTHESIS_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
+"""The palette of Okabe and Ito, grey in place of black."""
+
+# Beyond eight hypotheses the colours come again with another hatching.
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "oooo")
+
+RULE_STYLES = {
+    "SCBI": {"color": BLUE, "linestyle": "-", "marker": "o"},
+    "BI": {"color": VERMILION, "linestyle": "--", "marker": "s"},
+}
+"""How each rule is drawn, in colour, line and marker alike."""
+
+OTHER_STYLES = (
+    {"color": GREEN, "linestyle": "-.", "marker": "^"},
+    {"color": PURPLE, "linestyle": ":", "marker": "D"},
+    {"color": ORANGE, "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
+    {"color": GREY, "linestyle": (0, (1, 1)), "marker": "P"},
+)
+
+COLORMAP = "cividis"
+INK, FAINT = "#222222", "#C8C8C8"
+
+
+def line_style(name: str, position: int) -> dict:
+    """Return colour, line and marker of a curve: a rule's own, or the next free one."""
+    return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
+
+
+def bar_style(position: int) -> dict:
+    """Return colour and hatching of the parts of a bar, counted from the lowest."""
+    count = len(HYPOTHESIS_COLORS)
+    return {
+        "facecolor": HYPOTHESIS_COLORS[position % count],
+        "hatch": HATCHES[position // count % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.6,
+    }
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
+    """Return the user's Axes, or those of a new figure of this size in inches."""
+    import_optional("matplotlib", "plots", "a picture")
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    # A notebook shows only figures that pyplot made: the one place that touches its state.
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def count_in_whole_numbers(ax: Axes) -> None:
+    """Let the ticks below fall on whole numbers only, as rounds do."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def tidy(ax: Axes) -> None:
+    """Take away the frame's upper and right line and soften the rest."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color("#888888")
+    ax.tick_params(color="#888888", labelcolor=INK)
+
+
+def shorten_label(text: str, limit: int = 22) -> str:
+    """Cut a label that would run into its neighbours."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

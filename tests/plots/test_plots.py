@@ -1,0 +1,179 @@
+"""Pictures show the numbers of the lesson, in the Axes they are given."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.plots import (
+    plot_belief_bars,
+    plot_belief_curves,
+    plot_matrix,
+    plot_scaling,
+    plot_simplex_path,
+    simplex,
+)
+
+
+def test_bars_stack_to_the_beliefs_of_every_round(lessons, ax):
+    lesson = lessons["SCBI"]
+    assert plot_belief_bars(lesson, ax=ax) is ax
+    heights = np.array([[bar.get_height() for bar in part] for part in ax.containers]).T
+    taught_first = [0, 1, 2]  # h_1 is taught and is the first hypothesis already
+    np.testing.assert_allclose(heights, lesson.beliefs[:, taught_first], atol=1e-12)
+    ticks = [label.get_text() for label in ax.get_xticklabels()]
+    assert ticks == ["prior", *lesson.data_labels]
+    assert ax.get_xlabel()
+    assert ax.get_ylabel() == "belief"
+
+
+def test_bars_put_the_taught_hypothesis_lowest(ax):
+    example = cb.examples["gestures"]
+    rule = cb.SCBI(example)
+    lesson = cb.run_lesson(cb.Teacher(rule, "lamp", rng=0), cb.Learner(rule), 3)
+    plot_belief_bars(lesson, ax=ax)
+    assert ax.containers[0].get_label() == "lamp (taught)"
+    np.testing.assert_allclose(
+        [bar.get_height() for bar in ax.containers[0]], lesson.beliefs[:, 3], atol=1e-12
+    )
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "lamp (taught)"
+
+
+def test_bars_of_a_plain_array_number_the_rounds(ax):
+    plot_belief_bars([[0.5, 0.5], [0.9, 0.1]], hypotheses=["A", "B"], ax=ax)
+    assert "round" in ax.get_xlabel()
+    assert [part.get_label() for part in ax.containers] == ["A", "B"]
+
+
+def test_bars_tell_more_than_eight_hypotheses_apart_by_hatching(ax):
+    plot_belief_bars(np.full((2, 10), 0.1), ax=ax)
+    looks = {(bar[0].get_facecolor(), bar[0].get_hatch()) for bar in ax.containers}
+    assert len(looks) == 10
+
+
+def test_curves_show_the_belief_in_the_taught_hypothesis(lessons, ax):
+    assert plot_belief_curves(list(lessons.values()), ax=ax) is ax
+    for line, (name, lesson) in zip(ax.get_lines(), lessons.items(), strict=True):
+        assert line.get_label() == name
+        np.testing.assert_allclose(line.get_ydata(), lesson.beliefs[:, 0])
+    styles = {
+        (line.get_color(), line.get_linestyle(), line.get_marker()) for line in ax.get_lines()
+    }
+    assert len(styles) == 2
+    assert "h_1" in ax.get_ylabel()
+
+
+def test_logarithmic_curves_stay_exact_where_the_belief_rounds_to_one(ax):
+    rule = cb.SCBI([[0.9, 0.1], [0.1, 0.9]])
+    lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 60)
+    assert lesson.beliefs[-1, 0] == 1.0
+    plot_belief_curves(lesson, log=True, ax=ax)
+    doubt = ax.get_lines()[0].get_ydata()
+    np.testing.assert_allclose(doubt, lesson.beliefs[:, 1], rtol=1e-12)
+    assert 0 < doubt[-1] < 1e-17
+    assert ax.get_yscale() == "log"
+
+
+def test_curves_take_mappings_of_arrays_and_other_hypotheses(ax):
+    path = np.array([[0.5, 0.5], [0.9, 0.1]])
+    plot_belief_curves({"mine": path, "yours": path[::-1]}, hypothesis=1, ax=ax)
+    assert [line.get_label() for line in ax.get_lines()] == ["mine", "yours"]
+    np.testing.assert_allclose(ax.get_lines()[0].get_ydata(), [0.5, 0.1])
+
+
+def test_curves_of_lessons_that_teach_different_things_are_an_error(lessons):
+    rule = cb.BI(cb.examples["M_3"])
+    other = cb.run_lesson(cb.Teacher(rule, "h_2", rng=0), cb.Learner(rule), 2)
+    with pytest.raises(cb.CobayesError, match="different hypotheses: h_1, h_2"):
+        plot_belief_curves([lessons["BI"], other])
+    with pytest.raises(cb.CobayesError, match="no lesson"):
+        plot_belief_curves([])
+
+
+@pytest.mark.parametrize(
+    ("beliefs", "message"),
+    [
+        ([0.5, 0.5], "shape"),
+        ([[0.5, 0.6]], "not a distribution"),
+        ([[1.5, -0.5]], "not a distribution"),
+    ],
+)
+def test_an_array_that_holds_no_beliefs_is_an_error(beliefs, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        plot_belief_bars(beliefs)
+    with pytest.raises(cb.CobayesError, match="2 data were given for 1 rounds"):
+        plot_belief_bars([[0.5, 0.5], [0.9, 0.1]], data=["x", "y"])
+    with pytest.raises(cb.CobayesError, match="which hypothesis was taught"):
+        plot_belief_curves([[0.5, 0.5], [0.9, 0.1]])
+
+
+def test_a_heat_map_shows_the_matrix_with_labels_and_numbers(ax):
+    model = cb.examples["grid-world"].model
+    assert plot_matrix(model, title="M", colorbar=True, ax=ax) is ax
+    np.testing.assert_array_equal(ax.images[0].get_array(), model.matrix)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["left", "up", "right"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B"]
+    assert sorted({text.get_text() for text in ax.texts}) == ["0.25", "1"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("hypothesis", "datum")
+
+
+def test_a_large_heat_map_writes_no_numbers(ax):
+    plot_matrix(np.random.default_rng(0).random((50, 60)) + 0.1, ax=ax)
+    assert not ax.texts
+
+
+def test_the_scaled_matrix_beside_the_matrix_has_the_sums_of_section_2():
+    model = cb.examples["M_3"].model
+    belief = np.array([0.2, 0.3, 0.5])
+    left, right = plot_scaling(model, belief)
+    np.testing.assert_array_equal(left.images[0].get_array(), model.matrix)
+    scaled = np.asarray(right.images[0].get_array())
+    np.testing.assert_allclose(scaled.sum(axis=1), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(scaled.sum(axis=0), 3 * belief, rtol=1e-9)
+
+
+def test_the_scaled_matrix_can_be_drawn_for_a_belief_with_a_zero():
+    _, right = plot_scaling(cb.examples["M_3"], [0.5, 0.5, 0.0])
+    assert np.asarray(right.images[0].get_array())[:, 2].max() < 1e-300
+
+
+def test_the_two_panels_can_be_drawn_into_a_users_axes():
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots(1, 2)
+    assert plot_scaling(cb.examples["M_3"], axes=axes) == tuple(axes)
+    with pytest.raises(cb.CobayesError, match="two Axes"):
+        plot_scaling(cb.examples["M_3"], axes=axes[0])
+
+
+def test_a_path_runs_through_the_projected_beliefs(lessons, ax):
+    plot_simplex_path(lessons["BI"], ax=ax)
+    plot_simplex_path(lessons["SCBI"], frame=False, ax=ax)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    for name, lesson in lessons.items():
+        np.testing.assert_allclose(lines[name].get_xydata(), simplex.project(lesson.beliefs))
+    assert [text.get_text() for text in ax.texts] == ["h_1", "h_2", "h_3"]
+
+
+def test_a_path_needs_three_hypotheses():
+    with pytest.raises(cb.CobayesError, match="exactly three hypotheses; this lesson has 2"):
+        plot_simplex_path([[0.5, 0.5]])
+
+
+def test_given_axes_leave_pyplot_alone(lessons, ax):
+    import matplotlib.pyplot as plt
+
+    plot_belief_bars(lessons["SCBI"], ax=ax)
+    plot_belief_curves(lessons, ax=ax)
+    plot_matrix(cb.examples["M_1"], ax=ax)
+    plot_simplex_path(lessons["SCBI"], ax=ax)
+    assert plt.get_fignums() == []
+    plot_belief_bars(lessons["SCBI"])
+    assert len(plt.get_fignums()) == 1
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch, lessons):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(cb.MissingDependencyError, match=r"pip install 'cobayes\[plots\]'"):
+        plot_belief_bars(lessons["SCBI"])
