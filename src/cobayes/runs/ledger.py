@@ -1,0 +1,337 @@
+"""The ledger: a SQLite file with one row for every finished shard.
+
+It is the only truth about a run. Rows are added in transactions in write-ahead mode, so that
+others can read while one process writes, and a kill at any moment loses at most the shards
+that were not yet in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cobayes.runs.estimates import Estimate
+from cobayes.runs.failures import RunError
+from cobayes.runs.ledger_errors import failures_explained
+from cobayes.runs.tasks import Key, Outcome
+
+LEDGER_NAME = "ledger.sqlite"
+_APPLICATION_ID = int.from_bytes(b"CoBa", "big")
+_FORMAT = 1
+_MAGIC = b"SQLite format 3\x00"
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE shards (
+    point INTEGER NOT NULL,
+    shard INTEGER NOT NULL,
+    statistics BLOB NOT NULL,
+    seconds REAL NOT NULL,
+    worker TEXT NOT NULL,
+    finished_at REAL NOT NULL,
+    PRIMARY KEY (point, shard)
+);
+CREATE TABLE estimates (
+    point INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value REAL,
+    stderr REAL,
+    PRIMARY KEY (point, name)
+);
+CREATE TABLE sessions (
+    session INTEGER PRIMARY KEY,
+    started_at REAL NOT NULL,
+    seconds REAL NOT NULL,
+    executor TEXT NOT NULL,
+    num_workers INTEGER NOT NULL,
+    ending TEXT NOT NULL
+);
+"""
+
+
+class Ledger:
+    """An open ledger; make one with `create` or `open`.
+
+    Parameters
+    ----------
+    connection
+        To a file that was checked to be a ledger.
+    path
+        Where it is.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def create(cls, folder: Path, identity: Mapping[str, Any]) -> Ledger:
+        """Create the ledger of a new run and open it.
+
+        Parameters
+        ----------
+        folder
+            Where; it must not have one.
+        identity
+            All that decides the result: experiment, parameters, seed, versions.
+        """
+        path = folder / LEDGER_NAME
+        for leftover in files_of(folder):
+            # A log without its ledger would be replayed into the new one.
+            raise RunError(
+                f"{str(leftover)!r} is left of a ledger that is no longer there.",
+                "put the ledger back, or delete this file, or start over with --fresh",
+            )
+        unfinished = folder / f"{LEDGER_NAME}.new"
+        with failures_explained(path):
+            unfinished.unlink(missing_ok=True)
+            connection = sqlite3.connect(unfinished, isolation_level=None)
+            with contextlib.closing(connection):
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {_FORMAT}")
+                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                connection.execute(
+                    "INSERT INTO meta VALUES ('identity', ?), ('created_at', ?)",
+                    [json.dumps(identity), json.dumps(time.time())],
+                )
+            # Whole or not at all: an empty ledger could not be told from a damaged one.
+            os.replace(unfinished, path)
+        return cls.open(folder)
+
+    @classmethod
+    def open(cls, folder: Path, *, only_read: bool = False) -> Ledger:
+        """Open the ledger of a folder, or say what is wrong with it.
+
+        Parameters
+        ----------
+        folder
+            A folder that has one.
+        only_read
+            Open it to look at, also while another process writes.
+        """
+        path = folder / LEDGER_NAME
+        check_file(path)
+        with failures_explained(path):
+            connection = _connect(path, only_read)
+            try:
+                # Pages that are missing or damaged; not every index, which would be slow.
+                verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                if verdict != "ok":
+                    raise sqlite3.DatabaseError(verdict)
+                if not only_read:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    # A crash of the machine may lose the last rows, never the order of them.
+                    connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                connection.close()
+                raise
+        return cls(connection, path)
+
+    def close(self) -> None:
+        """Close the file; whatever was not committed is dropped."""
+        self._connection.close()
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the run was started with."""
+        with failures_explained(self.path):
+            row = self._connection.execute("SELECT value FROM meta WHERE key = 'identity'")
+            return json.loads(row.fetchone()[0])
+
+    def created_at(self) -> float:
+        """Return when the run was first started, in seconds since 1970."""
+        with failures_explained(self.path):
+            row = self._connection.execute("SELECT value FROM meta WHERE key = 'created_at'")
+            return json.loads(row.fetchone()[0])
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Record finished shards in one transaction.
+
+        Parameters
+        ----------
+        outcomes
+            All successful.
+        """
+        now = time.time()
+        rows = [
+            (*outcome.key, outcome.packed, outcome.seconds, outcome.worker, now)
+            for outcome in outcomes
+        ]
+        with self._transaction() as connection:
+            connection.executemany("INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def finished(self) -> Iterator[tuple[Key, bytes, float]]:
+        """Yield key, packed statistics and seconds of every shard, in the plan's order."""
+        query = "SELECT point, shard, statistics, seconds FROM shards ORDER BY point, shard"
+        with failures_explained(self.path):
+            for point, shard, packed, seconds in self._connection.execute(query):
+                yield (point, shard), packed, seconds
+
+    def progress(self) -> dict[int, tuple[int, float]]:
+        """Return the number of finished shards and their seconds, by point."""
+        query = "SELECT point, COUNT(*), SUM(seconds) FROM shards GROUP BY point"
+        with failures_explained(self.path):
+            return {row[0]: (row[1], row[2]) for row in self._connection.execute(query)}
+
+    def num_finished_since(self, moment: float) -> int:
+        """Return how many shards finished after a moment.
+
+        Parameters
+        ----------
+        moment
+            In seconds since 1970.
+        """
+        query = "SELECT COUNT(*) FROM shards WHERE finished_at >= ?"
+        with failures_explained(self.path):
+            return self._connection.execute(query, [moment]).fetchone()[0]
+
+    def start_session(self, executor: str, num_workers: int) -> int:
+        """Record that a process starts to work on the run; return the session's number.
+
+        Parameters
+        ----------
+        executor
+            Where shards are computed.
+        num_workers
+            How many at once.
+        """
+        with self._transaction() as connection:
+            cursor = connection.execute(
+                "INSERT INTO sessions (started_at, seconds, executor, num_workers, ending) "
+                "VALUES (?, 0, ?, ?, 'stopped')",
+                [time.time(), executor, num_workers],
+            )
+            return int(cursor.lastrowid or 0)
+
+    def update(
+        self,
+        session: int,
+        seconds: float,
+        num_workers: int,
+        ending: str,
+        estimates: Mapping[int, Mapping[str, Estimate]],
+    ) -> None:
+        """Record the time spent in a session and the estimates that have changed.
+
+        Parameters
+        ----------
+        session
+            Its number.
+        seconds
+            Since it started.
+        num_workers
+            Seen in it.
+        ending
+            How it ended; "stopped" while it goes on, which is true once it is killed.
+        estimates
+            By position of the point.
+        """
+        rows = [
+            (point, name, estimate.value, estimate.stderr)
+            for point, named in estimates.items()
+            for name, estimate in named.items()
+        ]
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE sessions SET seconds = ?, num_workers = ?, ending = ? WHERE session = ?",
+                [seconds, num_workers, ending, session],
+            )
+            connection.executemany("INSERT OR REPLACE INTO estimates VALUES (?, ?, ?, ?)", rows)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Return what is known of every session, oldest first."""
+        names = ("started_at", "seconds", "executor", "num_workers", "ending")
+        with failures_explained(self.path):
+            rows = self._connection.execute(
+                f"SELECT {', '.join(names)} FROM sessions ORDER BY session"
+            )
+            return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def estimates(self) -> dict[int, dict[str, Estimate]]:
+        """Return the estimates recorded last, by point."""
+        found: dict[int, dict[str, Estimate]] = {}
+        with failures_explained(self.path):
+            for point, name, *numbers in self._connection.execute("SELECT * FROM estimates"):
+                # SQLite keeps NaN as NULL.
+                value, stderr = (float("nan") if x is None else x for x in numbers)
+                found.setdefault(point, {})[name] = Estimate(value, stderr)
+        return found
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with failures_explained(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # SQLite has rolled back by itself where the disk was full.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Return the files of a ledger that exist in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+    """
+    names = [LEDGER_NAME, f"{LEDGER_NAME}-wal", f"{LEDGER_NAME}-shm"]
+    return [folder / name for name in names if (folder / name).exists()]
+
+
+def check_file(path: Path, *, any_format: bool = False) -> None:
+    """Refuse a file that does not begin as our ledgers do.
+
+    Parameters
+    ----------
+    path
+        An existing file.
+    any_format
+        Accept ledgers of other versions of cobayes, too.
+    """
+    try:
+        with open(path, "rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise RunError(f"cannot read {str(path)!r}: {error.strerror}.") from error
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise RunError(
+            f"{str(path)!r} is not a ledger of cobayes, or only the beginning of one "
+            f"({path.stat().st_size} bytes).",
+            "it was left alone: move it away or restore a copy, or choose another folder",
+        )
+    if int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
+        raise RunError(
+            f"{str(path)!r} is a SQLite file of another program.",
+            "it was left alone: move it away, or choose another folder",
+        )
+    if (found := int.from_bytes(header[60:64], "big")) != _FORMAT and not any_format:
+        raise RunError(
+            f"{str(path)!r} has format {found} of the ledger; this version reads {_FORMAT}.",
+            "use the version of cobayes that wrote it, or start over with --fresh",
+        )
+
+
+def _connect(path: Path, only_read: bool) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    if not only_read:
+        return sqlite3.connect(f"{uri}?mode=rw", uri=True, isolation_level=None, timeout=30)
+    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, timeout=30)
+    try:
+        connection.execute("SELECT 1 FROM meta").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+        # In a folder that cannot be written nobody writes, so nothing needs coordination.
+        return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    return connection

@@ -1,0 +1,200 @@
+"""How far a run is: the same picture for the one who runs it and for others who look on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cobayes.errors import CobayesError
+from cobayes.runs.estimates import Estimate
+from cobayes.runs.ledger import LEDGER_NAME, Ledger
+from cobayes.runs.lock import FolderLock
+
+
+@dataclass(frozen=True)
+class PointState:
+    """How far one point is.
+
+    Parameters
+    ----------
+    name
+        Of the point.
+    parameters
+        Of the point.
+    num_done, num_shards
+        Finished shards, and all of them.
+    samples_per_shard
+        How many samples each finished shard stands for.
+    seconds
+        Work that went into it, added up over workers.
+    estimates
+        From what has finished; all shards up to the first missing one.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    num_done: int
+    num_shards: int
+    samples_per_shard: int
+    seconds: float
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunState:
+    """How far a run is.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    experiment
+        Its name.
+    seed
+        Its seed.
+    status
+        "running", "complete", "interrupted", "failed", or "stopped" (killed, or never begun).
+    points
+        In the plan's order.
+    seconds
+        Time spent, added up over sessions.
+    num_workers
+        At work in the last session.
+    executor
+        Where the shards are computed.
+    shards_per_second
+        In the last session; NaN before the first shard.
+    """
+
+    folder: Path
+    experiment: str
+    seed: int
+    status: str
+    points: tuple[PointState, ...]
+    seconds: float
+    num_workers: int
+    executor: str
+    shards_per_second: float
+
+    @property
+    def num_done(self) -> int:
+        """Finished shards."""
+        return sum(point.num_done for point in self.points)
+
+    @property
+    def num_shards(self) -> int:
+        """All shards."""
+        return sum(point.num_shards for point in self.points)
+
+    @property
+    def work_seconds(self) -> float:
+        """Work done so far, added up over workers."""
+        return sum(point.seconds for point in self.points)
+
+    @property
+    def seconds_left(self) -> float:
+        """Time left, from what a shard of each point has cost; NaN while nothing is known.
+
+        Points that have not begun are taken to cost what the others do on average.
+        """
+        if self.num_done == self.num_shards:
+            return 0.0
+        if self.num_done == 0 or self.num_workers == 0:
+            return math.nan
+        typical = self.work_seconds / self.num_done
+        work = sum(
+            (point.num_shards - point.num_done)
+            * (point.seconds / point.num_done if point.num_done else typical)
+            for point in self.points
+        )
+        return work / self.num_workers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it; unknown numbers are None."""
+        content = asdict(self)
+        content["folder"] = str(self.folder)
+        for name in ("num_done", "num_shards", "work_seconds", "seconds_left"):
+            content[name] = getattr(self, name)
+        return _without_nan(content)
+
+
+def read_state(folder: str | Path) -> RunState:
+    """Return the state of a run, also while it is running.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    """
+    folder = Path(folder)
+    if not (folder / LEDGER_NAME).exists():
+        raise CobayesError(
+            f"there is no run in {str(folder)!r}.",
+            f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too",
+        )
+    ledger = Ledger.open(folder, only_read=True)
+    try:
+        identity = ledger.identity()
+        progress = ledger.progress()
+        estimates = ledger.estimates()
+        sessions = ledger.sessions()
+        last = sessions[-1] if sessions else None
+        recent = ledger.num_finished_since(last["started_at"]) if last else 0
+    finally:
+        ledger.close()
+    points = []
+    for position, point in enumerate(identity["points"]):
+        num_done, seconds = progress.get(position, (0, 0.0))
+        num_shards = -(-point["num_samples"] // point["samples_per_shard"])
+        points.append(
+            PointState(
+                name=point["name"],
+                parameters=point["parameters"],
+                num_done=num_done,
+                num_shards=num_shards,
+                samples_per_shard=point["samples_per_shard"],
+                seconds=seconds,
+                estimates=estimates.get(position, {}),
+            )
+        )
+    if all(point.num_done == point.num_shards for point in points):
+        status = "complete"
+    elif FolderLock(folder).holder() is not None:
+        status = "running"
+    else:
+        status = last["ending"] if last else "stopped"
+    return RunState(
+        folder=folder,
+        experiment=identity["experiment"],
+        seed=identity["seed"],
+        status=status,
+        points=tuple(points),
+        seconds=sum(session["seconds"] for session in sessions),
+        num_workers=last["num_workers"] if last else 0,
+        executor=last["executor"] if last else "",
+        shards_per_second=recent / last["seconds"] if last and last["seconds"] else math.nan,
+    )
+
+
+def find_runs(folder: str | Path) -> list[Path]:
+    """Return the folders of all runs in a folder and below, sorted.
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+    """
+    return sorted(path.parent for path in Path(folder).rglob(LEDGER_NAME))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return value

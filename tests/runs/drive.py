@@ -1,0 +1,44 @@
+"""Runs the standard experiment in a process of its own, as a command would."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from cobayes.errors import CobayesError
+from cobayes.runs import Experiment, Point, RunInterrupted, run
+from runs.experiments import bulky, drawing
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--scheduler")
+    parser.add_argument("--num-shards", type=int, default=20)
+    parser.add_argument("--pause", type=float, default=0.0)
+    parser.add_argument("--bulky", action="store_true")
+    options = parser.parse_args()
+    experiment = drawing(options.num_shards, pause=options.pause)
+    if options.bulky:
+        experiment = Experiment("bulky", [Point("noise", {}, 40 * 2000, 2000)], bulky)
+    try:
+        result = run(
+            experiment,
+            options.folder,
+            jobs=options.jobs,
+            scheduler=options.scheduler,
+            progress=True,
+        )
+    except RunInterrupted as interruption:
+        print(interruption, file=sys.stderr)
+        return interruption.exit_code
+    except CobayesError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return getattr(error, "exit_code", 2)
+    print(result.digest)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Experiments that the tests run, in this process and in others: importable, cheap, exact."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from cobayes.runs import Estimate, Experiment, Point, mean_estimate, proportion_estimate
+
+
+def draw(parameters, seeds, num_samples):
+    """Sums of floats that would differ in their last bits in any other order."""
+    if parameters.get("pause"):
+        time.sleep(parameters["pause"])
+    sample = np.random.default_rng(seeds).lognormal(0.0, parameters["scale"], num_samples)
+    return {
+        "count": num_samples,
+        "total": sample.sum(),
+        "total_of_squares": (sample**2).sum(),
+        "above": int((sample > 1).sum()),
+        "histogram": np.histogram(np.log(sample), bins=5, range=(-2, 2))[0].astype(np.int32),
+        "logs": np.log(sample[:3]),
+    }
+
+
+def estimate(statistics, parameters) -> dict[str, Estimate]:
+    return {
+        "mean": mean_estimate(
+            statistics["count"], statistics["total"], statistics["total_of_squares"]
+        ),
+        "above": proportion_estimate(statistics["above"], statistics["count"]),
+    }
+
+
+def drawing(num_shards=20, *, pause=0.0, num_points=2, seed=3, **options) -> Experiment:
+    """The standard experiment: the last shard of every point is smaller than the others."""
+    points = [
+        Point(
+            f"scale {k + 1}",
+            {"scale": (k + 1) / 10, "pause": pause},
+            num_samples=100 * num_shards - 37,
+            samples_per_shard=100,
+        )
+        for k in range(num_points)
+    ]
+    return Experiment("drawing", points, draw, seed=seed, estimate=estimate, **options)
+
+
+def fail(parameters, seeds, num_samples):
+    """Fails in the shard whose first number is the one given."""
+    if seeds.spawn_key[-1] == parameters["bad_shard"]:
+        raise ZeroDivisionError("as the test asked")
+    return {"count": num_samples}
+
+
+def fail_at_first(parameters, seeds, num_samples):
+    """Fails until it has been tried often enough; what was tried is marked in a folder."""
+    shard = seeds.spawn_key[-1]
+    tries = len(list(Path(parameters["folder"]).glob(f"{shard}-*")))
+    Path(parameters["folder"], f"{shard}-{tries}").touch()
+    if tries < parameters["num_failures"]:
+        raise RuntimeError("not yet")
+    return {"value": np.random.default_rng(seeds).random()}
+
+
+def die(parameters, seeds, num_samples):
+    """Kills its own process, always or (given a folder) the first time only."""
+    mark = Path(parameters.get("folder", "/nowhere"), f"died-{seeds.spawn_key[-1]}")
+    if seeds.spawn_key[-1] == parameters["bad_shard"] and not mark.exists():
+        if "folder" in parameters:
+            mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"value": np.random.default_rng(seeds).random()}
+
+
+def bulky(parameters, seeds, num_samples):
+    """Fills the disk."""
+    return {"noise": np.random.default_rng(seeds).random(num_samples)}
+
+
+def solve(parameters, seeds, num_samples):
+    """A linear system large enough for BLAS to use several threads, and round differently."""
+    rng = np.random.default_rng(seeds)
+    return {"solution": np.linalg.solve(rng.random((200, 200)), rng.random((200, 50)))}
