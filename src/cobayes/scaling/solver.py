@@ -84,7 +84,7 @@ def solve(
         Those of a problem nearby, for a warm start.
     """
     num_rows, num_columns = matrix.shape
-    factors = np.ones(num_columns) if factors is None else factors.copy()
+    w = np.ones(num_columns) if factors is None else factors.copy()
     column_sums = np.where(column_sums < sweeps.NEGLIGIBLE, 0.0, column_sums)
     row_scaling = np.empty(num_rows)
     totals = np.empty(num_columns)
@@ -95,31 +95,32 @@ def solve(
         matrix,
         row_sums,
         column_sums,
-        factors,
+        w,
         row_scaling,
         totals,
         weights,
         rate,
         tolerance,
+        not suspicious,
         allowed,
     )
     if (error > tolerance or suspicious) and num_columns > 1 and count < max_iterations:
         from cobayes.scaling.newton import newton_until_converged
 
-        if not np.isfinite(factors).all():
-            factors = np.ones(num_columns)
+        if not np.isfinite(w).all():
+            w = np.ones(num_columns)
         steps, error = newton_until_converged(
             matrix,
             row_sums,
             column_sums,
-            factors,
+            w,
             row_scaling,
             np.empty_like(matrix),
             tolerance,
             min(MAX_NEWTON_STEPS, max_iterations - count),
         )
         count += steps
-    return Solution(row_scaling, factors, count, error, rate)
+    return Solution(row_scaling, w, count, error, rate)
 
 
 def _threaded_sweeps(
@@ -132,6 +133,7 @@ def _threaded_sweeps(
     weights: Array,
     rate: float,
     tolerance: float,
+    trusted: bool,
     max_sweeps: int,
 ) -> tuple[int, float, float]:
     """Do what `sweeps_until_converged` does, with the rows dealt out to threads."""
@@ -153,7 +155,7 @@ def _threaded_sweeps(
         map_chunks(sweep_chunk, range(num_chunks))
         shares.sum(axis=0, out=totals)
         change = sweeps.finish_sweep(totals, column_sums, factors, weights)
-        stop, error, rate = sweeps.judge(change, previous, rate, count, tolerance)
+        stop, error, rate = sweeps.judge(change, previous, rate, count, tolerance, trusted)
         if stop:
             break
         previous = change

@@ -2,8 +2,8 @@
 
 The scaled matrix is ``S[i, j] = u[i] M[i, j] w[j] c[j]`` with row factors
 ``u[i] = r[i] / sum_j M[i, j] c[j] w[j]`` and column factors ``w[j] = 1 / sum_i u[i] M[i, j]``. The
-column sums ``c`` enter as weights only, so ``w`` and the column-stochastic ``u[i] M[i, j] w[j]`` stay
-exact however small an entry of ``c`` is, even zero.
+column sums ``c`` enter as weights only, so ``w`` and the column-stochastic ``u[i] M[i, j] w[j]``
+stay exact however small an entry of ``c`` is, even zero.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def finish_sweep(totals, column_sums, factors, weights):
 
 
 @compiled()
-def judge(change, previous, rate, num_sweeps, tolerance):
+def judge(change, previous, rate, num_sweeps, tolerance, trusted):
     """Decide after a sweep whether to go on.
 
     Parameters
@@ -72,6 +72,8 @@ def judge(change, previous, rate, num_sweeps, tolerance):
         How many sweeps have been done.
     tolerance
         For the change in one sweep and for the estimated remaining error.
+    trusted
+        Whether a change that is mere noise counts as converged; see `solver.is_suspicious`.
 
     Returns
     -------
@@ -85,8 +87,9 @@ def judge(change, previous, rate, num_sweeps, tolerance):
     if change > NOISE and previous == previous:
         rate = change / previous
     if rate != rate:
-        # Nothing but noise so far: whether this is the solution, sweeps cannot tell.
-        return num_sweeps >= 3 and change <= NOISE, math.inf, rate
+        # Nothing but noise so far: the solution, unless the matrix nearly falls apart.
+        noise_only = num_sweeps >= 3 and change <= NOISE
+        return noise_only, change if noise_only and trusted else math.inf, rate
     if rate >= 1.0:
         return num_sweeps >= FIRST_CHECKPOINT, math.inf, rate
     error = change * max(1.0, rate / (1.0 - rate))
@@ -109,6 +112,7 @@ def sweeps_until_converged(
     weights,
     rate,
     tolerance,
+    trusted,
     max_sweeps,
 ):
     """Sweep until the error estimate is within the tolerance, or plain sweeps look hopeless.
@@ -123,7 +127,7 @@ def sweeps_until_converged(
         Out: u, from the factors before the last ones.
     totals, weights
         Room for one number a column.
-    rate, tolerance
+    rate, tolerance, trusted
         See `judge`.
     max_sweeps
         Never do more than this.
@@ -145,7 +149,7 @@ def sweeps_until_converged(
         sweep_rows(matrix, row_sums, weights, row_scaling, totals, 0, num_rows)
         change = finish_sweep(totals, column_sums, factors, weights)
         num_sweeps += 1
-        stop, error, rate = judge(change, previous, rate, num_sweeps, tolerance)
+        stop, error, rate = judge(change, previous, rate, num_sweeps, tolerance, trusted)
         if stop:
             break
         previous = change

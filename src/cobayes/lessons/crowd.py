@@ -1,0 +1,198 @@
+"""A crowd: many agents with one rule, each with a belief of its own, moved by compiled code.
+
+The compiled twin of `Learner` and `Teacher`: it answers the same questions for thousands of
+beliefs at once. Ensembles, exact trees and couplings are built on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.rules import BI, SCBI, Rule
+from cobayes.scaling import lanes
+from cobayes.scaling.solver import MAX_NEWTON_STEPS
+
+Array = NDArray[np.float64]
+
+LOG_HUGE = 512.0 * np.log(2.0)
+# Within one round no ratio of likelihoods may leap over a whole shift of 2**512.
+WIDEST_SPREAD = 1e100
+
+
+class Crowd:
+    """Many beliefs under one rule.
+
+    Parameters
+    ----------
+    rule
+        `SCBI` or `BI`.
+    log_beliefs
+        Where they start: (m,) for all alike, or (size, m).
+    size
+        How many there are.
+    """
+
+    def __init__(self, rule: Rule, log_beliefs: Array, size: int) -> None:
+        matrix = rule.model.matrix
+        if isinstance(rule, BI):
+            matrix = rule.model.normalized()
+        elif not isinstance(rule, SCBI):
+            raise CobayesError(
+                f"there is no compiled form of {rule.name}.", "use cobayes.SCBI or cobayes.BI."
+            )
+        if matrix.max() / matrix.min() > WIDEST_SPREAD:
+            raise CobayesError(
+                f"the entries of the matrix span a factor of {matrix.max() / matrix.min():.1g}; "
+                f"compiled lessons take up to {WIDEST_SPREAD:g}.",
+                "make the smallest entries larger, or use run_lesson.",
+            )
+        self.rule = rule
+        self.size = size
+        self._matrix = np.ascontiguousarray(matrix)
+        self._transposed = np.ascontiguousarray(matrix.T)
+        n, m = matrix.shape
+        groups = -(-size // lanes.LANES)
+        self._shape = (groups, m, lanes.LANES)
+        self._factors = np.ones(self._shape)
+        self._row_scaling = np.ones((groups, n, lanes.LANES))
+        self._rates = np.full((groups, lanes.LANES), np.nan)
+        self._stuck = np.zeros((groups, lanes.LANES), dtype=np.int64)
+        self._answered = isinstance(rule, BI)
+        self.set_log_beliefs(log_beliefs)
+
+    def set_log_beliefs(self, log_beliefs: Array) -> None:
+        """Put the beliefs somewhere else, keeping the factors as a warm start."""
+        padded = self._deal(np.broadcast_to(log_beliefs, (self.size, self._shape[1])))
+        with np.errstate(invalid="ignore"):
+            shifts = np.floor(-padded / LOG_HUGE)
+        # A belief of zero stays zero whatever its shift.
+        shifts = np.where(np.isfinite(shifts), np.maximum(shifts, 0.0), 0.0)
+        self._shifts = shifts.astype(np.int64)
+        self._mantissas = np.exp(padded + self._shifts * LOG_HUGE)
+        self._answered = isinstance(self.rule, BI)
+
+    def answer(self) -> None:
+        """Scale the matrix to every belief, where the rule asks for it."""
+        if self._answered:
+            return
+        rule = self.rule
+        assert isinstance(rule, SCBI)  # for the type checker: BI is always answered
+        for g in range(self._shape[0]):
+            left = lanes.solve_group(
+                self._matrix,
+                self._transposed,
+                self._mantissas[g],
+                self._shifts[g],
+                self._factors[g],
+                self._row_scaling[g],
+                self._rates[g],
+                rule.tolerance,
+                not rule.suspicious,
+                self._stuck[g],
+            )
+            if rule.suspicious:
+                self._stuck[g] = 1  # sweeps cannot be trusted here: verify every lane
+            if left or rule.suspicious:
+                left = lanes.rescue_group(
+                    self._matrix,
+                    self._mantissas[g],
+                    self._shifts[g],
+                    self._factors[g],
+                    self._row_scaling[g],
+                    rule.tolerance,
+                    MAX_NEWTON_STEPS,
+                    self._stuck[g],
+                )
+            if left:
+                raise ConvergenceError(
+                    f"{left} scalings did not converge to {rule.tolerance:g}.",
+                    "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the "
+                    "smallest entries of the matrix larger.",
+                )
+        self._answered = True
+
+    def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
+        """Draw a datum for everyone, as a teacher of these hypotheses would.
+
+        Parameters
+        ----------
+        hypotheses
+            The position each one teaches, (size,).
+        uniforms
+            One uniform number for each, (size,).
+        """
+        self.answer()
+        taught = self._deal(hypotheses[:, None])[:, 0].astype(np.int64)
+        chance = self._deal(uniforms[:, None])[:, 0]
+        data = np.empty((self._shape[0], lanes.LANES), dtype=np.int64)
+        for g in range(self._shape[0]):
+            lanes.draw_group(
+                self._matrix, self._factors[g], self._row_scaling[g], taught[g], chance[g], data[g]
+            )
+        return data.ravel()[: self.size]
+
+    def observe(self, data: NDArray[np.intp]) -> None:
+        """Update everyone's belief with a datum each, (size,)."""
+        self.answer()
+        dealt = self._deal(data[:, None])[:, 0].astype(np.int64)
+        for g in range(self._shape[0]):
+            lanes.observe_group(
+                self._matrix,
+                self._factors[g],
+                self._row_scaling[g],
+                dealt[g],
+                self._mantissas[g],
+                self._shifts[g],
+            )
+        self._answered = isinstance(self.rule, BI)
+
+    def keep(self, chosen: NDArray[np.intp]) -> None:
+        """Go on with some of them only, given by position; what they know is kept."""
+        tables = {
+            name: self._collect(getattr(self, name))[chosen]
+            for name in ("_mantissas", "_shifts", "_factors", "_row_scaling")
+        }
+        columns = {
+            name: getattr(self, name).reshape(-1, 1)[chosen] for name in ("_rates", "_stuck")
+        }
+        self.size = len(chosen)
+        self._shape = (-(-self.size // lanes.LANES), *self._shape[1:])
+        for name, values in tables.items():
+            setattr(self, name, self._deal(values))
+        for name, values in columns.items():
+            setattr(self, name, np.ascontiguousarray(self._deal(values)[:, 0]))
+
+    @property
+    def beliefs(self) -> Array:
+        """The beliefs, (size, m); below 1e-154 they read zero here and exactly in the logs."""
+        return self._collect(np.where(self._shifts == 0, self._mantissas, 0.0))
+
+    @property
+    def log_beliefs(self) -> Array:
+        """The logarithms of the beliefs, (size, m)."""
+        with np.errstate(divide="ignore"):
+            return self._collect(np.log(self._mantissas) - self._shifts * LOG_HUGE)
+
+    @property
+    def likelihoods(self) -> Array:
+        """The likelihood matrices at the current beliefs, (size, n, m)."""
+        self.answer()
+        groups, _, width = self._shape
+        rows = self._row_scaling.swapaxes(1, 2).reshape(groups * width, -1)[: self.size]
+        columns = self._collect(self._factors)
+        return rows[:, :, None] * self._matrix * columns[:, None, :]
+
+    def _deal(self, values: NDArray) -> NDArray:
+        """Lay (size, k) out as (groups, k, lanes); spare lanes repeat the last one."""
+        groups, _, width = self._shape
+        padded = np.empty((groups * width, values.shape[1]), dtype=values.dtype)
+        padded[: self.size] = values
+        padded[self.size :] = values[-1]
+        return np.ascontiguousarray(padded.reshape(groups, width, -1).swapaxes(1, 2))
+
+    def _collect(self, values: NDArray) -> NDArray:
+        """Undo `_deal`."""
+        groups, k, width = values.shape
+        return values.swapaxes(1, 2).reshape(groups * width, k)[: self.size]

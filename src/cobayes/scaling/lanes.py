@@ -1,0 +1,262 @@
+"""Sweeps for many beliefs at once, on one matrix.
+
+Sixty-four problems lie side by side in the innermost loop ("lanes"), which the compiler turns
+into vector instructions without reordering any sum: a lane's result does not depend on its
+neighbours, so neither on how the work is cut up.
+
+A belief is kept as ``mantissa * 2**(-512 * shift)``. Products of likelihoods stay exact far below
+what float64 can hold, without a logarithm in the loop; a belief with a positive shift is below
+1e-154 and weighs nothing in the sums.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cobayes.compiled import compiled
+from cobayes.scaling.newton import newton_until_converged
+from cobayes.scaling.sweeps import FIRST_CHECKPOINT, MAX_SWEEPS, NOISE
+
+LANES = 64
+TINY = 2.0**-512
+HUGE = 2.0**512
+
+
+@compiled(fastmath={"contract"})
+def multiply(matrix, vectors, out):
+    """Fill ``out = matrix @ vectors`` for vectors side by side, four rows at a time."""
+    num_rows, num_columns = matrix.shape
+    i = 0
+    while i + 4 <= num_rows:
+        for lane in range(LANES):
+            out[i, lane] = 0.0
+            out[i + 1, lane] = 0.0
+            out[i + 2, lane] = 0.0
+            out[i + 3, lane] = 0.0
+        j = 0
+        # Four by four: each number loaded is used four times before it leaves its register.
+        while j + 4 <= num_columns:
+            a00, a01, a02, a03 = matrix[i, j], matrix[i, j + 1], matrix[i, j + 2], matrix[i, j + 3]
+            k = i + 1
+            a10, a11, a12, a13 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
+            k = i + 2
+            a20, a21, a22, a23 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
+            k = i + 3
+            a30, a31, a32, a33 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
+            for lane in range(LANES):
+                x0 = vectors[j, lane]
+                x1 = vectors[j + 1, lane]
+                x2 = vectors[j + 2, lane]
+                x3 = vectors[j + 3, lane]
+                out[i, lane] += a00 * x0 + a01 * x1 + a02 * x2 + a03 * x3
+                out[i + 1, lane] += a10 * x0 + a11 * x1 + a12 * x2 + a13 * x3
+                out[i + 2, lane] += a20 * x0 + a21 * x1 + a22 * x2 + a23 * x3
+                out[i + 3, lane] += a30 * x0 + a31 * x1 + a32 * x2 + a33 * x3
+            j += 4
+        while j < num_columns:
+            a0, a1, a2, a3 = matrix[i, j], matrix[i + 1, j], matrix[i + 2, j], matrix[i + 3, j]
+            for lane in range(LANES):
+                x0 = vectors[j, lane]
+                out[i, lane] += a0 * x0
+                out[i + 1, lane] += a1 * x0
+                out[i + 2, lane] += a2 * x0
+                out[i + 3, lane] += a3 * x0
+            j += 1
+        i += 4
+    while i < num_rows:
+        for lane in range(LANES):
+            out[i, lane] = 0.0
+        for j in range(num_columns):
+            a0 = matrix[i, j]
+            for lane in range(LANES):
+                out[i, lane] += a0 * vectors[j, lane]
+        i += 1
+
+
+@compiled()
+def _largest_change(factors, totals, change):
+    """Fill the largest relative change of a factor, lane by lane; NaN is kept."""
+    for lane in range(LANES):
+        change[lane] = 0.0
+    for j in range(factors.shape[0]):
+        for lane in range(LANES):
+            deviation = abs(factors[j, lane] * totals[j, lane] - 1.0)
+            change[lane] = change[lane] if deviation <= change[lane] else deviation
+
+
+@compiled()
+def _judge_lanes(change, previous, rates, errors, tolerance):
+    """Fill the error estimates as `sweeps.judge` makes them; return how many are too large."""
+    unfinished = 0
+    for lane in range(LANES):
+        ratio = change[lane] / previous[lane]
+        measured = change[lane] > NOISE and ratio == ratio
+        rate = ratio if measured else rates[lane]
+        rates[lane] = rate
+        series = rate / (1.0 - rate)
+        worse = series if series > 1.0 else 1.0
+        error = change[lane] * worse if rate < 1.0 else math.inf
+        errors[lane] = error
+        unfinished += 0 if error <= tolerance else 1
+    return unfinished
+
+
+@compiled()
+def _hopeless(errors, rates, active, tolerance):
+    """Tell whether no active lane would be finished by as many sweeps as are allowed at all."""
+    for lane in range(LANES):
+        could_finish = rates[lane] < 1.0 and errors[lane] * rates[lane] ** MAX_SWEEPS <= tolerance
+        if active[lane] > 0.0 and could_finish:
+            return False
+    return True
+
+
+@compiled()
+def solve_group(
+    matrix, transposed, mantissas, shifts, factors, row_scaling, rates, tolerance, trusted, stuck
+):
+    """Scale the matrix to one belief in each lane.
+
+    Parameters
+    ----------
+    matrix, transposed
+        The matrix, and its transpose in memory order.
+    mantissas, shifts
+        The beliefs, (m, lanes).
+    factors
+        In: where to start, (m, lanes). Out: w.
+    row_scaling
+        Out: u, (n, lanes).
+    rates
+        In and out: rates of convergence, (lanes,); NaN where unknown.
+    tolerance
+        For the estimated relative error.
+    trusted
+        Whether a change that is mere noise counts as converged; see `solver.is_suspicious`.
+    stuck
+        Out: the lanes, as 1 or 0, that plain sweeps do not finish.
+
+    Returns
+    -------
+    num_stuck
+        How many lanes are stuck.
+    """
+    num_rows, num_columns = matrix.shape
+    sums = np.empty((num_columns, LANES))
+    weights = np.empty((num_columns, LANES))
+    totals = np.empty((num_columns, LANES))
+    rows = np.empty((num_rows, LANES))
+    change = np.empty(LANES)
+    previous = np.full(LANES, np.nan)
+    errors = np.full(LANES, np.inf)
+    active = np.ones(LANES)
+    for j in range(num_columns):
+        for lane in range(LANES):
+            sums[j, lane] = num_rows * mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+            weights[j, lane] = factors[j, lane] * sums[j, lane]
+    num_active = LANES
+    for sweep in range(1, MAX_SWEEPS + 1):
+        multiply(matrix, weights, rows)
+        for i in range(num_rows):
+            for lane in range(LANES):
+                rows[i, lane] = 1.0 / rows[i, lane]
+        multiply(transposed, rows, totals)
+        _largest_change(factors, totals, change)
+        # Finished lanes keep what they have: their neighbours must not matter.
+        for i in range(num_rows):
+            for lane in range(LANES):
+                row_scaling[i, lane] = rows[i, lane] if active[lane] > 0.0 else row_scaling[i, lane]
+        for j in range(num_columns):
+            for lane in range(LANES):
+                new = 1.0 / totals[j, lane]
+                factors[j, lane] = new if active[lane] > 0.0 else factors[j, lane]
+                weights[j, lane] = factors[j, lane] * sums[j, lane]
+        _judge_lanes(change, previous, rates, errors, tolerance)
+        num_active = 0
+        for lane in range(LANES):
+            noise_only = rates[lane] != rates[lane] and sweep >= 3 and change[lane] <= NOISE
+            finished = errors[lane] <= tolerance or (trusted and noise_only)
+            active[lane] = 0.0 if finished else active[lane]
+            num_active += 1 if active[lane] > 0.0 else 0
+            previous[lane] = change[lane]
+        if num_active == 0:
+            break
+        is_checkpoint = sweep >= FIRST_CHECKPOINT and sweep & (sweep - 1) == 0
+        if is_checkpoint and _hopeless(errors, rates, active, tolerance):
+            break
+    for lane in range(LANES):
+        stuck[lane] = 1 if active[lane] > 0.0 else 0
+    return num_active
+
+
+@compiled()
+def rescue_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, max_steps, stuck):
+    """Solve the stuck lanes by Newton's method; return how many stay stuck."""
+    num_rows, num_columns = matrix.shape
+    row_sums = np.ones(num_rows)
+    sums = np.empty(num_columns)
+    own = np.empty(num_columns)
+    scaling = np.empty(num_rows)
+    work = np.empty((num_rows, num_columns))
+    num_stuck = 0
+    for lane in range(LANES):
+        if stuck[lane] == 0:
+            continue
+        usable = True
+        for j in range(num_columns):
+            sums[j] = num_rows * mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+            own[j] = factors[j, lane]
+            usable = usable and own[j] > 0.0 and own[j] < math.inf
+        if not usable:
+            own[:] = 1.0
+        _, error = newton_until_converged(
+            matrix, row_sums, sums, own, scaling, work, tolerance, max_steps
+        )
+        for j in range(num_columns):
+            factors[j, lane] = own[j]
+        for i in range(num_rows):
+            row_scaling[i, lane] = scaling[i]
+        stuck[lane] = 0 if error <= tolerance else 1
+        num_stuck += stuck[lane]
+    return num_stuck
+
+
+@compiled()
+def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data):
+    """Draw a datum for every lane from the column of its hypothesis."""
+    num_rows = matrix.shape[0]
+    for lane in range(LANES):
+        h = hypotheses[lane]
+        total = 0.0
+        datum = num_rows - 1
+        for i in range(num_rows):
+            total += row_scaling[i, lane] * matrix[i, h] * factors[h, lane]
+            if uniforms[lane] < total:
+                datum = i
+                break
+        data[lane] = datum
+
+
+@compiled()
+def observe_group(matrix, factors, row_scaling, data, mantissas, shifts):
+    """Multiply every lane's belief by the likelihood of its datum and normalise it."""
+    num_rows, num_columns = matrix.shape
+    for lane in range(LANES):
+        datum = data[lane]
+        common = num_rows * row_scaling[datum, lane]
+        total = 0.0
+        for j in range(num_columns):
+            value = mantissas[j, lane] * (common * matrix[datum, j] * factors[j, lane])
+            mantissas[j, lane] = value
+            total += value if shifts[j, lane] == 0 else 0.0
+        for j in range(num_columns):
+            value = mantissas[j, lane] / total
+            if value < TINY and value > 0.0:
+                value *= HUGE
+                shifts[j, lane] += 1
+            elif value >= 1.0 and shifts[j, lane] > 0:
+                value *= TINY
+                shifts[j, lane] -= 1
+            mantissas[j, lane] = value
