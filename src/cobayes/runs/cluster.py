@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import time
@@ -39,6 +40,11 @@ class DaskCluster:
             if self._owns_client
             else getattr(scheduler.scheduler, "address", "the client")
         )
+        self._log = logging.getLogger("distributed.client")
+        self._log_level = self._log.level
+        if self._owns_client:
+            # Of a scheduler that is gone we say so ourselves, in one line and no traceback.
+            self._log.setLevel(logging.CRITICAL)
         self._client = self._connect(distributed, scheduler) if self._owns_client else scheduler
         self.description = f"Dask at {self._where}"
         self._futures: dict[Any, tuple[Any, Task]] = {}
@@ -100,6 +106,7 @@ class DaskCluster:
         if self._owns_client:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
+            self._log.setLevel(self._log_level)
 
     def _collect(self, key: str) -> Outcome:
         future, task = self._futures.pop(key)

@@ -170,11 +170,10 @@ def state_table(state: RunState, max_points: int | None = None) -> Any:
             f"{point.num_done}/{point.num_shards}",
             Text(estimates_text(point)),
         )
-    parts: list[Any] = [
-        ProgressBar(total=state.num_shards, completed=state.num_done, width=60),
-        Text(summary_line(state)),
-        table,
-    ]
+    # A bar alone does not end its line; a cell does.
+    overall = Table.grid()
+    overall.add_row(ProgressBar(total=state.num_shards, completed=state.num_done, width=60))
+    parts: list[Any] = [overall, Text(summary_line(state)), table]
     if left_out:
         parts.append(Text(f"and {left_out} more points", style="dim"))
     return Group(*parts)
@@ -193,13 +192,12 @@ def summary_line(state: RunState) -> str:
     if not math.isnan(state.shards_per_second):
         parts.append(f"{state.shards_per_second:.3g} shards/s")
     parts.append(f"{duration(state.seconds)} spent")
-    if state.status == "running":
-        if state.num_workers == 0:
-            parts.append("waiting for workers")
-        else:
-            left = state.seconds_left
-            parts.append("time left unknown" if math.isnan(left) else f"{duration(left)} left")
-    else:
+    if state.status == "running" and state.num_workers == 0:
+        parts.append("waiting for workers")
+    elif state.status != "complete":
+        left = state.seconds_left
+        parts.append("time left unknown" if math.isnan(left) else f"{duration(left)} left")
+    if state.status != "running":
         parts.append(state.status)
     return f"{state.experiment}: {', '.join(parts)}"
 

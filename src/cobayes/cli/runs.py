@@ -1,0 +1,44 @@
+"""``cobayes runs``: how far the runs in a folder are, also while they are running."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobayes.errors import CobayesError
+
+
+def runs(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of a run, or one that has runs somewhere below it.")
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write JSON, for programs to read.")
+    ] = False,
+) -> None:
+    """Show what is done, what is left, the time, and the estimates so far."""
+    from cobayes.runs import find_runs, read_state
+
+    found = find_runs(folder)
+    if not found:
+        raise CobayesError(
+            f"there is no run in {str(folder)!r} or below it.",
+            "give the folder that was --out of `cobayes reproduce`, or of your own run",
+        )
+    states = [read_state(path) for path in found]
+    if as_json:
+        typer.echo(json.dumps([state.to_dict() for state in states], indent=2))
+        return
+    from rich.console import Console
+
+    from cobayes.runs.progress import state_table
+
+    console = Console(highlight=False)
+    for position, state in enumerate(states):
+        if position:
+            console.print()
+        console.print(str(state.folder), markup=False, style="bold")
+        console.print(state_table(state))

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONUNBUFFERED": "1"}
+
+
+def start(*arguments: object, **options) -> subprocess.Popen[str]:
+    """Start a Python process that can import the tests' experiments."""
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def drive(*arguments: object, **options) -> subprocess.Popen[str]:
+    """Start the standard experiment in a process of its own."""
+    return start("-m", "runs.drive", *arguments, **options)
+
+
+def finish(process: subprocess.Popen[str], timeout: float = 60) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=timeout)
+    return process.returncode, out, err
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 20) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("what the test waits for did not happen")
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def processes() -> Iterator[contextlib.ExitStack]:
+    """Processes entered here are ended with the test, whatever happens."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGKILL)
+    process.communicate()

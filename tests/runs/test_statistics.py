@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from cobayes.errors import CobayesError
+from cobayes.runs.statistics import add, concatenate, pack, unpack
+
+DTYPES = st.one_of(
+    npst.boolean_dtypes(),
+    npst.integer_dtypes(endianness="="),
+    npst.floating_dtypes(sizes=(32, 64), endianness="="),
+    npst.complex_number_dtypes(sizes=(128,), endianness="="),
+)
+ARRAYS = npst.arrays(DTYPES, npst.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+STATISTICS = st.dictionaries(
+    st.text(), st.one_of(ARRAYS, st.integers(), st.floats(), st.booleans()), max_size=4
+)
+
+
+@given(STATISTICS)
+def test_packing_and_unpacking_gives_back_every_bit(statistics):
+    back = unpack(pack(statistics))
+    assert list(back) == list(statistics)
+    for name, value in statistics.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            assert back[name] == value
+        else:
+            assert np.asarray(back[name]).dtype == np.asarray(value).dtype
+            assert np.asarray(back[name]).shape == np.asarray(value).shape
+            assert np.asarray(back[name]).tobytes() == np.asarray(value).tobytes()
+    assert pack(back) == pack(statistics)
+
+
+@given(STATISTICS, st.data())
+def test_a_flipped_bit_is_noticed(statistics, data):
+    packed = bytearray(pack(statistics))
+    bit = data.draw(st.integers(0, 8 * len(packed) - 1))
+    packed[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(CobayesError, match="checksum"):
+        unpack(bytes(packed))
+
+
+@pytest.mark.parametrize("value", ["text", None, [1, "a"], {"a": 1}, object()])
+def test_what_is_not_a_number_is_refused_by_name(value):
+    with pytest.raises(CobayesError, match="'wrong'"):
+        pack({"right": 1, "wrong": value})
+
+
+def test_a_shard_that_returns_no_dict_is_told_what_to_return():
+    with pytest.raises(CobayesError, match="returned a float"):
+        pack(1.5)  # type: ignore[arg-type]
+
+
+def test_small_counters_do_not_overflow_when_added():
+    most = {"small": np.array([120], np.int8), "flags": np.array([True]), "big": 10**30}
+    total = add(add(most, most), most)
+    assert total["small"].tolist() == [360]
+    assert total["flags"].tolist() == [3]
+    assert total["big"] == 3 * 10**30
+
+
+def test_concatenation_keeps_the_order_of_the_shards():
+    rows = [{"x": np.arange(k, k + 2)} for k in (0, 2, 4)]
+    joined = concatenate(concatenate(rows[0], rows[1]), rows[2])
+    assert joined["x"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_shards_with_different_names_cannot_be_added():
+    with pytest.raises(CobayesError, match="different statistics"):
+        add({"a": 1}, {"b": 1})
