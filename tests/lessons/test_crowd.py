@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.lessons.crowd import Crowd
+from cobayes.lessons.drawing import draw
+
+RULES = [cb.SCBI, cb.BI]
+
+
+def matrix_of(n, m, seed=1):
+    return np.random.default_rng(seed).exponential(size=(n, m)) + 0.01
+
+
+@pytest.mark.parametrize("kind", RULES)
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 3), (5, 3), (3, 6), (4, 4), (9, 7), (20, 20)])
+def test_compiled_lessons_match_stepwise_lessons_draw_for_draw(kind, n, m):
+    rule = kind(matrix_of(n, m))
+    rng = np.random.default_rng(4)
+    prior = rng.dirichlet(np.ones(m))
+    taught = rng.integers(m, size=70)
+    uniforms = rng.random((25, 70))
+    crowd = Crowd(rule, np.log(prior), 70)
+    data = []
+    for k in range(25):
+        data.append(crowd.draw(taught, uniforms[k]))
+        crowd.observe(data[-1])
+    for one in (0, 33, 69):
+        learner = cb.Learner(rule, prior)
+        for k in range(25):
+            column = np.ascontiguousarray(learner.likelihood[:, taught[one]])
+            datum = draw(column, uniforms[k, one])
+            assert datum == data[k][one]
+            learner.observe(datum)
+        np.testing.assert_allclose(crowd.log_beliefs[one], learner.log_belief, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(crowd.beliefs[one], learner.belief, rtol=1e-9, atol=1e-150)
+        np.testing.assert_allclose(crowd.likelihoods[one], learner.likelihood, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_nobody_depends_on_the_neighbours(kind):
+    rule = kind(matrix_of(4, 3))
+    rng = np.random.default_rng(0)
+    uniforms = rng.random((40, 200))
+    taught = np.zeros(200, dtype=int)
+    all_of_them = Crowd(rule, np.log([0.2, 0.3, 0.5]), 200)
+    for row in uniforms:
+        all_of_them.observe(all_of_them.draw(taught, row))
+    some = rng.permutation(200)[:37]
+    few = Crowd(rule, np.log([0.2, 0.3, 0.5]), 37)
+    for row in uniforms:
+        few.observe(few.draw(taught[:37], row[some]))
+    assert np.array_equal(few.log_beliefs, all_of_them.log_beliefs[some])
+
+
+def test_keeping_some_changes_nothing_for_them():
+    rule = cb.SCBI(matrix_of(4, 3))
+    rng = np.random.default_rng(0)
+    uniforms = rng.random((30, 150))
+    whole, part = (Crowd(rule, np.log([0.2, 0.3, 0.5]), 150) for _ in range(2))
+    kept = np.arange(150)
+    for k, row in enumerate(uniforms):
+        whole.observe(whole.draw(np.ones(150, dtype=int), row))
+        part.observe(part.draw(np.ones(len(kept), dtype=int), row[kept]))
+        if k in (4, 17):
+            chosen = np.flatnonzero(rng.random(len(kept)) < 0.6)
+            part.keep(chosen)
+            kept = kept[chosen]
+    assert 0 < len(kept) < 150
+    assert np.array_equal(whole.log_beliefs[kept], part.log_beliefs)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_beliefs_far_below_underflow_stay_exact_and_can_come_back(kind):
+    rule = kind([[0.9, 0.1], [0.1, 0.9]])
+    crowd = Crowd(rule, np.log([0.5, 0.5]), 3)
+    learner = cb.Learner(rule)
+    # A thousand times against the second hypothesis, then two thousand times for it.
+    for datum in [0] * 1000 + [1] * 2000:
+        crowd.observe(np.full(3, datum))
+        learner.observe(datum)
+        if learner.log_belief.min() < -2000:
+            assert crowd.beliefs.min() == 0.0
+    np.testing.assert_allclose(crowd.log_beliefs[1], learner.log_belief, rtol=1e-9, atol=1e-9)
+
+
+def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
+    rng = np.random.default_rng(3)
+    matrix = 10.0 ** rng.uniform(-9, 0, size=(6, 6))
+    rule = cb.SCBI(matrix)
+    assert rule.suspicious
+    beliefs = rng.dirichlet(np.ones(6), size=50)
+    crowd = Crowd(rule, np.log(beliefs), 50)
+    for one in (0, 20, 49):
+        np.testing.assert_allclose(crowd.likelihoods[one], rule.likelihood(beliefs[one]), rtol=1e-9)
+
+
+def test_slow_but_trusted_matrices_are_rescued_too():
+    # Nearly equal columns are easy; nearly diagonal ones need more sweeps than are allowed.
+    matrix = np.full((5, 5), 1e-4) + np.eye(5)
+    rule = cb.SCBI(matrix)
+    assert not rule.suspicious
+    belief = np.array([0.21, 0.2, 0.2, 0.2, 0.19])
+    crowd = Crowd(rule, np.log(belief), 2)
+    np.testing.assert_allclose(crowd.likelihoods[1], rule.likelihood(belief), rtol=1e-8)
+    np.testing.assert_allclose(crowd.likelihoods[1].sum(axis=0), 1.0, rtol=1e-11)
+
+
+def test_a_belief_of_zero_stays_zero():
+    crowd = Crowd(cb.SCBI(matrix_of(3, 3)), np.log([0.5, 0.5, 1e-300]), 2)
+    crowd.observe(np.array([0, 1]))
+    assert np.isfinite(crowd.log_beliefs).all()
+    with np.errstate(divide="ignore"):
+        crowd = Crowd(cb.SCBI(matrix_of(3, 3)), np.log([0.5, 0.5, 0.0]), 2)
+    crowd.observe(np.array([0, 1]))
+    assert (crowd.log_beliefs[:, 2] == -np.inf).all()
+
+
+def test_entries_too_far_apart_are_refused():
+    with pytest.raises(cb.CobayesError, match="span a factor"):
+        Crowd(cb.SCBI([[1.0, 1e-120], [1.0, 1.0]]), np.log([0.5, 0.5]), 1)

@@ -1,0 +1,186 @@
+import json
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.lessons.drawing import draw
+
+MODEL = cb.Model(
+    np.random.default_rng(7).dirichlet(np.ones(4), size=3).T,
+    ["a", "b", "c", "d"],
+    ["x", "y", "z"],
+)
+
+
+def lesson(num_rounds=8, kind=cb.SCBI, seed=3):
+    rule = kind(MODEL)
+    return cb.run_lesson(cb.Teacher(rule, "y", rng=seed), cb.Learner(rule), num_rounds)
+
+
+@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
+def test_a_lesson_follows_the_rule_step_by_step(kind):
+    run, rule = lesson(kind=kind), kind(MODEL)
+    belief = np.full(3, 1 / 3)
+    for k, datum in enumerate(run.data):
+        np.testing.assert_allclose(run.beliefs[k], belief, rtol=1e-9)
+        belief = rule.update(belief, datum)
+    np.testing.assert_allclose(run.beliefs[-1], belief, rtol=1e-9)
+    assert run.data.shape == (8,)
+    assert run.beliefs.shape == run.teacher_beliefs.shape == (9, 3)
+
+
+def test_same_seed_gives_the_same_lesson_and_another_seed_another_one():
+    assert np.array_equal(lesson(seed=1).log_beliefs, lesson(seed=1).log_beliefs)
+    assert not np.array_equal(lesson(40, seed=1).data, lesson(40, seed=2).data)
+
+
+def test_with_the_same_matrix_and_prior_the_teacher_knows_the_learners_belief():
+    run = lesson()
+    assert np.array_equal(run.log_beliefs, run.teacher_log_beliefs)
+
+
+def test_a_scaled_matrix_gives_the_same_lesson():
+    # Assumption (iii): T = E1 L E2.
+    rng = np.random.default_rng(0)
+    scaled = cb.Model(
+        rng.uniform(0.1, 9, (4, 1)) * MODEL.matrix * rng.uniform(0.1, 9, 3),
+        MODEL.data,
+        MODEL.hypotheses,
+    )
+    own, other = cb.SCBI(MODEL), cb.SCBI(scaled)
+    run = cb.run_lesson(cb.Teacher(own, 1, rng=5), cb.Learner(other), 30)
+    assert np.array_equal(
+        run.data, cb.run_lesson(cb.Teacher(other, 1, rng=5), cb.Learner(own), 30).data
+    )
+    np.testing.assert_allclose(run.log_beliefs, run.teacher_log_beliefs, rtol=1e-8, atol=1e-9)
+
+
+def test_teacher_and_learner_may_differ():
+    other = cb.Model(MODEL.matrix[::-1], MODEL.data, MODEL.hypotheses)
+    run = cb.run_lesson(
+        cb.Teacher(cb.SCBI(MODEL), "x", prior=[0.2, 0.3, 0.5], rng=0),
+        cb.Learner(cb.BI(other), prior=[0.5, 0.3, 0.2]),
+        5,
+    )
+    np.testing.assert_allclose(run.teacher_beliefs[0], [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(run.beliefs[0], [0.5, 0.3, 0.2])
+    assert run.rule_name == "BI"
+
+
+def test_log_beliefs_go_on_where_beliefs_underflow():
+    rule = cb.SCBI([[0.9, 0.1], [0.1, 0.9]])
+    run = cb.run_lesson(cb.Teacher(rule, 0, rng=0), cb.Learner(rule), 4000)
+    assert run.beliefs[-1, 1] == 0.0
+    assert -np.inf < run.log_beliefs[-1, 1] < -1000
+    assert np.isfinite(run.log_beliefs).all()
+
+
+@pytest.mark.parametrize("split", [0, 1, 5, 8])
+def test_a_lesson_saved_and_continued_equals_one_that_was_not_interrupted(tmp_path, split):
+    whole = lesson(8)
+    lesson(split).save(tmp_path / "lesson.json")
+    again = cb.Lesson.load(tmp_path / "lesson.json").extend(8 - split)
+    assert np.array_equal(again.data, whole.data)
+    assert np.array_equal(again.log_beliefs, whole.log_beliefs)
+    assert np.array_equal(again.teacher_log_beliefs, whole.teacher_log_beliefs)
+
+
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_agents_saved_in_mid_lesson_go_on_exactly(tmp_path, bits):
+    rule = cb.SCBI(MODEL)
+    teacher = cb.Teacher(rule, 2, rng=np.random.Generator(bits(5)))
+    learner = cb.Learner(rule, prior=[0.1, 0.0, 0.9])
+    for _ in range(3):
+        learner.observe(teacher.choose())
+    teacher.save(tmp_path / "t.json")
+    learner.save(tmp_path / "l.json")
+    first = cb.run_lesson(teacher, learner, 5)
+    second = cb.run_lesson(
+        cb.Teacher.load(tmp_path / "t.json"), cb.Learner.load(tmp_path / "l.json"), 5
+    )
+    assert np.array_equal(first.data, second.data)
+    assert np.array_equal(first.log_beliefs, second.log_beliefs)
+    json.loads((tmp_path / "l.json").read_text(), parse_constant=pytest.fail)  # strict JSON
+
+
+def test_tables_keep_the_labels():
+    run = lesson(4)
+    table = run.to_dataframe()
+    assert list(table.columns) == ["datum", "x", "y", "z"]
+    assert list(table["datum"][1:]) == [MODEL.data[d] for d in run.data]
+    teacher = run.to_dataframe("teacher")
+    np.testing.assert_array_equal(teacher[["x", "y", "z"]], run.teacher_beliefs)
+    data = run.to_xarray()
+    assert data.belief.sel(round=4, hypothesis="y").item() == run.beliefs[4, 1]
+    assert data.attrs["true_hypothesis"] == "y"
+
+
+def test_html_and_text_show_the_lesson():
+    run = lesson(2)
+    html = run._repr_html_()
+    assert "y (true)" in html
+    assert html.count("<tr>") == 4
+    assert "taught 'y'" in repr(run)
+    assert "SCBI" in repr(cb.Learner(cb.SCBI(MODEL)))
+
+
+def test_draw_stays_in_range_when_sums_round_down():
+    probabilities = np.array([0.5, 0.5 - 1e-5, 0.0])
+    assert draw(probabilities, np.nextafter(1.0, 0.0)) == 1
+    assert draw(probabilities, 0.0) == 0
+    assert draw(np.array([0.0, 1.0]), 0.0) == 1
+
+
+def test_draws_follow_the_teaching_distribution():
+    # Chi-square on 4 cells, seed fixed; the 1e-6 quantile keeps false alarms negligible.
+    rule = cb.SCBI(MODEL)
+    expected = rule.teach([1 / 3] * 3, "y")
+    rng = np.random.default_rng(12)
+    counts = np.bincount([draw(expected, u) for u in rng.random(20_000)], minlength=4)
+    statistic = ((counts - 20_000 * expected) ** 2 / (20_000 * expected)).sum()
+    assert statistic < 30.7  # chi-square with 3 degrees of freedom, upper 1e-6 point
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cb.Teacher(cb.SCBI(MODEL), "y", prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
+        (lambda: cb.Teacher(cb.SCBI(MODEL), "w"), "no hypothesis called 'w'"),
+        (lambda: cb.Learner(MODEL), "wrap the matrix"),
+        (lambda: lesson(-1), "not negative"),
+        (lambda: lesson(2.5), "whole number"),
+        (
+            lambda: cb.run_lesson(
+                cb.Teacher(cb.SCBI(MODEL), 0), cb.Learner(cb.SCBI(np.ones((2, 2)) + np.eye(2))), 1
+            ),
+            "must share data and hypotheses",
+        ),
+        (
+            lambda: cb.run_lesson(
+                cb.Teacher(cb.SCBI(MODEL), 0), cb.Learner(cb.SCBI(MODEL.matrix)), 1
+            ),
+            "label their data differently",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(call, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        call()
+
+
+def test_loading_something_else_says_what_it_is(tmp_path):
+    path = tmp_path / "x.json"
+    cb.Learner(cb.SCBI(MODEL)).save(path)
+    with pytest.raises(cb.CobayesError, match="not a saved lesson: it says 'learner'"):
+        cb.Lesson.load(path)
+    path.write_text('{"cobayes_form')
+    with pytest.raises(cb.CobayesError, match="is not JSON"):
+        cb.Lesson.load(path)
+    path.write_text("{}")
+    with pytest.raises(cb.CobayesError, match="not saved by cobayes"):
+        cb.Lesson.load(path)
+    with pytest.raises(cb.CobayesError, match="cannot be read"):
+        cb.Lesson.load(tmp_path / "missing.json")
+    with pytest.raises(cb.CobayesError, match="cannot be written"):
+        cb.Learner(cb.SCBI(MODEL)).save(tmp_path / "no" / "such" / "folder.json")

@@ -1,0 +1,156 @@
+"""One contract for both rules, and what is special to each."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import root
+
+import cobayes as cb
+
+seeds = st.integers(0, 2**32 - 1)
+RULES = [cb.BI, cb.SCBI]
+
+
+def random_case(seed, n=None, m=None):
+    rng = np.random.default_rng(seed)
+    n = n or int(rng.integers(2, 7))
+    m = m or int(rng.integers(2, 7))
+    return rng.exponential(size=(n, m)) + 0.01, rng.dirichlet(np.ones(m)), rng
+
+
+@pytest.mark.parametrize("kind", RULES)
+@given(seed=seeds)
+@settings(max_examples=30, deadline=None)
+def test_likelihood_is_column_stochastic_and_everything_follows_from_it(kind, seed):
+    matrix, belief, _ = random_case(seed)
+    rule = kind(matrix)
+    likelihood = rule.likelihood(belief)
+    np.testing.assert_allclose(likelihood.sum(axis=0), 1.0, rtol=1e-11)
+    joint = likelihood * belief
+    posteriors = rule.posteriors(belief)
+    np.testing.assert_allclose(posteriors, joint / joint.sum(axis=1, keepdims=True), rtol=1e-9)
+    for datum in range(matrix.shape[0]):
+        np.testing.assert_allclose(rule.update(belief, datum), posteriors[datum], rtol=1e-12)
+    for hypothesis in range(matrix.shape[1]):
+        np.testing.assert_allclose(rule.teach(belief, hypothesis), likelihood[:, hypothesis])
+
+
+@pytest.mark.parametrize("kind", RULES)
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_permuting_data_and_hypotheses_permutes_everything(kind, seed):
+    matrix, belief, rng = random_case(seed)
+    p, q = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
+    permuted = kind(matrix[p][:, q])
+    np.testing.assert_allclose(
+        permuted.posteriors(belief[q]), kind(matrix).posteriors(belief)[p][:, q], rtol=1e-9
+    )
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_bi_is_bayes_formula(seed):
+    matrix, belief, _ = random_case(seed)
+    likelihood = matrix / matrix.sum(axis=0)
+    for datum in range(matrix.shape[0]):
+        expected = likelihood[datum] * belief / (likelihood[datum] * belief).sum()
+        np.testing.assert_allclose(cb.BI(matrix).update(belief, datum), expected, rtol=1e-12)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_scbi_posteriors_average_to_the_belief(seed):
+    matrix, belief, _ = random_case(seed)
+    np.testing.assert_allclose(cb.SCBI(matrix).posteriors(belief).mean(axis=0), belief, rtol=1e-10)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_scbi_does_not_see_row_and_column_scaling(seed):
+    matrix, belief, rng = random_case(seed)
+    left, right = rng.uniform(0.1, 10.0, len(matrix)), rng.uniform(0.1, 10.0, len(belief))
+    scaled = left[:, None] * matrix * right
+    np.testing.assert_allclose(
+        cb.SCBI(scaled).posteriors(belief), cb.SCBI(matrix).posteriors(belief), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_update_map_is_a_bijection(seed):
+    matrix, belief, rng = random_case(seed, 4, 3)
+    rule = cb.SCBI(matrix)
+    datum = int(rng.integers(4))
+    target = rule.update(belief, datum)
+
+    def softmax(x):
+        z = np.exp(np.append(x, 0.0) - max(x.max(), 0.0))
+        return z / z.sum()
+
+    def gap(x):
+        image = rule.update(softmax(x), datum)
+        return (np.log(image) - np.log(target))[:-1] - (np.log(image) - np.log(target))[-1]
+
+    found = root(gap, np.zeros(2), tol=1e-13)
+    np.testing.assert_allclose(softmax(found.x), belief, rtol=1e-7)
+    # From elsewhere the same belief is found: there is one only.
+    again = root(gap, rng.normal(size=2), tol=1e-13)
+    np.testing.assert_allclose(softmax(again.x), belief, rtol=1e-7)
+
+
+def test_a_hypothesis_that_is_ruled_out_stays_so_and_does_not_disturb_the_others():
+    matrix = np.random.default_rng(2).exponential(size=(4, 3))
+    full, part = cb.SCBI(matrix), cb.SCBI(matrix[:, [0, 2]])
+    belief = full.update([0.3, 0.0, 0.7], 1)
+    assert belief[1] == 0.0
+    np.testing.assert_allclose(belief[[0, 2]], part.update([0.3, 0.7], 1), rtol=1e-10)
+
+
+def test_beliefs_of_1e_300_are_updated_exactly():
+    matrix = np.random.default_rng(2).exponential(size=(3, 3))
+    rule = cb.SCBI(matrix)
+    tiny = rule.update([1e-300, 0.4, 0.6], 0)[0]
+    small = rule.update([1e-30, 0.4, 0.6], 0)[0]
+    # Below 1e-16 the belief does not touch the others any more: the update is linear in it.
+    assert tiny / 1e-300 == pytest.approx(small / 1e-30, rel=1e-10)
+
+
+def test_at_certainty_scbi_teaches_uniformly():
+    # Where the learner believes h only, every row must give h everything: tau is uniform.
+    matrix = np.random.default_rng(2).exponential(size=(5, 3))
+    np.testing.assert_allclose(cb.SCBI(matrix).teach([1.0, 0.0, 0.0], 0), 0.2, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_labels_and_positions_mean_the_same(kind):
+    rule = kind(cb.Model([[2.0, 1.0], [1.0, 3.0]], ["yes", "no"], ["cat", "dog"]))
+    assert np.array_equal(rule.update([0.5, 0.5], "no"), rule.update([0.5, 0.5], 1))
+    assert np.array_equal(rule.teach([0.5, 0.5], "dog"), rule.teach([0.5, 0.5], 1))
+    assert np.array_equal(rule.update({"dog": 0.2, "cat": 0.8}, 0), rule.update([0.8, 0.2], 0))
+
+
+@pytest.mark.parametrize("kind", RULES)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: r.update([0.5, 0.6], 0), "sums to 1.1"),
+        (lambda r: r.update([0.5, 0.25, 0.25], 0), "expected one number for each"),
+        (lambda r: r.update([-0.5, 1.5], 0), "not negative"),
+        (lambda r: r.update([np.nan, 1.0], 0), "finite"),
+        (lambda r: r.update([0.5, 0.5], 7), "no datum at position 7"),
+        (lambda r: r.update([0.5, 0.5], "maybe"), "no datum called 'maybe'"),
+        (lambda r: r.teach([0.5, 0.5], "cow"), "no hypothesis called 'cow'"),
+        (lambda r: r.teach([0.0, 1.0], 0), "teaching is impossible"),
+        (lambda r: r.update({"cat": 1.0}, 0), "says nothing about 'dog'"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(kind, call, message):
+    rule = kind(cb.Model([[2.0, 1.0], [1.0, 3.0]], ["yes", "no"], ["cat", "dog"]))
+    with pytest.raises(cb.CobayesError, match=message):
+        call(rule)
+
+
+def test_scbi_says_so_when_it_cannot_converge():
+    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(40, 40)), tolerance=1e-18)
+    with pytest.raises(cb.ConvergenceError, match="did not converge"):
+        rule.likelihood(np.full(40, 1 / 40))

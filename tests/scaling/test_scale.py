@@ -1,0 +1,218 @@
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+from cobayes.scaling import solver
+from cobayes.scaling.reference import alternate
+from cobayes.threads import set_num_threads
+
+
+def random_problem(seed, n=None, m=None):
+    rng = np.random.default_rng(seed)
+    n = n or int(rng.integers(1, 9))
+    m = m or int(rng.integers(1, 9))
+    return rng.exponential(size=(n, m)), n * rng.dirichlet(np.ones(m)), rng
+
+
+problems = st.integers(0, 2**32 - 1)
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_sums_are_met(seed):
+    matrix, columns, _ = random_problem(seed)
+    result = cb.scale(matrix, column_sums=columns)
+    np.testing.assert_allclose(result.matrix.sum(axis=1), 1.0, rtol=1e-11)
+    np.testing.assert_allclose(result.matrix.sum(axis=0), columns, rtol=1e-11)
+
+
+@given(problems)
+@settings(max_examples=40, deadline=None)
+def test_scaling_agrees_with_the_textbook_procedure(seed):
+    matrix, columns, _ = random_problem(seed)
+    expected, _ = alternate(matrix, np.ones(matrix.shape[0]), columns)
+    found = cb.scale(matrix, column_sums=columns).matrix
+    # The textbook's stop rule sees the residual only: where it converges slowly it is less exact.
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@given(problems)
+@settings(max_examples=40, deadline=None)
+def test_scaling_preserves_cross_ratios(seed):
+    matrix, columns, _ = random_problem(seed, 4, 4)
+    scaled = cb.scale(matrix, column_sums=columns).matrix
+
+    def cross_ratios(a):
+        return a[:-1, :-1] * a[1:, 1:] / (a[:-1, 1:] * a[1:, :-1])
+
+    np.testing.assert_allclose(cross_ratios(scaled), cross_ratios(matrix), rtol=1e-12)
+
+
+@given(problems)
+@settings(max_examples=40, deadline=None)
+def test_scaling_rows_and_columns_of_the_input_changes_nothing(seed):
+    matrix, columns, rng = random_problem(seed)
+    left = 10.0 ** rng.uniform(-3, 3, size=matrix.shape[0])
+    right = 10.0 ** rng.uniform(-3, 3, size=matrix.shape[1])
+    np.testing.assert_allclose(
+        cb.scale(left[:, None] * matrix * right, column_sums=columns).matrix,
+        cb.scale(matrix, column_sums=columns).matrix,
+        rtol=1e-10,
+    )
+
+
+@given(problems)
+@settings(max_examples=40, deadline=None)
+def test_permuting_the_input_permutes_the_result(seed):
+    matrix, columns, rng = random_problem(seed)
+    p, q = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
+    np.testing.assert_allclose(
+        cb.scale(matrix[p][:, q], column_sums=columns[q]).matrix,
+        cb.scale(matrix, column_sums=columns).matrix[p][:, q],
+        rtol=1e-10,
+    )
+
+
+def test_scalings_reproduce_the_matrix():
+    matrix, columns, _ = random_problem(5, 6, 4)
+    s = cb.scale(matrix, column_sums=columns)
+    np.testing.assert_allclose(
+        s.row_scaling[:, None] * matrix * s.column_scaling, s.matrix, rtol=1e-14
+    )
+
+
+def test_default_sums_are_ones_and_equal_columns():
+    s = cb.scale(np.random.default_rng(0).exponential(size=(6, 4)))
+    np.testing.assert_allclose(s.matrix.sum(axis=1), np.ones(6))
+    np.testing.assert_allclose(s.matrix.sum(axis=0), np.full(4, 6 / 4))
+
+
+def test_a_column_with_sum_zero_comes_out_as_zeros():
+    s = cb.scale([[1.0, 2.0, 3.0], [2.0, 1.0, 1.0]], column_sums=[1.5, 0.0, 0.5])
+    assert (s.matrix[:, 1] == 0.0).all()
+    without = cb.scale([[1.0, 3.0], [2.0, 1.0]], column_sums=[1.5, 0.5])
+    np.testing.assert_allclose(s.matrix[:, [0, 2]], without.matrix, rtol=1e-12)
+
+
+def test_a_batch_equals_its_matrices_one_by_one():
+    rng = np.random.default_rng(3)
+    batch = rng.exponential(size=(2, 300, 4, 3))
+    columns = 4 * rng.dirichlet(np.ones(3), size=(2, 300))
+    together = cb.scale(batch, column_sums=columns)
+    assert together.matrix.shape == batch.shape
+    assert together.residual.shape == together.is_converged.shape == (2, 300)
+    assert together.is_converged.all()
+    for item in [(0, 0), (1, 7), (1, 299)]:
+        alone = cb.scale(batch[item], column_sums=columns[item])
+        assert np.array_equal(alone.matrix, together.matrix[item])
+
+
+def test_residual_is_what_the_returned_matrix_shows():
+    matrix, columns, _ = random_problem(11, 5, 5)
+    s = cb.scale(matrix, column_sums=columns, max_iterations=3, on_failure="return")
+    rows = np.abs(s.matrix.sum(axis=1) - 1.0).max()
+    cols = np.abs(s.matrix.sum(axis=0) / columns - 1.0).max()
+    assert not s.is_converged
+    assert s.residual == pytest.approx(max(rows, cols), rel=1e-6)
+
+
+def test_not_converging_raises_with_the_result_attached():
+    matrix, columns, _ = random_problem(11, 5, 5)
+    with pytest.raises(cb.ConvergenceError, match="did not converge to 1e-12") as caught:
+        cb.scale(matrix, column_sums=columns, max_iterations=3)
+    assert caught.value.result.num_iterations == 3
+    assert "max_iterations" in caught.value.hint
+
+
+def test_an_impossible_tolerance_is_reported_and_does_not_hang():
+    matrix, columns, _ = random_problem(11, 50, 50)
+    with pytest.raises(cb.ConvergenceError, match="residual"):
+        cb.scale(matrix, column_sums=columns, tolerance=1e-18)
+
+
+def test_sweeps_that_look_finished_but_are_not_are_found_out():
+    # Two blocks that exchange 1e-13: the change of one sweep is below the tolerance at once,
+    # while the entries that connect the blocks are wrong by a factor.
+    matrix = np.array([[1.0, 1e-13], [9e-13, 1.0]])
+    s = cb.scale(matrix)
+    # By symmetry of the sums both small entries are sqrt(1e-13 * 9e-13), up to 1e-12 of itself.
+    np.testing.assert_allclose([s.matrix[0, 1], s.matrix[1, 0]], 3e-13, rtol=1e-10)
+
+
+def test_warm_start_saves_sweeps():
+    matrix, columns, _ = random_problem(4, 20, 20)
+    first = cb.scale(matrix, column_sums=columns)
+    again = cb.scale(matrix, column_sums=columns, warm_start=first)
+    assert again.num_iterations < first.num_iterations
+    np.testing.assert_allclose(again.matrix, first.matrix, rtol=1e-11)
+
+
+def test_large_matrices_give_the_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    matrix = rng.exponential(size=(700, 700))
+    assert matrix.size >= solver.PARALLEL_SIZE
+    columns = 700 * rng.dirichlet(np.ones(700))
+    found = []
+    try:
+        for threads in (1, 2, 5):
+            set_num_threads(threads)
+            found.append(cb.scale(matrix, column_sums=columns).matrix)
+    finally:
+        set_num_threads(None)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    np.testing.assert_allclose(found[0].sum(axis=0), columns, rtol=1e-11)
+
+
+def test_extra_memory_is_at_most_one_copy_of_the_matrix():
+    matrix = np.random.default_rng(0).exponential(size=(2000, 2000))
+    cb.scale(matrix[:700, :700].copy())  # compile first
+    tracemalloc.start()
+    result = cb.scale(matrix)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert result.is_converged
+    # The result is one copy; vectors of length n and m are allowed on top (under 2 %).
+    assert peak <= 1.02 * matrix.nbytes
+
+
+def test_labels_of_a_dataframe_travel_to_the_result():
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 1.0]], index=["a", "b"], columns=["x", "y"])
+    s = cb.scale(frame)
+    assert list(s.to_dataframe().index) == ["a", "b"]
+    assert list(s.to_dataframe().columns) == ["x", "y"]
+    assert s.to_xarray().sel(datum="a", hypothesis="y").item() == s.matrix[0, 1]
+
+
+def test_rounded_totals_are_mended():
+    # The paper prints priors that sum to 0.9999.
+    s = cb.scale(np.eye(3) + 1.0, column_sums=3 * np.array([0.3333, 0.3333, 0.3333]))
+    np.testing.assert_allclose(s.matrix.sum(axis=0), 1.0, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"matrix": [[1.0, 0.0], [1.0, 1.0]]}, "zero at datum '0', hypothesis '1'"),
+        ({"matrix": [[1.0, -2.0], [1.0, 1.0]]}, "negative entry, -2"),
+        ({"matrix": [[1.0, np.nan], [1.0, 1.0]]}, "NaN"),
+        ({"matrix": [[1.0, np.inf], [1.0, 1.0]]}, "infinity"),
+        ({"matrix": [1.0, 2.0]}, r"expected \(..., n, m\)"),
+        ({"matrix": [[1.0, 2.0], [1.0]]}, "cannot be read as numbers"),
+        ({"matrix": np.ones((2, 2)), "column_sums": [1.5, 0.6]}, "no matrix has both"),
+        ({"matrix": np.ones((2, 2)), "column_sums": [1.0]}, "expected 2 numbers"),
+        ({"matrix": np.ones((2, 2)), "column_sums": [3.0, -1.0]}, "must not be negative"),
+        ({"matrix": np.ones((2, 2)), "row_sums": [2.0, 0.0]}, "positive"),
+        ({"matrix": np.ones((2, 2)), "tolerance": 0.0}, "tolerance"),
+        ({"matrix": np.ones((2, 2)), "max_iterations": 0}, "max_iterations"),
+        ({"matrix": np.ones((2, 2)), "on_failure": "ignore"}, "on_failure"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(arguments, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.scale(**arguments)
