@@ -1,0 +1,1 @@
+"""The figures of the paper, recomputed, and the report that shows them."""

@@ -1,0 +1,90 @@
+"""Failures on the command line: one line, a hint, and an exit code; a traceback on request."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+
+
+class FriendlyGroup(TyperGroup):
+    """The group of all commands, with our own answers to failures.
+
+    ``--debug`` is taken at any place of the command line, since that is where people add it when
+    they run a command again.
+    """
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
+        """Run a command and exit with its code."""
+        given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
+        options["standalone_mode"] = False
+        with warnings.catch_warnings():
+            _show_warnings_in_one_line()
+            try:
+                code = super().main(given, *rest, **options)
+                sys.stdout.flush()
+            except (KeyboardInterrupt, typer.Abort):
+                code = INTERRUPTED
+            except BrokenPipeError:
+                # The reader, say `head`, has seen enough; Python must not complain at exit either.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                code = FAILED
+            except Exception as error:
+                if is_debugging:
+                    raise
+                code = explain(error)
+        if code == INTERRUPTED:
+            _say("interrupted", "by Ctrl-C; nothing more was done.")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def explain(error: Exception) -> int:
+    """Describe an error on stderr and return the exit code that goes with it."""
+    from cobayes.errors import CobayesError
+
+    if isinstance(error, CobayesError):
+        _say("error", error.message)
+        if error.hint:
+            _say("hint", error.hint)
+        return BAD_INPUT
+    if hasattr(error, "format_message"):  # the usage errors of every version of typer and click
+        _say("error", error.format_message())  # type: ignore[attr-defined]
+        context = getattr(error, "ctx", None)
+        path = getattr(context, "command_path", None) or "cobayes"
+        _say("hint", f"run '{path} --help' to see what it takes.")
+        return BAD_INPUT
+    _say("error", f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    _say("hint", "run again with --debug for the full traceback.")
+    return FAILED
+
+
+def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options, rest = arguments[:end], arguments[end:]
+    kept = [argument for argument in options if argument != "--debug"]
+    return [*kept, *rest], len(kept) < len(options)
+
+
+def _show_warnings_in_one_line() -> None:
+    from cobayes.errors import CobayesWarning
+
+    def show(message: Any, _category: Any, *_place: Any, **_more: Any) -> None:
+        _say("warning", str(message))
+
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("always", CobayesWarning)
+    warnings.showwarning = show
+
+
+def _say(kind: str, text: str) -> None:
+    """Write one line to stderr, its kind in colour where that is shown."""
+    colors = {"error": "red", "hint": "cyan", "warning": "yellow", "interrupted": "yellow"}
+    line = " ".join(text.split())
+    typer.echo(f"{typer.style(kind + ':', fg=colors[kind], bold=True)} {line}", err=True)

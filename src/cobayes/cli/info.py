@@ -1,0 +1,65 @@
+"""``cobayes info``: what a matrix holds and which of the paper's assumptions it fulfils."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cobayes.cli import inputs, output
+
+EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json"
+
+
+def info(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+) -> None:
+    """Describe a matrix: its shape, its labels, and the paper's assumptions (i) to (iv)."""
+    model, example = inputs.load_matrix(matrix)
+    report = model.check()
+    content: dict[str, Any] = {
+        "matrix": matrix,
+        "num_data": model.num_data,
+        "num_hypotheses": model.num_hypotheses,
+        "data": list(model.data),
+        "hypotheses": list(model.hypotheses),
+        "smallest_entry": float(model.matrix.min()),
+        "largest_entry": float(model.matrix.max()),
+        "column_sums": model.matrix.sum(axis=0).tolist(),
+        "assumptions": [
+            {"assumption": f.assumption, "status": f.status, "text": f.text}
+            for f in report.findings
+        ],
+        "holds": report.holds,
+    }
+    if as_json:
+        output.print_json(content)
+        return
+    from rich.text import Text
+
+    from cobayes.labels import shorten
+
+    console = output.console()
+    facts = output.table(example.title if example is not None else matrix, [("", "left")] * 2)
+    facts.show_header = False
+    for name, value in (
+        ("shape", f"{model.num_data} data x {model.num_hypotheses} hypotheses"),
+        ("data", shorten(model.data)),
+        ("hypotheses", shorten(model.hypotheses)),
+        ("entries", f"{model.matrix.min():.4g} to {model.matrix.max():.4g}"),
+        ("column sums", _range(content["column_sums"])),
+    ):
+        facts.add_row(Text(name, style="bold"), Text(value))
+    console.print(facts)
+    for finding in report.findings:
+        holds = finding.status == "holds"
+        mark = Text("ok     ", style="green") if holds else Text("warning", style="yellow")
+        console.print(mark + Text(f" ({finding.assumption}) {finding.text}", style=""))
+
+
+def _range(sums: list[float]) -> str:
+    low, high = min(sums), max(sums)
+    if high - low < 1e-9:
+        return f"{low:.6g} each"
+    return f"{low:.6g} to {high:.6g} (both rules normalise them)"

@@ -1,0 +1,84 @@
+"""Tables for people on the terminal, JSON for programs, CSV for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from cobayes.errors import CobayesError
+
+
+def print_json(content: Any) -> None:
+    """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
+    typer.echo(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {str(key): _finite(value) for key, value in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [_finite(value) for value in item]
+    if isinstance(item, float) and item - item != 0.0:
+        return None
+    return item
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table to a file."""
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            writer.writerows(rows)
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def say(text: str) -> None:
+    """Tell the user something that is not the result: it goes to stderr."""
+    typer.echo(text, err=True)
+
+
+def console() -> Any:
+    """Return rich's console for stdout; piped output keeps its width and loses its colours."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
+    """Return an empty rich table.
+
+    Parameters
+    ----------
+    title
+        Shown above it.
+    columns
+        Heading and justification ("left", "right") of every column.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for heading, justify in columns:
+        made.add_column(Text(heading), justify=justify)  # type: ignore[arg-type]
+    return made
+
+
+def bar(value: float, width: int = 12) -> str:
+    """Draw a probability as a bar of block characters."""
+    eighths = round(max(0.0, min(1.0, value)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")

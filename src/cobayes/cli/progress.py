@@ -1,0 +1,44 @@
+"""Progress on stderr: one live line in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+import typer
+
+
+class ProgressLine:
+    """Shows what is being done; use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._status: Any = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True, highlight=False).status("starting ...")
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def tell(self, what: str, text: str) -> None:
+        """Show a line: what is being made, and how far it is."""
+        from rich.text import Text
+
+        if self._status is None:
+            typer.echo(f"{what}: {text}", err=True)
+        elif text.startswith("done"):
+            self._status.console.print(Text(f"{what}: {text}"))
+        else:
+            self._status.update(Text(f"{what}: {text}"))

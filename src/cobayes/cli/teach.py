@@ -1,0 +1,197 @@
+"""``cobayes teach``: one lesson, by SCBI, by plain Bayes, or by both."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobayes.cli import inputs, output
+
+if TYPE_CHECKING:
+    from cobayes.lessons import Lesson
+
+EPILOG = (
+    "Examples:\n\n"
+    "cobayes teach world.csv --hypothesis A --rounds 5 --seed 1\n\n"
+    "cobayes teach example:gestures --rule both --prior tidy --plot lesson.svg"
+)
+
+# With more hypotheses than this a table of all of them is too wide to read.
+_MAX_COLUMNS = 6
+
+
+class RuleChoice(StrEnum):
+    """Which rule teacher and learner follow."""
+
+    scbi = "scbi"
+    bi = "bi"
+    both = "both"
+
+
+def teach(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    hypothesis: Annotated[
+        str | None,
+        typer.Option(
+            "--hypothesis",
+            "-H",
+            help="What to teach: a label, or a position counted from 0. An example knows its own.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option("--rounds", "-k", min=0, help="How many data the teacher shows.")
+    ] = 10,
+    rule: Annotated[
+        RuleChoice, typer.Option("--rule", help="How both think; 'both' compares the two.")
+    ] = RuleChoice.scbi,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior",
+            help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
+            "uniform if not given.",
+        ),
+    ] = None,
+    learner_prior: Annotated[
+        str | None,
+        typer.Option(
+            "--learner-prior", help="The learner's own prior, where the teacher is wrong about it."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same lesson.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the beliefs to a table.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the lesson: .png, .svg or .pdf (needs matplotlib)."
+        ),
+    ] = None,
+) -> None:
+    """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
+    model, example = inputs.load_matrix(matrix)
+    target = inputs.find_hypothesis(hypothesis, model, example)
+    teacher_prior = inputs.read_prior(prior, model, example, name="prior")
+    own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
+    for path, purpose in ((csv, "--csv"), (plot, "--plot")):
+        if path is not None:
+            inputs.require_writable(path, purpose)
+    if plot is not None:
+        from cobayes.plots.overview import require_picture_format
+
+        require_picture_format(plot)
+
+    from cobayes.lessons import Learner, Teacher, run_lesson
+    from cobayes.rules import BI, SCBI
+
+    rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule.value]
+    used_seed = inputs.choose_seed(seed)
+    lessons = []
+    for make_rule in rules:
+        made = make_rule(model)
+        teacher = Teacher(made, target, teacher_prior, rng=used_seed)
+        learner = Learner(made, teacher_prior if own_prior is None else own_prior)
+        lessons.append(run_lesson(teacher, learner, rounds))
+
+    if csv is not None:
+        output.write_csv(csv, *_csv_table(lessons))
+        output.say(f"wrote {csv}")
+    if plot is not None:
+        from cobayes.plots.overview import save_lessons
+
+        save_lessons(lessons, plot)
+        output.say(f"wrote {plot}")
+    if as_json:
+        output.print_json(_as_json(matrix, lessons, used_seed))
+    else:
+        _print_lessons(lessons, used_seed, is_given=seed is not None)
+
+
+def _csv_table(lessons: list[Lesson]) -> tuple[list[str], list[list[object]]]:
+    header = ["rule", "round", "datum", *lessons[0].model.hypotheses]
+    rows = [
+        [lesson.rule_name, number, datum, *belief]
+        for lesson in lessons
+        for number, (datum, belief) in enumerate(
+            zip(("", *lesson.data_labels), lesson.beliefs.tolist(), strict=True)
+        )
+    ]
+    return header, rows
+
+
+def _as_json(source: str, lessons: list[Lesson], seed: int) -> dict[str, Any]:
+    from cobayes import __version__
+
+    first = lessons[0]
+    model = first.model
+    return {
+        "cobayes": __version__,
+        "matrix": source,
+        "data": list(model.data),
+        "hypotheses": list(model.hypotheses),
+        "hypothesis": first.hypothesis_label,
+        "rounds": first.num_rounds,
+        "seed": seed,
+        "lessons": [
+            {
+                "rule": lesson.rule_name,
+                "data": list(lesson.data_labels),
+                "beliefs": lesson.beliefs.tolist(),
+                "log_beliefs": lesson.log_beliefs.tolist(),
+                "teacher_beliefs": lesson.teacher_beliefs.tolist(),
+            }
+            for lesson in lessons
+        ],
+    }
+
+
+def _print_lessons(lessons: list[Lesson], seed: int, *, is_given: bool) -> None:
+    console = output.console()
+    for lesson in lessons:
+        console.print(_lesson_table(lesson))
+    if len(lessons) > 1:
+        summary = ", ".join(
+            f"{lesson.rule_name} {lesson.beliefs[-1, lesson.hypothesis]:.4f}" for lesson in lessons
+        )
+        console.print(f"final belief in {lessons[0].hypothesis_label}: {summary}", markup=False)
+    if not is_given and lessons[0].num_rounds:
+        output.say(f"seed {seed} (add --seed {seed} to see the same lesson again)")
+
+
+def _lesson_table(lesson: Lesson) -> Any:
+    from rich.text import Text
+
+    names = lesson.model.hypotheses
+    taught = lesson.hypothesis
+    others = [h for h in range(len(names)) if h != taught]
+    shows_all = len(names) <= _MAX_COLUMNS
+    headings = [("round", "right"), ("datum", "left"), (f"{names[taught]} (taught)", "left")]
+    headings += (
+        [(names[h], "right") for h in others] if shows_all else [("strongest other", "left")]
+    )
+    table = output.table(
+        f"{lesson.rule_name} teaches {names[taught]}, {lesson.num_rounds} rounds", headings
+    )
+    beliefs = lesson.beliefs
+    for number, (datum, belief) in enumerate(
+        zip(("prior", *lesson.data_labels), beliefs, strict=True)
+    ):
+        cells = [
+            Text(str(number)),
+            Text(datum, style="dim" if number == 0 else ""),
+            Text(f"{belief[taught]:.4f} ") + Text(output.bar(belief[taught]), style="blue"),
+        ]
+        if shows_all:
+            cells += [Text(f"{belief[h]:.4f}") for h in others]
+        else:
+            rival = max(others, key=lambda h: belief[h])
+            cells.append(Text(f"{names[rival]} {belief[rival]:.4f}"))
+        table.add_row(*cells)
+    return table

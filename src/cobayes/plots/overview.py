@@ -1,0 +1,72 @@
+"""One picture of a whole lesson, or of several on the same matrix, for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.plots.beliefs import plot_belief_bars, plot_belief_curves
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from cobayes.lessons import Lesson
+
+
+def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
+    """Draw belief bars of every lesson, and below them the curves that compare several.
+
+    Parameters
+    ----------
+    lessons
+        At least one; all teach the same hypothesis.
+
+    Returns
+    -------
+    Figure
+        A matplotlib figure that pyplot knows nothing about.
+    """
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.figure import Figure
+
+    num_panels = len(lessons) + (len(lessons) > 1)
+    figure = Figure(figsize=(7.2, 0.4 + 2.9 * num_panels), layout="constrained")
+    panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
+    for panel, lesson in zip(panels, lessons, strict=False):
+        plot_belief_bars(lesson, ax=panel)
+        panel.set_title(f"{lesson.rule_name} teaches {lesson.hypothesis_label}", loc="left")
+    if len(lessons) > 1:
+        plot_belief_curves(list(lessons), ax=panels[-1])
+    return figure
+
+
+def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
+    """Draw lessons into a file whose suffix says the format.
+
+    Parameters
+    ----------
+    lessons
+        See `draw_lessons`.
+    path
+        Ends in .png, .svg, .pdf or another format that matplotlib writes.
+    """
+    require_picture_format(path)
+    try:
+        draw_lessons(lessons).savefig(path, dpi=160)
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def require_picture_format(path: str | Path) -> None:
+    """Raise an error for a file name whose suffix matplotlib does not know."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in known:
+        raise CobayesError(
+            f"{path} has no suffix of a picture format.", "end it in .png, .svg or .pdf."
+        )

@@ -1,0 +1,320 @@
+"""Boards with walkers, and what the watcher believes about their goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.plots.style import FAINT, INK, axes_or_new, bar_style, line_style, shorten_label, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cobayes.worlds import GridWorld, Trajectory
+
+WALL = "#5A5A5A"
+MAX_FRAMES = 400
+
+
+def plot_world(
+    world: GridWorld,
+    belief: ArrayLike | None = None,
+    *,
+    path: Sequence[tuple[int, int]] = (),
+    goal: int | str | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a board; every goal is filled as high as the watcher believes in it.
+
+    Parameters
+    ----------
+    world
+        The board.
+    belief
+        The watcher's belief over the goals; without it goals are drawn full.
+    path
+        The squares that the walker has been on; it is shown on the last one.
+    goal
+        The walker's own goal, which gets a thick frame.
+    title
+        Shown above the board.
+    ax
+        Where to draw; a new figure by default.
+    """
+    ax = axes_or_new(ax, board_size(world))
+    from matplotlib.patches import Rectangle
+
+    levels = np.ones(len(world.goals)) if belief is None else np.asarray(belief, dtype=float)
+    true_goal = None if goal is None else world.goal_index(goal)
+    for row in range(world.height):
+        for column in range(world.width):
+            is_wall = (row, column) in world.walls
+            ax.add_patch(
+                Rectangle(
+                    (column - 0.5, row - 0.5),
+                    1,
+                    1,
+                    facecolor=WALL if is_wall else "white",
+                    edgecolor=FAINT,
+                    linewidth=0.8,
+                )
+            )
+    row, column = world.start
+    ax.text(column, row, "S", ha="center", va="center", color="#777777", fontsize=12)
+    for position, (label, (row, column)) in enumerate(world.goal_items):
+        level = float(np.clip(levels[position], 0.0, 1.0))
+        # Rows grow downwards: the filling starts at the lower edge of the square.
+        ax.add_patch(
+            Rectangle(
+                (column - 0.5, row + 0.5 - level), 1, level, **bar_style(position), alpha=0.85
+            )
+        )
+        is_true = position == true_goal
+        ax.add_patch(
+            Rectangle(
+                (column - 0.5, row - 0.5),
+                1,
+                1,
+                fill=False,
+                edgecolor=INK,
+                linewidth=2.4 if is_true else 0.8,
+                zorder=4 if is_true else 3,
+            )
+        )
+        _write_goal(ax, row, column, label, None if belief is None else level)
+    _draw_path(ax, path)
+    ax.set_xlim(-0.55, world.width - 0.45)
+    ax.set_ylim(world.height - 0.45, -0.55)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    if title:
+        ax.set_title(title, fontsize=11, color=INK)
+    return ax
+
+
+def plot_trajectory(
+    trajectory: Trajectory, moves: int | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Draw a walk on its board, with the watcher's belief after it.
+
+    Parameters
+    ----------
+    trajectory
+        The walk; its world must be a grid.
+    moves
+        Draw it as it was after so many moves; by default to its end.
+    ax
+        Where to draw; a new figure by default.
+    """
+    shown = trajectory.num_steps if moves is None else min(moves, trajectory.num_steps)
+    world = require_grid(trajectory)
+    belief = trajectory.beliefs[shown]
+    move = f", {trajectory.action_labels[shown - 1]}" if shown else ""
+    return plot_world(
+        world,
+        belief,
+        path=trajectory.states[: shown + 1],
+        goal=trajectory.goal,
+        title=(
+            f"{describe_agents(trajectory)}, move {shown}{move}\nwatcher's belief in "
+            f"{shorten_label(trajectory.goal_label)}: {belief[trajectory.goal]:.1%}"
+        ),
+        ax=ax,
+    )
+
+
+def plot_certainty(
+    trajectories: Sequence[Trajectory], moves: int | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Draw the watcher's belief in the true goal against the moves, one curve a walk.
+
+    Parameters
+    ----------
+    trajectories
+        The walks.
+    moves
+        Draw the curves up to so many moves; the axis keeps its length.
+    ax
+        Where to draw; a new figure by default.
+    """
+    ax = axes_or_new(ax)
+    longest = max(walk.num_steps for walk in trajectories)
+    for position, walk in enumerate(trajectories):
+        values = walk.belief_in_goal[: None if moves is None else moves + 1]
+        style = line_style(walk.learner_rule, position)
+        ax.plot(range(len(values)), values, label=describe_agents(walk), markersize=4, **style)
+    ax.axhline(0.95, color="#888888", linewidth=0.8, linestyle=":")
+    ax.text(longest, 0.945, "95 %", ha="right", va="top", fontsize=8, color="#666666")
+    ax.set_xlim(-0.2, max(longest, 1) + 0.2)
+    ax.set_ylim(0.0, 1.03)
+    ax.set_xlabel("moves")
+    ax.set_ylabel("belief in the true goal")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False, fontsize=9, loc="lower right")
+    tidy(ax)
+    return ax
+
+
+def save_animation(
+    trajectories: Sequence[Trajectory], file: str | Path, *, seconds: float = 0.8, dpi: int = 100
+) -> None:
+    """Write walks side by side, with the watcher's belief, as an animated GIF.
+
+    Parameters
+    ----------
+    trajectories
+        One to four walks; the shorter ones wait at their ends.
+    file
+        Where to write; the name ends in .gif.
+    seconds
+        How long a move is shown; the end is shown three times as long.
+    dpi
+        Dots per inch.
+    """
+    import_optional("matplotlib", "plots", "an animation")
+    pillow = import_optional("PIL.Image", "plots", "an animation")
+    target = Path(file)
+    if target.suffix.lower() != ".gif":
+        raise CobayesError(
+            f"an animation is written as .gif; {target.name!r} is something else.",
+            f"write to {target.with_suffix('.gif').name}.",
+        )
+    if not 1 <= len(trajectories) <= 4:
+        raise CobayesError(f"{len(trajectories)} walks were given; expected one to four.")
+    last = max(walk.num_steps for walk in trajectories)
+    if last > MAX_FRAMES:
+        raise CobayesError(
+            f"the longest walk has {last} moves; an animation shows at most {MAX_FRAMES}.",
+            "walk forward only, or cut the walk with max_rounds.",
+        )
+    frames = [pillow.fromarray(_frame(trajectories, moves, dpi)) for moves in range(last + 1)]
+    # One palette for all frames, taken from the last, which holds every colour.
+    palette = frames[-1].quantize(128)
+    frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
+    milliseconds = round(1000 * seconds)
+    try:
+        frames[0].save(
+            target,
+            save_all=True,
+            append_images=frames[1:],
+            duration=[milliseconds] * last + [3 * milliseconds],
+            loop=0,
+        )
+    except OSError as error:
+        raise CobayesError(f"{target} cannot be written: {error.strerror or error}.") from None
+
+
+def _frame(trajectories: Sequence[Trajectory], moves: int, dpi: int) -> NDArray[np.uint8]:
+    sizes = [board_size(require_grid(walk)) for walk in trajectories]
+    width = max(5.0, sum(size[0] for size in sizes))
+    boards = max(size[1] for size in sizes)
+    figure = new_figure((width, boards + 2.6))
+    grid = figure.add_gridspec(2, len(trajectories), height_ratios=(boards, 2.4))
+    for position, walk in enumerate(trajectories):
+        plot_trajectory(walk, moves, ax=figure.add_subplot(grid[0, position]))
+    plot_certainty(trajectories, moves, ax=figure.add_subplot(grid[1, :]))
+    return to_pixels(figure, dpi)
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return a figure that pyplot does not know and that nobody has to close."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def to_pixels(figure: Figure, dpi: int = 100) -> NDArray[np.uint8]:
+    """Return a figure as red, green and blue, shape (height, width, 3)."""
+    figure.set_dpi(dpi)
+    canvas: Any = figure.canvas
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())[:, :, :3]
+
+
+def board_size(world: GridWorld) -> tuple[float, float]:
+    """Return the size of a picture of a board in inches."""
+    square = float(np.clip(7.0 / world.width, 0.35, 0.75))
+    return max(3.4, square * world.width + 0.4), square * world.height + 0.9
+
+
+def describe_agents(trajectory: Trajectory) -> str:
+    """Name the rules of walker and watcher."""
+    if trajectory.teacher_rule == trajectory.learner_rule:
+        return trajectory.teacher_rule
+    return f"{trajectory.teacher_rule} walker, {trajectory.learner_rule} watcher"
+
+
+def require_grid(trajectory: Trajectory) -> GridWorld:
+    """Return the board of a walk; other worlds cannot be drawn."""
+    from cobayes.worlds import GridWorld
+
+    if not isinstance(trajectory.world, GridWorld):
+        raise CobayesError(
+            f"a {type(trajectory.world).__name__} has no board to draw.",
+            "draw the beliefs instead: cobayes.plots.worlds.plot_certainty([trajectory]).",
+        )
+    return trajectory.world
+
+
+def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None) -> None:
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=2.2, foreground="white")]
+    text = shorten_label(label, 6)
+    above = 0.0 if level is None else 0.12
+    ax.text(
+        column,
+        row - above,
+        text,
+        ha="center",
+        va="center",
+        fontsize=12 if len(text) < 3 else 8,
+        fontweight="bold",
+        color=INK,
+        path_effects=halo,
+        zorder=6,
+    )
+    if level is not None:
+        ax.text(
+            column,
+            row + 0.3,
+            f"{level:.0%}",
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color=INK,
+            path_effects=halo,
+            zorder=6,
+        )
+
+
+def _draw_path(ax: Axes, path: Sequence[tuple[int, int]]) -> None:
+    if not path:
+        return
+    rows, columns = np.array(path, dtype=float).T
+    ax.plot(columns, rows, color=INK, linewidth=2.0, alpha=0.55, zorder=5, solid_capstyle="round")
+    for before, after in zip(path[:-1], path[1:], strict=True):
+        if before != after:
+            middle = ((before[1] + after[1]) / 2, (before[0] + after[0]) / 2)
+            ax.annotate(
+                "",
+                xy=(
+                    middle[0] + 0.12 * (after[1] - before[1]),
+                    middle[1] + 0.12 * (after[0] - before[0]),
+                ),
+                xytext=middle,
+                arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.6},
+                zorder=5,
+            )
+    ax.plot(columns[-1], rows[-1], "o", color=INK, markersize=11, markeredgecolor="white", zorder=7)
