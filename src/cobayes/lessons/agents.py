@@ -66,6 +66,25 @@ class Learner:
         self._response = None
         return self.belief
 
+    def adopt(self, rule: Rule) -> None:
+        """Go on with another rule over the same hypotheses; the belief is kept.
+
+        Parameters
+        ----------
+        rule
+            What the agent learns or teaches by from now on: the matrix of the next round where
+            matrices change, as they do along a path through a world.
+        """
+        if rule.model.hypotheses != self.rule.model.hypotheses:
+            raise CobayesError(
+                f"the new rule is about {rule.model.hypotheses[:4]}, the agent's belief about "
+                f"{self.rule.model.hypotheses[:4]}.",
+                "give both rules the same hypotheses in the same order.",
+            )
+        if rule is not self.rule:
+            self.rule = rule
+            self._memory = self._response = None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain content that JSON can hold."""
         return {

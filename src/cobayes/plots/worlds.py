@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.plots.style import FAINT, INK, axes_or_new, bar_style, line_style, shorten_label, tidy
+from cobayes.plots.style import (
+    FAINT,
+    INK,
+    axes_or_new,
+    bar_style,
+    count_in_whole_numbers,
+    line_style,
+    shorten_label,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,7 +166,7 @@ def plot_certainty(
     ax.set_ylim(0.0, 1.03)
     ax.set_xlabel("moves")
     ax.set_ylabel("belief in the true goal")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    count_in_whole_numbers(ax)
     ax.legend(frameon=False, fontsize=9, loc="lower right")
     tidy(ax)
     return ax
@@ -195,8 +205,9 @@ def save_animation(
             "walk forward only, or cut the walk with max_rounds.",
         )
     frames = [pillow.fromarray(_frame(trajectories, moves, dpi)) for moves in range(last + 1)]
-    # One palette for all frames, taken from the last, which holds every colour.
-    palette = frames[-1].quantize(128)
+    # One palette for all frames; between them the first and the last hold every colour.
+    both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
+    palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
     frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
     milliseconds = round(1000 * seconds)
     try:
@@ -304,7 +315,7 @@ def _draw_path(ax: Axes, path: Sequence[tuple[int, int]]) -> None:
         return
     rows, columns = np.array(path, dtype=float).T
     ax.plot(columns, rows, color=INK, linewidth=2.0, alpha=0.55, zorder=5, solid_capstyle="round")
-    for before, after in zip(path[:-1], path[1:], strict=True):
+    for before, after in itertools.pairwise(path):
         if before != after:
             middle = ((before[1] + after[1]) / 2, (before[0] + after[0]) / 2)
             ax.annotate(

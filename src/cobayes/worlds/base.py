@@ -1,0 +1,228 @@
+"""What every world offers: states, moves, candidate goals, and a matrix at each state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.labels import shorten
+from cobayes.model import Model
+from cobayes.worlds.values import distances, value_iteration
+
+Array = NDArray[np.float64]
+
+State = Any
+"""What a world calls a place: (row, column) in a grid, a number in a tabular environment."""
+
+UNREACHABLE_SHARE = 1e-6
+"""Worth of a hopeless state, as a share of the goal's smallest positive worth in the world."""
+
+
+class World(ABC):
+    """States and moves that everybody knows, and candidate goals of which one is true.
+
+    The walker's moves are the data and the candidate goals the hypotheses. Three choices hold
+    in every world:
+
+    - Only the walker's own goal ends its walk; the other candidates are ordinary states to it,
+      and `matrix_at` a candidate goal is computed as anywhere else, as if the walk went on.
+    - A watcher sees the moves and the states, but draws conclusions from the moves alone: that
+      a walk goes on at a candidate goal is no evidence against it.
+    - A state from which a goal cannot be reached any more would be worth nothing, and rules
+      need positive entries: it is worth one millionth of the least that any state is worth
+      for that goal.
+    """
+
+    start: State
+    discount: float
+    reward: float
+
+    @property
+    @abstractmethod
+    def states(self) -> tuple[State, ...]:
+        """All states, in the order of their positions."""
+
+    @property
+    @abstractmethod
+    def action_labels(self) -> tuple[str, ...]:
+        """The labels of the moves: the data."""
+
+    @property
+    @abstractmethod
+    def goal_labels(self) -> tuple[str, ...]:
+        """The labels of the candidate goals: the hypotheses."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
+        """Positions of next states and their probabilities, both (states, actions, outcomes)."""
+
+    @abstractmethod
+    def goal_states(self, goal: int | str) -> tuple[State, ...]:
+        """Return the states that count as a goal, given by position or label."""
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {state: position for position, state in enumerate(self.states)}
+
+    def state_position(self, state: State) -> int:
+        """Return the position of a state; an unknown one is an error."""
+        try:
+            return self._positions[state]
+        except (KeyError, TypeError):
+            raise CobayesError(
+                f"there is no state {state!r} in this world.", self._state_hint()
+            ) from None
+
+    def _state_hint(self) -> str:
+        return f"choose one of: {shorten([str(state) for state in self.states], 6)}."
+
+    def goal_index(self, goal: int | str) -> int:
+        """Return the position of a goal given by position or label."""
+        return self._shape_model.hypothesis_index(goal)
+
+    def action_index(self, action: int | str) -> int:
+        """Return the position of a move given by position or label."""
+        return self._shape_model.datum_index(action)
+
+    @cached_property
+    def _shape_model(self) -> Model:
+        shape = (len(self.action_labels), len(self.goal_labels))
+        return Model(np.ones(shape), self.action_labels, self.goal_labels)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether every move leads to one state for certain."""
+        return self.outcomes[0].shape[2] == 1
+
+    def is_goal(self, state: State, goal: int | str) -> bool:
+        """Tell whether a state is the goal."""
+        return state in self.goal_states(goal)
+
+    @cached_property
+    def distances(self) -> Array:
+        """Fewest moves from every state to every goal, shape (states, goals).
+
+        Infinity where there is no way. Where moves are uncertain, the fewest with luck.
+        """
+        next_states = self.outcomes[0].reshape(len(self.states), -1)
+        return np.column_stack([distances(next_states, goal) for goal in self._goal_positions])
+
+    @cached_property
+    def values(self) -> Array:
+        """What every state is worth for every goal, shape (states, goals); all positive."""
+        if self.is_deterministic:
+            with np.errstate(under="ignore"):
+                worth = self.discount**self.distances
+        else:
+            worth = np.column_stack(
+                [value_iteration(*self.outcomes, g, self.discount) for g in self._goal_positions]
+            )
+        reachable = np.isfinite(self.distances)
+        least = np.where(reachable, worth, np.inf).min(axis=0)
+        if least.min() * UNREACHABLE_SHARE * self.reward < np.finfo(float).tiny:
+            goal = self.goal_labels[int(np.argmin(least))]
+            raise CobayesError(
+                f"with discount {self.discount:g} the state farthest from goal {goal!r} is worth "
+                f"{least.min():.1g} of the reward, too little for floating point.",
+                "use a larger discount or a smaller world.",
+            )
+        return self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
+
+    @cached_property
+    def _goal_positions(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(self.state_position(state) for state in self.goal_states(goal))
+            for goal in range(len(self.goal_labels))
+        )
+
+    def matrix_at(self, state: State) -> Model:
+        """Return the matrix in a state: the worth of where each move leads, for each goal.
+
+        Parameters
+        ----------
+        state
+            The walker's state.
+
+        Returns
+        -------
+        Model
+            Labelled, moves by goals. Where a move has several outcomes, the expected worth.
+
+        Notes
+        -----
+        M in Section 6 of the paper.
+        """
+        position = self.state_position(state)
+        if position not in self._models:
+            next_states, probabilities = self.outcomes
+            worth = (probabilities[position, :, :, None] * self.values[next_states[position]]).sum(
+                axis=1
+            )
+            self._models[position] = Model(worth, self.action_labels, self.goal_labels)
+        return self._models[position]
+
+    @cached_property
+    def _models(self) -> dict[int, Model]:
+        return {}
+
+    def next_states(self, state: State, action: int | str) -> tuple[tuple[State, float], ...]:
+        """Return where a move can lead: pairs of a state and its probability."""
+        where, chances = self.outcomes
+        at = self.state_position(state), self.action_index(action)
+        merged: dict[int, float] = {}
+        for target, chance in zip(where[at].tolist(), chances[at].tolist(), strict=True):
+            if chance > 0.0:
+                merged[target] = merged.get(target, 0.0) + chance
+        return tuple((self.states[target], chance) for target, chance in merged.items())
+
+    def moves_forward(self, state: State, goal: int | str) -> NDArray[np.bool_]:
+        """Tell which moves bring the walker towards a goal, shape (n,).
+
+        Those that lose less than half a step against the best one; in a deterministic world
+        exactly the moves that begin a shortest way.
+        """
+        worth = self.matrix_at(state).matrix[:, self.goal_index(goal)]
+        return worth > np.sqrt(self.discount) * worth.max()
+
+    def require_reachable(self) -> None:
+        """Raise an error where a goal cannot be reached from the start."""
+        from_start = self.distances[self.state_position(self.start)]
+        for label, steps in zip(self.goal_labels, from_start, strict=True):
+            if not np.isfinite(steps):
+                raise CobayesError(
+                    f"goal {label!r} cannot be reached from the start {self.start!r} with the "
+                    f"moves {shorten(self.action_labels)}.",
+                    "open a way through the walls, add a move, or drop the goal.",
+                )
+
+
+def require_discount(discount: float) -> float:
+    """Return the discount as a float; outside (0, 1) it is an error."""
+    try:
+        value = float(discount)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 0.0 < value < 1.0:
+        raise CobayesError(
+            f"the discount is {discount!r}; it must lie strictly between 0 and 1.",
+            "0.5 halves the reward's worth with every step.",
+        )
+    return value
+
+
+def require_reward(reward: float) -> float:
+    """Return the reward as a float; it must be positive and finite."""
+    try:
+        value = float(reward)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 0.0 < value < np.inf:
+        raise CobayesError(f"the reward is {reward!r}; it must be positive and finite.")
+    return value

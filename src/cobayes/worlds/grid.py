@@ -1,0 +1,402 @@
+"""The grid world: a board with walls, moves, and candidate goals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.labels import is_position, shorten
+from cobayes.worlds.base import World, require_discount, require_reward
+
+Array = NDArray[np.float64]
+Square = tuple[int, int]
+
+MOVES: dict[str, Square] = {
+    "left": (0, -1),
+    "up": (-1, 0),
+    "right": (0, 1),
+    "down": (1, 0),
+    "stay": (0, 0),
+    "up-left": (-1, -1),
+    "up-right": (-1, 1),
+    "down-left": (1, -1),
+    "down-right": (1, 1),
+}
+"""Moves known by name, as (rows, columns) to go; row 0 is the top."""
+
+FOUR_MOVES = ("left", "up", "right", "down")
+PAPER_MOVES = ("left", "up", "right")
+KING_MOVES = (*FOUR_MOVES, "up-left", "up-right", "down-left", "down-right")
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class GridWorld(World):
+    """A board on which a walker shows by its moves which goal it is heading for.
+
+    Squares are (row, column), counted from (0, 0) in the upper left corner. A move that would
+    leave the board or hit a wall leaves the walker where it is, and counts as a move. The walk
+    ends on the walker's own goal; see `World` for the candidates that are not its own.
+
+    Parameters
+    ----------
+    width, height
+        Columns and rows.
+    start
+        The square on which a walk starts.
+    goals
+        The candidate goals: a mapping from label to square, or squares, which are then
+        labelled A, B, C, ...
+    discount
+        What a step costs: a square k steps from the goal is worth ``reward * discount**k``.
+    walls
+        Squares that cannot be entered.
+    actions
+        Names of moves ("left", "up", "right", "down", "stay", "up-left", ...), or a mapping
+        from name to (rows, columns) to go.
+    slip
+        The probability that, instead of the move that was meant, one of the other moves
+        happens, each of them equally likely.
+    reward
+        What the goal is worth.
+    """
+
+    width: int
+    height: int
+    start: Square
+    goal_items: tuple[tuple[str, Square], ...]
+    discount: float
+    walls: frozenset[Square]
+    action_items: tuple[tuple[str, Square], ...]
+    slip: float
+    reward: float
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        start: Square,
+        goals: Mapping[str, Square] | Iterable[Square],
+        discount: float,
+        *,
+        walls: Iterable[Square] = (),
+        actions: Iterable[str] | Mapping[str, Square] = FOUR_MOVES,
+        slip: float = 0.0,
+        reward: float = 1.0,
+    ) -> None:
+        set_field = object.__setattr__
+        set_field(self, "width", _size(width, "width"))
+        set_field(self, "height", _size(height, "height"))
+        set_field(self, "walls", frozenset(self._square(wall, "a wall") for wall in walls))
+        set_field(self, "start", self._free_square(start, "the start"))
+        set_field(self, "goal_items", self._goals(goals))
+        set_field(self, "discount", require_discount(discount))
+        set_field(self, "action_items", _actions(actions))
+        set_field(self, "slip", _slip(slip, len(self.action_items)))
+        set_field(self, "reward", require_reward(reward))
+        self.require_reachable()
+
+    @classmethod
+    def paper(cls, discount: float = 0.5, width: int = 7) -> GridWorld:
+        """Return the board of the paper's Section 6: goals A and B in the upper corners.
+
+        Parameters
+        ----------
+        discount
+            gamma in the paper.
+        width
+            The paper draws 3 rows of 7 squares with a blue area of 2 x 5, and calls the board
+            "3 x 5" in the text: 7 is the board as drawn, 5 the one of the text. Near the
+            start both have the same matrix up to the scaling of columns, so that the paper's
+            results do not depend on which one is meant.
+        """
+        return cls.with_goals_on_top(width, 3, 2, discount)
+
+    @classmethod
+    def with_goals_on_top(
+        cls, width: int, height: int, num_goals: int, discount: float, **options: Any
+    ) -> GridWorld:
+        """Return a board like the paper's: goals on the upper edge, start in the lower middle.
+
+        Parameters
+        ----------
+        width, height
+            Columns and rows.
+        num_goals
+            How many candidates, spread evenly from corner to corner.
+        discount
+            What a step costs.
+        **options
+            Further arguments of `GridWorld`; the moves are left, up and right by default.
+        """
+        columns = _size(width, "width")
+        if not is_position(num_goals) or not 2 <= num_goals <= columns:
+            raise CobayesError(
+                f"{num_goals!r} goals do not fit on the upper edge of a board of width {columns}.",
+                f"expected a whole number from 2 to {columns}.",
+            )
+        where = np.floor(np.linspace(0, columns - 1, num_goals) + 0.5).astype(int)
+        return cls(
+            columns,
+            height,
+            (_size(height, "height") - 1, columns // 2),
+            [(0, int(column)) for column in where],
+            discount,
+            **{"actions": PAPER_MOVES, **options},
+        )
+
+    @classmethod
+    def from_text(cls, text: str, discount: float = 0.5, **options: Any) -> GridWorld:
+        """Read a board from a drawing.
+
+        Parameters
+        ----------
+        text
+            One line a row: ``S`` is the start, ``#`` a wall, ``.`` a free square, any other
+            letter or digit a goal of that name.
+        discount
+            What a step costs.
+        **options
+            Further arguments of `GridWorld`.
+        """
+        lines = [line.strip() for line in text.strip().splitlines()]
+        if not lines[0] or len({len(line) for line in lines}) != 1:
+            raise CobayesError(
+                f"the rows of the board have {sorted({len(line) for line in lines})} squares.",
+                "every row needs the same number of characters.",
+            )
+        walls, starts = [], []
+        goals: dict[str, Square] = {}
+        for row, line in enumerate(lines):
+            for column, sign in enumerate(line):
+                if sign == "#":
+                    walls.append((row, column))
+                elif sign == "S":
+                    starts.append((row, column))
+                elif sign.isalnum() and sign not in goals:
+                    goals[sign] = (row, column)
+                elif sign != ".":
+                    raise CobayesError(
+                        f"the board has {sign!r} at {(row, column)}"
+                        + (", a goal for the second time." if sign in goals else "."),
+                        "expected S, #, a dot, or a letter or digit for a goal.",
+                    )
+        if len(starts) != 1:
+            raise CobayesError(f"the board has {len(starts)} starts (S); expected one.")
+        return cls(len(lines[0]), len(lines), starts[0], goals, discount, walls=walls, **options)
+
+    @property
+    def goals(self) -> dict[str, Square]:
+        """The candidate goals: label to square."""
+        return dict(self.goal_items)
+
+    @property
+    def actions(self) -> dict[str, Square]:
+        """The moves: name to (rows, columns) to go."""
+        return dict(self.action_items)
+
+    @property
+    def goal_labels(self) -> tuple[str, ...]:
+        """The labels of the candidate goals: the hypotheses."""
+        return tuple(label for label, _ in self.goal_items)
+
+    @property
+    def action_labels(self) -> tuple[str, ...]:
+        """The names of the moves: the data."""
+        return tuple(name for name, _ in self.action_items)
+
+    @cached_property
+    def states(self) -> tuple[Square, ...]:
+        """The squares without a wall, row by row."""
+        squares = ((row, column) for row in range(self.height) for column in range(self.width))
+        return tuple(square for square in squares if square not in self.walls)
+
+    def goal_states(self, goal: int | str) -> tuple[Square, ...]:
+        """Return the square of a goal given by position or label, alone in a tuple."""
+        return (self.goal_items[self.goal_index(goal)][1],)
+
+    def move(self, square: Square, action: int | str) -> Square:
+        """Return the square on which a move ends when it does not slip."""
+        row, column = self.states[self.state_position(square)]
+        down, along = self.action_items[self.action_index(action)][1]
+        target = (row + down, column + along)
+        return target if target in self._positions else (row, column)
+
+    @cached_property
+    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
+        """Positions of next squares and their probabilities, (states, actions, outcomes)."""
+        count = len(self.action_items)
+        ends = np.array(
+            [
+                [self._positions[self.move(square, a)] for a in range(count)]
+                for square in self.states
+            ],
+            dtype=np.intp,
+        )
+        if self.slip == 0.0:
+            return ends[:, :, None], np.ones((*ends.shape, 1))
+        meant = np.eye(count, dtype=bool)
+        chances = np.where(meant, 1.0 - self.slip, self.slip / (count - 1))
+        return (
+            np.repeat(ends[:, None, :], count, axis=1),
+            np.broadcast_to(chances, (len(ends), count, count)),
+        )
+
+    def with_discount(self, discount: float) -> GridWorld:
+        """Return the same board with another discount."""
+        return self._changed(discount=discount)
+
+    def _changed(self, **changes: Any) -> GridWorld:
+        content = {
+            "goals": self.goals,
+            "actions": self.actions,
+            **{name: getattr(self, name) for name in ("width", "height", "start", "discount")},
+            **{name: getattr(self, name) for name in ("walls", "slip", "reward")},
+        }
+        return GridWorld(**{**content, **changes})
+
+    def to_text(self, walker: Square | None = None) -> str:
+        """Draw the board in letters as `from_text` reads it; a walker is shown as ``@``.
+
+        Goals whose label is longer than a letter are drawn as their first letter.
+        """
+        signs = {
+            **dict.fromkeys(self.walls, "#"),
+            self.start: "S",
+            **{square: label[0] for label, square in self.goal_items},
+        }
+        if walker is not None:
+            signs[self.states[self.state_position(walker)]] = "@"
+        return "\n".join(
+            "".join(signs.get((row, column), ".") for column in range(self.width))
+            for row in range(self.height)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "width": self.width,
+            "height": self.height,
+            "start": list(self.start),
+            "goals": {label: list(square) for label, square in self.goal_items},
+            "discount": self.discount,
+            "walls": sorted(list(wall) for wall in self.walls),
+            "actions": {name: list(step) for name, step in self.action_items},
+            "slip": self.slip,
+            "reward": self.reward,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> GridWorld:
+        """Undo `to_dict`."""
+        return cls(**content)
+
+    def __repr__(self) -> str:
+        goals = ", ".join(f"{label} at {square}" for label, square in self.goal_items[:4])
+        more = f", … ({len(self.goal_items)} in all)" if len(self.goal_items) > 4 else ""
+        return (
+            f"GridWorld({self.width} wide, {self.height} high; start {self.start}; goals {goals}"
+            f"{more}; discount {self.discount:g}"
+            + (f"; {len(self.walls)} walls" if self.walls else "")
+            + (f"; slip {self.slip:g}" if self.slip else "")
+            + ")"
+        )
+
+    def _state_hint(self) -> str:
+        return (
+            f"squares are (row, column) from (0, 0) to {(self.height - 1, self.width - 1)}, "
+            "without the walls."
+        )
+
+    def _square(self, square: Any, what: str) -> Square:
+        pair = tuple(square) if isinstance(square, Iterable) else ()
+        if len(pair) != 2 or not all(is_position(part) for part in pair):
+            raise CobayesError(
+                f"{what} is {square!r}; expected a square (row, column) of whole numbers."
+            )
+        row, column = int(pair[0]), int(pair[1])
+        if not (0 <= row < self.height and 0 <= column < self.width):
+            raise CobayesError(
+                f"{what} is at {(row, column)}, outside the board of {self.height} rows and "
+                f"{self.width} columns.",
+                f"rows go from 0 to {self.height - 1}, columns from 0 to {self.width - 1}.",
+            )
+        return row, column
+
+    def _free_square(self, square: Any, what: str) -> Square:
+        found = self._square(square, what)
+        if found in self.walls:
+            raise CobayesError(f"{what} is at {found}, in a wall.", "move it, or open the wall.")
+        return found
+
+    def _goals(self, goals: Any) -> tuple[tuple[str, Square], ...]:
+        given = dict(goals) if isinstance(goals, Mapping) else dict(_named(list(goals)))
+        if len(given) < 2:
+            raise CobayesError(
+                f"the world has {len(given)} candidate goal(s); expected at least two.",
+                "with a single candidate there is nothing to infer.",
+            )
+        found: dict[Square, str] = {}
+        for label, place in given.items():
+            square = self._free_square(place, f"goal {label!r}")
+            if square in found:
+                raise CobayesError(
+                    f"goals {found[square]!r} and {label!r} are both at {square}.",
+                    "no moves could tell them apart: drop one of them.",
+                )
+            if square == self.start:
+                raise CobayesError(
+                    f"goal {label!r} is at {square}, which is the start: the walk would be over "
+                    "before the first move."
+                )
+            found[square] = str(label)
+        return tuple((label, square) for square, label in found.items())
+
+
+def _named(squares: list[Any]) -> list[tuple[str, Any]]:
+    if len(squares) <= len(ascii_uppercase):
+        return list(zip(ascii_uppercase, squares, strict=False))
+    return [(f"G{position}", square) for position, square in enumerate(squares, 1)]
+
+
+def _size(value: Any, name: str) -> int:
+    if not is_position(value) or value < 1:
+        raise CobayesError(f"the {name} is {value!r}; expected a positive whole number.")
+    return int(value)
+
+
+def _slip(slip: Any, num_actions: int) -> float:
+    if not isinstance(slip, int | float | np.number) or not 0.0 <= float(slip) < 1.0:
+        raise CobayesError(f"slip is {slip!r}; expected a probability below 1.")
+    if slip > 0.0 and num_actions < 2:
+        raise CobayesError("with a single move there is nothing to slip to.", "use slip=0.")
+    return float(slip)
+
+
+def _actions(actions: Any) -> tuple[tuple[str, Square], ...]:
+    if isinstance(actions, str):
+        actions = (actions,)
+    if isinstance(actions, Mapping):
+        items = tuple((str(name), tuple(step)) for name, step in actions.items())
+    else:
+        names = list(actions)
+        for name in names:
+            if name not in MOVES:
+                raise CobayesError(
+                    f"there is no move called {name!r}.", f"choose from: {shorten(list(MOVES))}."
+                )
+        items = tuple((name, MOVES[name]) for name in names)
+    if not items or len({name for name, _ in items}) != len(items):
+        raise CobayesError(f"the moves are {[name for name, _ in items]}; names must differ.")
+    for name, step in items:
+        if len(step) != 2 or not all(is_position(part) for part in step):
+            raise CobayesError(
+                f"move {name!r} goes by {step!r}; expected (rows, columns) in whole numbers."
+            )
+    return tuple((name, (int(step[0]), int(step[1]))) for name, step in items)
