@@ -59,3 +59,17 @@ def end(process: subprocess.Popen[str]) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGKILL)
     process.communicate()
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of two worker processes."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as cluster:
+        yield cluster

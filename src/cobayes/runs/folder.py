@@ -46,7 +46,7 @@ def open_ledger(folder: Path, experiment: Experiment) -> Ledger:
     return ledger
 
 
-def delete_run(folder: Path, say: Callable[[str], None]) -> list[Path]:
+def delete_run(folder: Path, say: Callable[[str], None]) -> None:
     """Delete the run of a folder, and nothing else, after saying so.
 
     Parameters
@@ -59,17 +59,15 @@ def delete_run(folder: Path, say: Callable[[str], None]) -> list[Path]:
     if (folder / LEDGER_NAME).exists():
         # Starting over is no leave to delete what another program wrote.
         check_file(folder / LEDGER_NAME, any_format=True)
-    doomed = files_of(folder)
     manifest = folder / MANIFEST_NAME
-    if manifest.exists():
-        doomed.append(manifest)
+    doomed = [*files_of(folder), *([manifest] if manifest.exists() else [])]
     if not doomed:
-        return []
+        return
     what = ", ".join(path.name for path in doomed)
     say(f"starting over in {folder}: deleting {what}{_what_is_lost(folder)}")
-    for path in doomed:
-        path.unlink()
-    return doomed
+    # To look into the ledger, ourselves or others, makes files beside it.
+    for path in {*doomed, *files_of(folder)}:
+        path.unlink(missing_ok=True)
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

@@ -83,11 +83,14 @@ class Ledger:
         """
         path = folder / LEDGER_NAME
         for leftover in files_of(folder):
-            # A log without its ledger would be replayed into the new one.
-            raise RunError(
-                f"{str(leftover)!r} is left of a ledger that is no longer there.",
-                "put the ledger back, or delete this file, or start over with --fresh",
-            )
+            # A log without its ledger would be replayed into the new one; the files of those
+            # who only looked are empty.
+            if leftover.name.endswith("-wal") and leftover.stat().st_size:
+                raise RunError(
+                    f"{str(leftover)!r} is left of a ledger that is no longer there.",
+                    "put the ledger back, or delete this file, or start over with --fresh",
+                )
+            leftover.unlink(missing_ok=True)
         unfinished = folder / f"{LEDGER_NAME}.new"
         with failures_explained(path):
             unfinished.unlink(missing_ok=True)

@@ -36,7 +36,7 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock, or say who has it."""
         # A short wait, because a look at the state of a run takes the lock for an instant.
-        connection = sqlite3.connect(self._path, timeout=1.0, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=0.5, isolation_level=None)
         try:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE IF NOT EXISTS holder (description TEXT)")

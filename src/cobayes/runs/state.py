@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 from cobayes.errors import CobayesError
 from cobayes.runs.estimates import Estimate
+from cobayes.runs.failures import RunError
 from cobayes.runs.ledger import LEDGER_NAME, Ledger
 from cobayes.runs.lock import FolderLock
 
@@ -135,16 +138,8 @@ def read_state(folder: str | Path) -> RunState:
             f"there is no run in {str(folder)!r}.",
             f"expected a file {LEDGER_NAME} in it; find_runs() looks into subfolders, too",
         )
-    ledger = Ledger.open(folder, only_read=True)
-    try:
-        identity = ledger.identity()
-        progress = ledger.progress()
-        estimates = ledger.estimates()
-        sessions = ledger.sessions()
-        last = sessions[-1] if sessions else None
-        recent = ledger.num_finished_since(last["started_at"]) if last else 0
-    finally:
-        ledger.close()
+    identity, progress, estimates, sessions, recent = _read(folder)
+    last = sessions[-1] if sessions else None
     points = []
     for position, point in enumerate(identity["points"]):
         num_done, seconds = progress.get(position, (0, 0.0))
@@ -177,6 +172,27 @@ def read_state(folder: str | Path) -> RunState:
         executor=last["executor"] if last else "",
         shards_per_second=recent / last["seconds"] if last and last["seconds"] else math.nan,
     )
+
+
+def _read(folder: Path) -> tuple[dict, dict, dict, list, int]:
+    for attempts_left in (2, 1, 0):
+        try:
+            with contextlib.closing(Ledger.open(folder, only_read=True)) as ledger:
+                sessions = ledger.sessions()
+                recent = ledger.num_finished_since(sessions[-1]["started_at"]) if sessions else 0
+                return (
+                    ledger.identity(),
+                    ledger.progress(),
+                    ledger.estimates(),
+                    sessions,
+                    recent,
+                )
+        except RunError:
+            # It may just have been replaced by a run that started over.
+            if not attempts_left:
+                raise
+            time.sleep(0.1)
+    raise RuntimeError("unreachable")
 
 
 def find_runs(folder: str | Path) -> list[Path]:
