@@ -14,23 +14,29 @@ from cobayes._version import __version__
 # Public name -> module that defines it.
 _HOME = {
     "BI": "cobayes.rules",
-    "SCBI": "cobayes.rules",
     "CobayesError": "cobayes.errors",
     "CobayesWarning": "cobayes.errors",
     "ConvergenceError": "cobayes.errors",
+    "cooperative_inference": "cobayes.rules",
     "CooperativeInference": "cobayes.rules",
+    "empirical_rate": "cobayes.theory.empirical",
+    "Ensemble": "cobayes.lessons",
+    "examples": "cobayes.example_library",
     "Learner": "cobayes.lessons",
     "Lesson": "cobayes.lessons",
     "MissingDependencyError": "cobayes.errors",
     "Model": "cobayes.model",
-    "ScalingResult": "cobayes.scaling",
-    "Teacher": "cobayes.lessons",
-    "cooperative_inference": "cobayes.rules",
-    "examples": "cobayes.example_library",
+    "num_threads": "cobayes.threads",
     "read_model": "cobayes.reading",
+    "RoundsNeeded": "cobayes.lessons",
     "run_lesson": "cobayes.lessons",
     "scale": "cobayes.scaling",
+    "ScalingResult": "cobayes.scaling",
+    "SCBI": "cobayes.rules",
+    "set_num_threads": "cobayes.threads",
+    "simulate": "cobayes.lessons",
     "smooth": "cobayes.model",
+    "Teacher": "cobayes.lessons",
 }
 _MODULES = ("plots",)
 
@@ -59,10 +65,13 @@ if TYPE_CHECKING:
     from cobayes.errors import ConvergenceError as ConvergenceError
     from cobayes.errors import MissingDependencyError as MissingDependencyError
     from cobayes.example_library import examples as examples
+    from cobayes.lessons import Ensemble as Ensemble
     from cobayes.lessons import Learner as Learner
     from cobayes.lessons import Lesson as Lesson
+    from cobayes.lessons import RoundsNeeded as RoundsNeeded
     from cobayes.lessons import Teacher as Teacher
     from cobayes.lessons import run_lesson as run_lesson
+    from cobayes.lessons import simulate as simulate
     from cobayes.model import Model as Model
     from cobayes.model import smooth as smooth
     from cobayes.reading import read_model as read_model
@@ -72,3 +81,6 @@ if TYPE_CHECKING:
     from cobayes.rules import cooperative_inference as cooperative_inference
     from cobayes.scaling import ScalingResult as ScalingResult
     from cobayes.scaling import scale as scale
+    from cobayes.theory.empirical import empirical_rate as empirical_rate
+    from cobayes.threads import num_threads as num_threads
+    from cobayes.threads import set_num_threads as set_num_threads

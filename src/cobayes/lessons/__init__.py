@@ -1,6 +1,8 @@
-"""Lessons: the two agents and what happens between them."""
+"""Lessons: the two agents, what happens between them, and many lessons at once."""
 
 from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
+from cobayes.lessons.simulation import simulate
 
-__all__ = ["Learner", "Lesson", "Teacher", "run_lesson"]
+__all__ = ["Ensemble", "Learner", "Lesson", "RoundsNeeded", "Teacher", "run_lesson", "simulate"]

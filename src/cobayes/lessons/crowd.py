@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.lessons.tallies import tally
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.scaling import lanes
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
@@ -163,6 +164,30 @@ class Crowd:
             setattr(self, name, self._deal(values))
         for name, values in columns.items():
             setattr(self, name, np.ascontiguousarray(self._deal(values)[:, 0]))
+
+    def tally(
+        self,
+        hypothesis: int,
+        level: float,
+        round_: int,
+        mean: Array,
+        squares: Array,
+        histogram: NDArray[np.int64],
+        first_sure: NDArray[np.int64],
+    ) -> None:
+        """Add up statistics of the beliefs; see `cobayes.lessons.tallies.tally`."""
+        tally(
+            self._mantissas,
+            self._shifts,
+            self.size,
+            hypothesis,
+            level,
+            round_,
+            mean,
+            squares,
+            histogram,
+            first_sure,
+        )
 
     @property
     def beliefs(self) -> Array:

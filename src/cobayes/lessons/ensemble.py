@@ -1,0 +1,188 @@
+"""Many lessons at once: what happens on average, how widely it spreads, how long it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.lessons.statistics import LogOddsHistogram, log_odds
+from cobayes.model import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsNeeded:
+    """How many rounds it took until the learner was sure of the truth.
+
+    Attributes
+    ----------
+    level : float
+        What counts as sure.
+    counts : ndarray
+        In how many lessons the belief first reached the level at round 0, 1, ...
+    num_unsure : int
+        In how many lessons it never did within the rounds simulated.
+    """
+
+    level: float
+    counts: NDArray[np.int64]
+    num_unsure: int
+
+    def cumulative(self) -> Array:
+        """Return the share of lessons that were sure by round 0, 1, ..."""
+        return np.cumsum(self.counts) / (self.counts.sum() + self.num_unsure)
+
+    def quantile(self, share: float) -> int | None:
+        """Return the first round by which this share of the lessons was sure, or None."""
+        if not 0.0 <= share <= 1.0:
+            raise CobayesError(f"the share is {share!r}; it must lie between 0 and 1.")
+        reached = np.flatnonzero(self.cumulative() >= share)
+        return int(reached[0]) if len(reached) else None
+
+    @property
+    def median(self) -> int | None:
+        """The round by which half of the lessons were sure, None if they never were."""
+        return self.quantile(0.5)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble:
+    """Statistics of many lessons about one hypothesis.
+
+    Attributes
+    ----------
+    model : Model
+        The learner's matrix with its labels.
+    hypothesis : int
+        The position of the hypothesis that was taught.
+    rule_name, learner_rule_name : str
+        The teacher's and the learner's rule.
+    num_lessons, num_rounds : int
+        The size of the ensemble.
+    means, stds : ndarray
+        Of the learner's belief in every hypothesis, (num_rounds + 1, m).
+    rounds_needed : RoundsNeeded
+        How long it took until the learner was sure.
+    histogram : LogOddsHistogram
+        Of the learner's log-odds of the truth, round by round.
+    paths : ndarray or None
+        Log-beliefs of every lesson at `path_rounds`, (num_lessons, rounds, m), if kept.
+    path_rounds : ndarray
+        The rounds that `paths` holds.
+    """
+
+    model: Model
+    hypothesis: int
+    rule_name: str
+    learner_rule_name: str
+    num_lessons: int
+    num_rounds: int
+    means: Array
+    stds: Array
+    rounds_needed: RoundsNeeded
+    histogram: LogOddsHistogram
+    paths: Array | None
+    path_rounds: NDArray[np.intp]
+
+    def mean(self, hypothesis: int | str | None = None) -> Array:
+        """Return the mean belief in a hypothesis (the true one by default) at every round."""
+        return self.means[:, self._column(hypothesis)].copy()
+
+    def std(self, hypothesis: int | str | None = None) -> Array:
+        """Return the standard deviation of the belief in a hypothesis at every round."""
+        return self.stds[:, self._column(hypothesis)].copy()
+
+    def stderr(self, hypothesis: int | str | None = None) -> Array:
+        """Return the standard error of `mean`."""
+        return self.std(hypothesis) / np.sqrt(self.num_lessons)
+
+    def quantile(self, share: ArrayLike, hypothesis: int | str | None = None) -> Array:
+        """Return quantiles of the belief over the lessons, at every round.
+
+        Exact where the paths were kept for every round; otherwise for the true hypothesis only,
+        from a histogram with bins of 0.02 in the log-odds.
+
+        Parameters
+        ----------
+        share
+            One number between 0 and 1, or several; several give one row each.
+        hypothesis
+            By position or label; the true one by default.
+        """
+        column = self._column(hypothesis)
+        shares = np.asarray(share, dtype=np.float64)
+        if shares.size and not ((shares >= 0.0) & (shares <= 1.0)).all():
+            raise CobayesError(f"the share is {share!r}; it must lie between 0 and 1.")
+        if self.paths is not None and len(self.path_rounds) == self.num_rounds + 1:
+            return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
+        if column != self.hypothesis:
+            raise CobayesError(
+                "quantiles of a hypothesis other than the true one need the paths.",
+                "simulate(..., keep_paths=True).",
+            )
+        return self.histogram.belief_quantile(shares)
+
+    def log_odds(self, hypothesis: int | str | None = None) -> Array:
+        """Return log(theta(h) / (1 - theta(h))) of every lesson, (num_lessons, rounds).
+
+        Parameters
+        ----------
+        hypothesis
+            By position or label; the true one by default.
+        """
+        if self.paths is None:
+            raise CobayesError(
+                f"the paths of {self.num_lessons} lessons were not kept.",
+                "simulate(..., keep_paths=True), or keep_paths=[rounds] for a few rounds.",
+            )
+        return log_odds(self.paths, self._column(hypothesis))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a tidy table: round, hypothesis, mean, standard deviation, standard error."""
+        return self.to_xarray().to_dataframe().reset_index()
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return means, standard deviations and standard errors as a Dataset with labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("round", "hypothesis")
+        return xarray.Dataset(
+            {
+                "mean": (dims, self.means),
+                "std": (dims, self.stds),
+                "stderr": (dims, self.stds / np.sqrt(self.num_lessons)),
+            },
+            coords={
+                "round": np.arange(self.num_rounds + 1),
+                "hypothesis": list(self.model.hypotheses),
+            },
+            attrs={
+                "teacher_rule": self.rule_name,
+                "learner_rule": self.learner_rule_name,
+                "true_hypothesis": self.model.hypotheses[self.hypothesis],
+                "num_lessons": self.num_lessons,
+            },
+        )
+
+    def __repr__(self) -> str:
+        rules = self.rule_name
+        if self.learner_rule_name != rules:
+            rules = f"{rules} teacher, {self.learner_rule_name} learner"
+        final = self.means[-1, self.hypothesis]
+        error = self.stds[-1, self.hypothesis] / np.sqrt(self.num_lessons)
+        return (
+            f"Ensemble({rules}; {self.num_lessons} lessons of {self.num_rounds} rounds; taught "
+            f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it "
+            f"{final:.4f} ± {error:.4f})"
+        )
+
+    def _column(self, hypothesis: int | str | None) -> int:
+        return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)

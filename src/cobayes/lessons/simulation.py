@@ -1,0 +1,222 @@
+"""`simulate`: many lessons, compiled, on all cores, the same bits for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.labels import is_position
+from cobayes.lessons.crowd import Crowd
+from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
+from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
+from cobayes.rules import Rule
+from cobayes.rules.base import require_teachable
+from cobayes.threads import map_chunks
+
+Array = NDArray[np.float64]
+
+# Lessons in a block: enough to amortise the calls into compiled code, few enough for the cache.
+BLOCK = 1024
+# Blocks whose results are held before they are merged.
+WAVE = 64
+# Paths are kept without being asked for up to this many numbers (256 MB).
+AUTOMATIC_PATHS = 2**25
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Everything that a block needs to know."""
+
+    teacher: Rule
+    learner: Rule
+    teacher_prior: Array
+    learner_prior: Array
+    is_shared: bool
+    hypothesis: int
+    num_rounds: int
+    level: float
+    path_rounds: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What a block adds to the statistics."""
+
+    size: int
+    means: Array
+    squares: Array
+    histogram: NDArray[np.int64]
+    first_sure: NDArray[np.int64]
+    paths: Array
+
+
+def simulate(
+    rule: Rule,
+    hypothesis: int | str,
+    *,
+    num_rounds: int,
+    num_lessons: int,
+    prior: ArrayLike | None = None,
+    learner_rule: Rule | None = None,
+    learner_prior: ArrayLike | None = None,
+    rng: Any = None,
+    level: float = 0.95,
+    keep_paths: bool | Sequence[int] | None = None,
+) -> Ensemble:
+    """Run many lessons about one hypothesis and return their statistics.
+
+    Parameters
+    ----------
+    rule
+        The teacher's rule, and the learner's unless `learner_rule` is given.
+    hypothesis
+        The true hypothesis, by position or label.
+    num_rounds, num_lessons
+        How long and how many.
+    prior
+        What the teacher takes the learner's prior to be; uniform by default.
+    learner_rule, learner_prior
+        The learner's, where they differ from the teacher's.
+    rng
+        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
+        any number of threads.
+    level
+        The belief in the truth from which on the learner counts as sure.
+    keep_paths
+        Whether to keep the log-beliefs of every lesson: at all rounds (True), at some (a list
+        of rounds), at none (False). By default at all rounds while that takes under 256 MB.
+
+    Notes
+    -----
+    Algorithm 1 of the paper, without assumption (iii').
+    """
+    task = _validated(rule, hypothesis, num_rounds, prior, learner_rule, learner_prior, level)
+    if not is_position(num_lessons) or num_lessons < 1:
+        raise CobayesError(f"num_lessons is {num_lessons!r}; expected a whole number from 1 on.")
+    task = _with_path_rounds(task, keep_paths, num_lessons)
+
+    m = task.learner.model.num_hypotheses
+    moments = Moments((num_rounds + 1, m))
+    histogram = np.zeros((num_rounds + 1, NUM_BINS), dtype=np.int64)
+    first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
+    paths = []
+    sizes = [min(BLOCK, num_lessons - start) for start in range(0, num_lessons, BLOCK)]
+    generators = np.random.default_rng(rng).spawn(len(sizes))
+    pieces = list(zip(sizes, generators, strict=True))
+    for start in range(0, len(pieces), WAVE):
+        wave = map_chunks(lambda piece: _run_block(task, *piece), pieces[start : start + WAVE])
+        for block in wave:
+            moments.merge(block.size, block.means, block.squares)
+            histogram += block.histogram
+            first_sure += block.first_sure
+            paths.append(block.paths)
+    return Ensemble(
+        model=task.learner.model,
+        hypothesis=task.hypothesis,
+        rule_name=task.teacher.name,
+        learner_rule_name=task.learner.name,
+        num_lessons=num_lessons,
+        num_rounds=num_rounds,
+        means=moments.mean,
+        stds=moments.std,
+        rounds_needed=RoundsNeeded(level, first_sure[:-1], int(first_sure[-1])),
+        histogram=LogOddsHistogram(histogram),
+        paths=np.concatenate(paths) if len(task.path_rounds) else None,
+        path_rounds=task.path_rounds,
+    )
+
+
+def _run_block(task: _Task, size: int, rng: np.random.Generator) -> _Block:
+    """Run the lessons of one block, all of them round by round."""
+    teacher = Crowd(task.teacher, task.teacher_prior, size)
+    learner = teacher if task.is_shared else Crowd(task.learner, task.learner_prior, size)
+    taught = np.full(size, task.hypothesis)
+    m = task.learner.model.num_hypotheses
+    means = np.empty((task.num_rounds + 1, m))
+    squares = np.empty_like(means)
+    histogram = np.zeros((task.num_rounds + 1, NUM_BINS), dtype=np.int64)
+    first_sure = np.full(size, task.num_rounds + 1)
+    paths = np.empty((size, len(task.path_rounds), m))
+    recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
+    for k in range(task.num_rounds + 1):
+        if k:
+            data = teacher.draw(taught, rng.random(size))
+            teacher.observe(data)
+            if learner is not teacher:
+                learner.observe(data)
+        learner.tally(
+            task.hypothesis, task.level, k, means[k], squares[k], histogram[k], first_sure
+        )
+        if k in recorded:
+            paths[:, recorded[k]] = learner.log_beliefs
+    counts = np.bincount(first_sure, minlength=task.num_rounds + 2)
+    return _Block(size, means, squares, histogram, counts, paths)
+
+
+def _validated(
+    rule: Rule,
+    hypothesis: int | str,
+    num_rounds: int,
+    prior: ArrayLike | None,
+    learner_rule: Rule | None,
+    learner_prior: ArrayLike | None,
+    level: float,
+) -> _Task:
+    for found in (rule, learner_rule):
+        if found is not None and not isinstance(found, Rule):
+            raise CobayesError(
+                f"the rule is a {type(found).__name__}; expected a rule.",
+                "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
+            )
+    if not is_position(num_rounds) or num_rounds < 0:
+        raise CobayesError(
+            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
+        )
+    if not 0.0 < level <= 1.0:
+        raise CobayesError(f"level is {level!r}; it must lie above 0 and up to 1.")
+    learner = rule if learner_rule is None else learner_rule
+    if learner.model.shape != rule.model.shape:
+        raise CobayesError(
+            f"the teacher's matrix has shape {rule.model.shape}, the learner's "
+            f"{learner.model.shape}; they must share data and hypotheses."
+        )
+    position = rule.model.hypothesis_index(hypothesis)
+    own = rule.log_belief(prior, "prior")
+    require_teachable(rule.model, own, position, "prior")
+    theirs = own if learner_prior is None else learner.log_belief(learner_prior, "learner's prior")
+    return _Task(
+        teacher=rule,
+        learner=learner,
+        teacher_prior=own,
+        learner_prior=theirs,
+        is_shared=learner is rule and np.array_equal(own, theirs),
+        hypothesis=position,
+        num_rounds=int(num_rounds),
+        level=level,
+        path_rounds=np.empty(0, dtype=np.intp),
+    )
+
+
+def _with_path_rounds(
+    task: _Task, keep_paths: bool | Sequence[int] | None, num_lessons: int
+) -> _Task:
+    """Decide which rounds' log-beliefs to keep."""
+    everything = np.arange(task.num_rounds + 1)
+    if keep_paths is None:
+        numbers = num_lessons * len(everything) * task.learner.model.num_hypotheses
+        keep_paths = numbers <= AUTOMATIC_PATHS
+    if isinstance(keep_paths, bool):
+        rounds = everything if keep_paths else everything[:0]
+    else:
+        rounds = np.asarray(keep_paths, dtype=np.intp)
+        if rounds.size and not ((rounds >= 0) & (rounds <= task.num_rounds)).all():
+            raise CobayesError(
+                f"keep_paths asks for rounds {list(keep_paths)}; they go from 0 to "
+                f"{task.num_rounds}."
+            )
+    return replace(task, path_rounds=rounds)

@@ -1,0 +1,67 @@
+"""Statistics that can be added up block by block, so that no path needs to be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BIN_WIDTH = 0.02
+# Beyond this the belief is within 1e-19 of zero or one; such lessons go to the last bins.
+WIDEST = 44.0
+NUM_BINS = round(2 * WIDEST / BIN_WIDTH)
+
+
+def log_odds(log_beliefs: Array, hypothesis: int) -> Array:
+    """Return log(theta(h) / sum of the others) from log-beliefs, hypotheses on the last axis."""
+    others = np.delete(log_beliefs, hypothesis, axis=-1)
+    if others.shape[-1] == 0:
+        return np.full(log_beliefs.shape[:-1], np.inf)
+    peak = others.max(axis=-1, keepdims=True)
+    safe = np.where(np.isfinite(peak), peak, 0.0)
+    with np.errstate(divide="ignore"):
+        rest = np.log(np.exp(others - safe).sum(axis=-1)) + safe[..., 0]
+    return log_beliefs[..., hypothesis] - rest
+
+
+class Moments:
+    """Means and sums of squared deviations of blocks, merged exactly in a fixed order."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.count = 0
+        self.mean = np.zeros(shape)
+        self.squares = np.zeros(shape)
+
+    def merge(self, count: int, mean: Array, squares: Array) -> None:
+        """Take in a block: its size, its mean and its sum of squared deviations."""
+        total = self.count + count
+        gap = mean - self.mean
+        self.mean = self.mean + gap * (count / total)
+        self.squares = self.squares + squares + gap**2 * (self.count * count / total)
+        self.count = total
+
+    @property
+    def std(self) -> Array:
+        """The standard deviation over everything taken in."""
+        return np.sqrt(self.squares / self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class LogOddsHistogram:
+    """Counts of log-odds in bins of 0.02, one row a round."""
+
+    counts: NDArray[np.int64]
+
+    def belief_quantile(self, shares: Array) -> Array:
+        """Return quantiles of the belief at every round, interpolated within a bin."""
+        flat = np.atleast_1d(shares)
+        edges = -WIDEST + BIN_WIDTH * np.arange(NUM_BINS + 1)
+        found = np.empty((len(flat), len(self.counts)))
+        for k, row in enumerate(self.counts):
+            cumulative = np.concatenate([[0], np.cumsum(row)]) / row.sum()
+            found[:, k] = np.interp(flat, cumulative, edges)
+        quantiles = 1.0 / (1.0 + np.exp(-found))
+        return quantiles if np.ndim(shares) else quantiles[0]

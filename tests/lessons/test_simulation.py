@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.lessons.simulation import BLOCK
+from cobayes.threads import set_num_threads
+
+MATRIX = np.random.default_rng(5).dirichlet(np.ones(4), size=3).T
+RULES = [cb.SCBI, cb.BI]
+
+
+def ensemble(kind=cb.SCBI, **changes):
+    options = dict(num_rounds=12, num_lessons=2500, rng=8) | changes
+    return cb.simulate(kind(MATRIX), options.pop("hypothesis", 1), **options)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_statistics_are_those_of_the_paths(kind):
+    e = ensemble(kind)
+    beliefs = np.exp(e.paths)
+    np.testing.assert_allclose(e.means, beliefs.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(e.stds, beliefs.std(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(e.quantile(0.3), np.quantile(beliefs[:, :, 1], 0.3, axis=0))
+    expected = np.log(beliefs[..., 1] / (1.0 - beliefs[..., 1]))
+    np.testing.assert_allclose(e.log_odds(), expected, rtol=1e-7, atol=1e-9)
+    # A quantile from the histogram is one up to the bin's width, 0.02 in the log-odds.
+    for share in (0.1, 0.5, 0.9):
+        belief = e.histogram.belief_quantile(np.array(share))
+        odds = np.log(belief / (1.0 - belief))
+        assert ((e.log_odds() <= odds + 0.0201).mean(axis=0) >= share).all()
+        assert ((e.log_odds() < odds - 0.0201).mean(axis=0) <= share).all()
+
+
+def test_rounds_needed_are_first_passages():
+    e = ensemble(level=0.9)
+    beliefs = np.exp(e.paths[:, :, 1])
+    reached = beliefs >= 0.9
+    first = np.where(reached.any(axis=1), reached.argmax(axis=1), 13)
+    needed = e.rounds_needed
+    assert np.array_equal(needed.counts, np.bincount(first, minlength=14)[:-1])
+    assert needed.num_unsure == (first == 13).sum()
+    assert needed.quantile(0.0) == 0
+    assert needed.median == np.sort(first)[len(first) // 2 - 1]
+    assert ensemble(num_rounds=1, level=0.999).rounds_needed.median is None
+
+
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            set_num_threads(threads)
+            found.append(ensemble(num_lessons=3 * BLOCK + 5))
+    finally:
+        set_num_threads(None)
+    for other in found[1:]:
+        assert np.array_equal(found[0].paths, other.paths)
+        assert np.array_equal(found[0].means, other.means)
+        assert np.array_equal(found[0].stds, other.stds)
+
+
+def test_paths_are_kept_only_where_asked_for():
+    some = ensemble(keep_paths=[0, 12])
+    none = ensemble(keep_paths=False)
+    every = ensemble()
+    assert np.array_equal(some.paths, every.paths[:, [0, 12]])
+    assert some.log_odds().shape == (2500, 2)
+    assert none.paths is None
+    assert np.array_equal(none.means, every.means)
+    with pytest.raises(cb.CobayesError, match="were not kept"):
+        none.log_odds()
+    with pytest.raises(cb.CobayesError, match="need the paths"):
+        none.quantile(0.5, 0)
+    assert none.quantile([0.1, 0.9]).shape == (2, 13)
+
+
+def test_many_lessons_do_not_keep_their_paths_by_default():
+    e = cb.simulate(cb.BI(MATRIX), 0, num_rounds=60, num_lessons=200_000, rng=0)
+    assert e.paths is None
+    assert e.mean().shape == (61,)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_it_agrees_with_stepwise_lessons(kind):
+    # Two independent samples; 5 standard errors of their difference: error rate below 1e-5.
+    e = ensemble(kind, num_lessons=20_000, num_rounds=5)
+    rule = kind(MATRIX)
+    finals = np.array(
+        [
+            cb.run_lesson(cb.Teacher(rule, 1, rng=seed), cb.Learner(rule), 5).beliefs[-1, 1]
+            for seed in range(300)
+        ]
+    )
+    gap = abs(e.mean()[-1] - finals.mean())
+    assert gap < 5 * np.hypot(e.stderr()[-1], finals.std() / np.sqrt(300))
+
+
+def test_teacher_and_learner_may_differ():
+    e = cb.simulate(
+        cb.SCBI(MATRIX),
+        0,
+        num_rounds=6,
+        num_lessons=400,
+        prior=[0.2, 0.3, 0.5],
+        learner_rule=cb.BI(MATRIX[:, [0, 2, 1]]),
+        learner_prior=[0.5, 0.25, 0.25],
+        rng=1,
+    )
+    np.testing.assert_allclose(e.means[0], [0.5, 0.25, 0.25])
+    assert e.learner_rule_name == "BI"
+    assert "SCBI teacher, BI learner" in repr(e)
+
+
+def test_the_learner_follows_the_same_data_whoever_it_is():
+    # A learner with the teacher's matrix and prior, given explicitly, is the shared one.
+    rule = cb.SCBI(MATRIX)
+    shared = cb.simulate(rule, 0, num_rounds=9, num_lessons=100, rng=1)
+    apart = cb.simulate(
+        rule, 0, num_rounds=9, num_lessons=100, rng=1, learner_rule=cb.SCBI(MATRIX * 2.0)
+    )
+    np.testing.assert_allclose(shared.paths, apart.paths, rtol=1e-8, atol=1e-9)
+
+
+def test_mean_belief_in_the_truth_never_falls_under_scbi():
+    # Supplement, Lemma A.3; exact in expectation, so allow 4 standard errors of the sample.
+    e = ensemble(num_lessons=20_000)
+    assert (np.diff(e.mean()) > -4 * e.stderr()[1:]).all()
+
+
+def test_tables_keep_the_labels():
+    model = cb.Model(MATRIX, list("abcd"), ["x", "y", "z"])
+    e = cb.simulate(cb.SCBI(model), "y", num_rounds=3, num_lessons=50, rng=0)
+    table = e.to_dataframe()
+    assert len(table) == 4 * 3
+    assert set(table["hypothesis"]) == {"x", "y", "z"}
+    assert e.to_xarray()["mean"].sel(round=3, hypothesis="y").item() == e.mean("y")[3]
+    assert "taught 'y'" in repr(e)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(hypothesis="nobody"), "no hypothesis called"),
+        (dict(num_rounds=-1), "not negative"),
+        (dict(num_lessons=0), "from 1 on"),
+        (dict(prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
+        (dict(level=0.0), "level"),
+        (dict(keep_paths=[99]), "they go from 0 to 12"),
+        (dict(learner_rule=MATRIX), "wrap the matrix"),
+        (dict(learner_rule=cb.SCBI(np.ones((2, 2)) + np.eye(2))), "must share"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(changes, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        ensemble(**changes)
