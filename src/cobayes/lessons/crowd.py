@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.lessons.tallies import tally
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.scaling import lanes
+from cobayes.scaling import lanes, small
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
@@ -81,18 +81,7 @@ class Crowd:
         rule = self.rule
         assert isinstance(rule, SCBI)  # for the type checker: BI is always answered
         for g in range(self._shape[0]):
-            left = lanes.solve_group(
-                self._matrix,
-                self._transposed,
-                self._mantissas[g],
-                self._shifts[g],
-                self._factors[g],
-                self._row_scaling[g],
-                self._rates[g],
-                rule.tolerance,
-                not rule.suspicious,
-                self._stuck[g],
-            )
+            left = self._solve_group(g, rule)
             if rule.suspicious:
                 self._stuck[g] = 1  # sweeps cannot be trusted here: verify every lane
             if left or rule.suspicious:
@@ -113,6 +102,31 @@ class Crowd:
                     "smallest entries of the matrix larger.",
                 )
         self._answered = True
+
+    def _solve_group(self, g: int, rule: SCBI) -> int:
+        """Scale the matrix to the beliefs of one group; return how many lanes are stuck."""
+        if small.SMALLEST <= self._matrix.shape[1] <= small.LARGEST:
+            return small.solve_small_group(
+                self._matrix,
+                self._mantissas[g],
+                self._shifts[g],
+                self._factors[g],
+                self._row_scaling[g],
+                rule.tolerance,
+                self._stuck[g],
+            )
+        return lanes.solve_group(
+            self._matrix,
+            self._transposed,
+            self._mantissas[g],
+            self._shifts[g],
+            self._factors[g],
+            self._row_scaling[g],
+            self._rates[g],
+            rule.tolerance,
+            not rule.suspicious,
+            self._stuck[g],
+        )
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for everyone, as a teacher of these hypotheses would.
