@@ -40,7 +40,7 @@ _HOME = {
 }
 _MODULES = ("plots",)
 
-__all__ = [*sorted(_HOME), *_MODULES, "__version__"]
+__all__ = [*_HOME, *_MODULES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

@@ -71,4 +71,5 @@ class _CompilationNotice(event.Listener):
         logger.warning("compiling cobayes's numerical code (once; it is cached on disk) ...")
 
 
-event.register("numba:compile", _CompilationNotice())
+_notice = _CompilationNotice()
+event.register("numba:compile", _notice)

@@ -54,17 +54,22 @@ class Learner:
     @property
     def likelihood(self) -> Array:
         """The rule's likelihood matrix at the current belief, shape (n, m)."""
-        if self._response is None:
-            self._response = self.rule.respond(self._log_belief, self._memory)
-        return self._response.likelihood
+        return self._respond().likelihood
 
     def observe(self, datum: int | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
-        self._log_belief = log_posterior(self._log_belief, self.likelihood[row])
-        self._memory = self._response.memory if self._response else None
+        response = self._respond()
+        self._log_belief = log_posterior(self._log_belief, response.row(row))
+        self._memory = response.memory
         self._response = None
         return self.belief
+
+    def _respond(self) -> Response:
+        """Return the rule's answer to the current belief, worked out once."""
+        if self._response is None:
+            self._response = self.rule.respond(self._log_belief, self._memory)
+        return self._response
 
     def adopt(self, rule: Rule) -> None:
         """Go on with another rule over the same hypotheses; the belief is kept.
@@ -160,7 +165,7 @@ class Teacher(Learner):
     @property
     def distribution(self) -> Array:
         """The distribution from which the next datum is drawn, shape (n,)."""
-        return self.likelihood[:, self.hypothesis].copy()
+        return self._respond().column(self.hypothesis)
 
     def choose(self) -> int:
         """Draw the next datum, follow its effect on the learner, and return its position."""

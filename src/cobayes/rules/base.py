@@ -8,7 +8,8 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,19 +20,48 @@ from cobayes.model import MatrixLike, Model, as_model
 Array = NDArray[np.float64]
 
 
-class Response(NamedTuple):
-    """A rule's answer to a belief.
+@dataclass(frozen=True, eq=False)
+class Response:
+    """A rule's answer to a belief: a likelihood matrix in factored form.
+
+    An agent looks at one column and one row of it; the whole matrix is made when asked for.
 
     Attributes
     ----------
-    likelihood : ndarray
-        Column-stochastic, shape (n, m).
+    matrix : ndarray
+        Shape (n, m).
+    row_factors, column_factors : ndarray or None
+        The likelihood is ``row_factors[:, None] * matrix * column_factors``; None means ones.
     memory : ndarray or None
         What makes the answer to the next belief quicker; an agent hands it back.
     """
 
-    likelihood: Array
+    matrix: Array
+    row_factors: Array | None = None
+    column_factors: Array | None = None
     memory: Array | None = None
+
+    @property
+    def likelihood(self) -> Array:
+        """The likelihood matrix, (n, m); columns sum to one."""
+        if self.row_factors is None or self.column_factors is None:
+            return self.matrix
+        # In this order and with one temporary, which also becomes the result.
+        likelihood = self.row_factors[:, None] * self.matrix
+        likelihood *= self.column_factors
+        return likelihood
+
+    def column(self, hypothesis: int) -> Array:
+        """Return the distribution over data under one hypothesis, (n,)."""
+        if self.row_factors is None or self.column_factors is None:
+            return self.matrix[:, hypothesis].copy()
+        return self.row_factors * self.matrix[:, hypothesis] * self.column_factors[hypothesis]
+
+    def row(self, datum: int) -> Array:
+        """Return the likelihood of one datum under every hypothesis, (m,)."""
+        if self.row_factors is None or self.column_factors is None:
+            return self.matrix[datum].copy()
+        return self.row_factors[datum] * self.matrix[datum] * self.column_factors
 
 
 class Rule(ABC):
@@ -80,13 +110,13 @@ class Rule(ABC):
         column = self.model.hypothesis_index(hypothesis)
         log_belief = self.log_belief(belief)
         require_teachable(self.model, log_belief, column, "belief")
-        return self.respond(log_belief).likelihood[:, column].copy()
+        return self.respond(log_belief).column(column)
 
     def update(self, belief: ArrayLike, datum: int | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,)."""
         row = self.model.datum_index(datum)
         log_belief = self.log_belief(belief)
-        return np.exp(log_posterior(log_belief, self.respond(log_belief).likelihood[row]))
+        return np.exp(log_posterior(log_belief, self.respond(log_belief).row(row)))
 
     def posteriors(self, belief: ArrayLike) -> Array:
         """Return the posteriors after every possible datum: (n, m), rows sum to one."""

@@ -80,8 +80,12 @@ class SCBI(Rule):
                 "float64 gets no closer here: use SCBI(matrix, tolerance=...) with a larger "
                 "tolerance, or make the smallest entries of the matrix larger.",
             )
-        likelihood = solution.row_scaling[:, None] * matrix * solution.factors
-        return Response(likelihood, np.append(solution.factors, solution.rate))
+        return Response(
+            matrix,
+            solution.row_scaling,
+            solution.factors,
+            memory=np.append(solution.factors, solution.rate),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""

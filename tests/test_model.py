@@ -1,0 +1,163 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import cobayes as cb
+
+SMALL = [[0.6, 0.2], [0.3, 0.3], [0.1, 0.5]]
+
+
+def test_a_model_from_an_array_numbers_its_labels():
+    model = cb.Model(SMALL)
+    assert model.shape == (3, 2)
+    assert model.data == ("0", "1", "2")
+    assert model.hypotheses == ("0", "1")
+    assert model.matrix.dtype == np.float64
+
+
+def test_labels_come_from_a_dataframe_a_dataarray_or_the_caller():
+    frame = pd.DataFrame(SMALL, index=list("abc"), columns=["x", "y"])
+    array = xr.DataArray(
+        SMALL, dims=("signal", "goal"), coords={"signal": list("abc"), "goal": ["x", "y"]}
+    )
+    named = cb.Model(SMALL, list("abc"), ["x", "y"])
+    assert cb.Model(frame) == cb.Model(array) == named == cb.Model(named)
+    assert cb.Model(frame, hypotheses=["p", "q"]).hypotheses == ("p", "q")
+
+
+def test_tables_give_the_labels_back():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    assert cb.Model(model.to_dataframe()) == model
+    assert cb.Model(model.to_xarray()) == model
+    assert cb.Model.from_dict(model.to_dict()) == model
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert hash(cb.Model(model.to_dataframe())) == hash(model)
+
+
+def test_the_matrix_is_a_copy_that_cannot_be_changed():
+    source = np.array(SMALL)
+    model = cb.Model(source)
+    source[0, 0] = 99.0
+    assert model.matrix[0, 0] == 0.6
+    with pytest.raises(ValueError, match="read-only"):
+        model.matrix[0, 0] = 1.0
+
+
+def test_whole_number_labels_are_text_and_a_warning_says_so():
+    with pytest.warns(cb.CobayesWarning, match="a number means a position"):
+        model = cb.Model(SMALL, data=[10, 20, 30])
+    assert model.datum_index("20") == 1
+    assert model.datum_index(2) == 2
+    with pytest.raises(cb.CobayesError, match="no datum at position 20") as caught:
+        model.datum_index(20)
+    assert "write '20'" in caught.value.hint
+
+
+def test_positions_may_be_numpy_integers_but_not_truth_values():
+    model = cb.Model(SMALL)
+    assert model.datum_index(np.int64(2)) == 2
+    with pytest.raises(cb.CobayesError, match="no datum called True"):
+        model.datum_index(True)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[1.0, 0.0], [1.0, 1.0]], "a zero at datum '0', hypothesis '1'"),
+        ([[1.0, 1.0], [-1.0, 1.0]], "a negative entry, -1, at datum '1', hypothesis '0'"),
+        ([[1.0, np.nan], [1.0, 1.0]], "a NaN .* at datum '0', hypothesis '1'"),
+        ([[1.0, 1.0], [1.0, np.inf]], "an infinity at datum '1', hypothesis '1'"),
+        ([], "dimension"),
+        ([[]], "is empty"),
+        ([1.0, 2.0], "1 dimension"),
+        ([[1.0, 2.0], [3.0]], "cannot be read as numbers"),
+        ([["a", "b"]], "cannot be read as numbers"),
+    ],
+)
+def test_bad_matrices_are_errors_that_name_the_cell(matrix, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.Model(matrix)
+
+
+def test_bad_labels_are_errors():
+    with pytest.raises(cb.CobayesError, match="2 labels were given for 3 data"):
+        cb.Model(SMALL, data=["a", "b"])
+    with pytest.raises(cb.CobayesError, match="'x' occurs twice"):
+        cb.Model(SMALL, hypotheses=["x", "x"])
+    with pytest.raises(cb.CobayesError, match="expected two, data by hypotheses"):
+        cb.Model(xr.DataArray(np.ones((2, 2, 2))))
+
+
+def test_smoothing_makes_zeros_positive_and_keeps_columns_stochastic():
+    model = cb.smooth(pd.DataFrame([[1.0, 0.0], [3.0, 2.0]], index=["a", "b"]), 0.1)
+    np.testing.assert_allclose(model.matrix, [[0.9 * 0.25 + 0.05, 0.05], [0.725, 0.95]])
+    assert model.data == ("a", "b")
+    with pytest.raises(cb.CobayesError, match="epsilon"):
+        cb.smooth(SMALL, 0.0)
+    with pytest.raises(cb.CobayesError, match="all zeros"):
+        cb.smooth([[0.0, 1.0], [0.0, 1.0]], 0.1)
+    with pytest.raises(cb.CobayesError, match="negative"):
+        cb.smooth([[-1.0, 1.0], [0.0, 1.0]], 0.1)
+
+
+def test_distributions_are_validated_and_rounded_ones_mended():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    np.testing.assert_array_equal(model.distribution(), [0.5, 0.5])
+    np.testing.assert_allclose(model.distribution([0.4999, 0.5]).sum(), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(model.distribution({"y": 0.25, "x": 0.75}), [0.75, 0.25])
+    series = pd.Series([0.25, 0.75], index=["y", "x"])
+    np.testing.assert_array_equal(model.distribution(series), [0.75, 0.25])
+    np.testing.assert_array_equal(
+        model.distribution([0.2, 0.3, 0.5], over="datum"), [0.2, 0.3, 0.5]
+    )
+    with pytest.raises(cb.CobayesError, match=r"sums to 0\.9, not to 1"):
+        model.distribution([0.4, 0.5])
+    with pytest.raises(cb.CobayesError, match="no hypothesis called 'z'"):
+        model.distribution({"x": 0.5, "y": 0.4, "z": 0.1})
+    with pytest.raises(cb.CobayesError, match="not a number"):
+        model.distribution(["a", "b"])
+
+
+def test_check_reports_on_the_four_assumptions():
+    report = cb.Model(SMALL).check()
+    assert report.holds
+    assert [finding.assumption for finding in report.findings] == ["i", "ii", "iii", "iv"]
+    assert "(ii) holds" in str(report)
+
+
+def test_check_warns_and_names_the_hypotheses():
+    few = cb.Model([[1.0, 2.0, 3.0]], ["d"], ["x", "y", "z"])
+    warned = {finding.assumption: finding.text for finding in few.check().warnings}
+    assert "fewer data (1) than hypotheses (3)" in warned["i"]
+    assert "'x'" in warned["i"]
+    # With one datum every pair of columns is proportional.
+    assert "'x' and 'y'" in warned["ii"]
+    twins = cb.Model([[1.0, 2.0, 5.0], [2.0, 4.0, 1.0], [1.0, 2.0, 1.0]], hypotheses=list("pqr"))
+    (warning,) = twins.check().warnings
+    assert "'p' and 'q'" in warning.text
+    assert "'r'" not in warning.text
+
+
+def test_check_compares_teacher_and_learner():
+    model = cb.Model(SMALL)
+    scaled = np.array([[2.0], [3.0], [5.0]]) * np.array(SMALL) * np.array([7.0, 0.1])
+    assert model.check(scaled).holds
+    other = np.array(SMALL)
+    other[0, 1] += 0.1
+    (warning,) = model.check(other).warnings
+    assert warning.assumption == "iii"
+    (warning,) = model.check(np.ones((2, 2)) + np.eye(2)).warnings
+    assert "shape" in warning.text
+    (warning,) = model.check(learner_prior=[0.4, 0.6]).warnings
+    assert warning.assumption == "iv"
+    assert model.check(teacher_prior=[0.4, 0.6], learner_prior=[0.4, 0.6]).holds
+
+
+def test_text_and_html_show_the_labels():
+    model = cb.Model(SMALL, ["<a>", "b", "c"], ["x", "y"])
+    assert "3 data x 2 hypotheses" in repr(model)
+    assert "&lt;a&gt;" in model._repr_html_()
+    assert "<table>" in model.check()._repr_html_()

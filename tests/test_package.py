@@ -1,0 +1,105 @@
+"""What holds for the package as a whole."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import cobayes as cb
+
+SOURCE = Path(cb.__file__).parent
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_every_public_name_can_be_imported():
+    for name in cb.__all__:
+        assert getattr(cb, name) is not None
+    assert set(cb.__all__) <= set(dir(cb))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = cb.nonsense
+
+
+def test_importing_loads_nothing_heavy():
+    # The reason why it takes well under half a second, checked without a clock.
+    found = run(
+        """
+        import sys
+        import cobayes
+        heavy = {"numpy", "scipy", "numba", "pandas", "xarray", "matplotlib", "rich", "typer"}
+        print(sorted(heavy & set(sys.modules)))
+        """
+    )
+    assert found.stdout.strip() == "[]", found.stderr
+
+
+def test_compilation_that_takes_long_is_announced(tmp_path):
+    # An empty cache, so that everything is compiled again; patience of no time at all.
+    found = run(
+        """
+        import cobayes as cb
+        from cobayes import compiled
+        compiled._notice.patience = 0.0
+        cb.scale([[1.0, 2.0], [3.0, 1.0]])
+        """,
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+    assert found.returncode == 0, found.stderr
+    assert "compiling cobayes's numerical code (once" in found.stderr
+    again = run(
+        "import cobayes as cb; cb.scale([[1.0, 2.0], [3.0, 1.0]])", NUMBA_CACHE_DIR=str(tmp_path)
+    )
+    assert again.stderr == ""
+
+
+def test_kernels_are_cached_on_disk_and_used_by_the_next_process(tmp_path):
+    code = """
+        import cobayes as cb
+        from cobayes.scaling import sweeps
+        cb.scale([[1.0, 2.0], [3.0, 1.0]])
+        stats = sweeps.sweeps_until_converged.stats
+        print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+        """
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["0", "1"]
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["1", "0"]
+
+
+def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
+    found = run(
+        """
+        from numba.core import caching
+        for kind in vars(caching).values():
+            if hasattr(kind, "_locator_classes"):
+                kind._locator_classes = []
+        import cobayes as cb
+        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
+        """
+    )
+    assert found.stdout.strip() == "True", found.stderr
+
+
+def test_no_kernel_uses_a_fast_mode_that_loses_nan():
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text()
+        assert "fastmath=True" not in text, path
+        assert "parallel=True" not in text, path
+
+
+def test_the_marker_for_typed_packages_ships():
+    assert (SOURCE / "py.typed").exists()
+
+
+def test_version_is_the_one_in_the_citation():
+    citation = SOURCE.parents[1] / "CITATION.cff"
+    assert f"version: {cb.__version__}" in citation.read_text()
