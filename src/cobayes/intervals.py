@@ -1,0 +1,117 @@
+"""Confidence intervals that stay honest at the edges.
+
+An observed proportion of 1 is not a probability of 1: the usual ``p +- z sqrt(p(1-p)/N)`` has no
+width there. The two intervals for proportions below always have.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cobayes.errors import CobayesError
+
+
+def normal_quantile(confidence: float) -> float:
+    """Return z such that a normal variable lies within z deviations with this confidence.
+
+    Parameters
+    ----------
+    confidence
+        Strictly between 0 and 1.
+    """
+    from scipy.special import ndtri
+
+    check_confidence(confidence)
+    return float(ndtri(0.5 + 0.5 * confidence))
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval for a proportion.
+
+    Its coverage is close to the confidence on average over proportions; a little narrower than
+    the exact one.
+
+    Parameters
+    ----------
+    successes, trials
+        What was counted; at least one trial.
+    confidence
+        Strictly between 0 and 1.
+    """
+    _check_counts(successes, trials)
+    z = normal_quantile(confidence)
+    # Solving for the smaller side keeps its relative accuracy when the proportion is tiny.
+    failures = trials - successes
+    low = _wilson_lower(successes, failures, z)
+    high = 1.0 - _wilson_lower(failures, successes, z)
+    return low, high
+
+
+def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Clopper-Pearson interval for a proportion.
+
+    It covers the truth with at least the stated confidence, whatever the proportion.
+
+    Parameters
+    ----------
+    successes, trials
+        What was counted; at least one trial.
+    confidence
+        Strictly between 0 and 1.
+
+    Notes
+    -----
+    With no exception in N trials the lower end is (alpha/2)**(1/N), about 1 - 3.7/N at 95 %.
+    """
+    from scipy.special import betaincinv
+
+    _check_counts(successes, trials)
+    check_confidence(confidence)
+    tail = 0.5 * (1.0 - confidence)
+    failures = trials - successes
+    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
+    # Through the failures: 1 - high is accurate when it is tiny.
+    high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
+    return low, high
+
+
+def proportion_stderr(successes: int, trials: int) -> float:
+    """Return a standard error of a proportion that is never zero.
+
+    The standard deviation of the Beta(successes + 1, failures + 1) distribution, which is the
+    usual sqrt(p(1-p)/N) for many successes and failures and about 1/N when there are none.
+
+    Parameters
+    ----------
+    successes, trials
+        What was counted; at least one trial.
+    """
+    _check_counts(successes, trials)
+    a, b = successes + 1.0, trials - successes + 1.0
+    return math.sqrt(a * b / (a + b + 1.0)) / (a + b)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise an error unless the confidence lies strictly between 0 and 1."""
+    if not 0.0 < confidence < 1.0:
+        raise CobayesError(
+            f"the confidence is {confidence!r}; it must lie strictly between 0 and 1.",
+            "0.95 is a common choice.",
+        )
+
+
+def _wilson_lower(successes: float, failures: float, z: float) -> float:
+    if successes == 0:
+        return 0.0
+    trials = successes + failures
+    spread = z * math.sqrt(successes * failures / trials + 0.25 * z * z)
+    # The textbook (k + z^2/2 - spread) / (N + z^2), without its cancellation for small k.
+    return successes**2 / trials / (successes + 0.5 * z * z + spread)
+
+
+def _check_counts(successes: int, trials: int) -> None:
+    if trials < 1 or not 0 <= successes <= trials:
+        raise CobayesError(
+            f"{successes} successes in {trials} trials; expected at least one trial and no more "
+            "successes than trials."
+        )

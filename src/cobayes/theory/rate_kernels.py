@@ -1,0 +1,190 @@
+"""Compiled sampling of random matrices and of their mean rates, many side by side.
+
+A column that is uniform on the simplex is a normalised vector of exponentials, and the sums that
+normalise it enter the rates in one place only. The kernels therefore work with the
+exponentials x themselves:
+
+    KL(h, b)       = sum_i x_ih (log x_ih - log x_ib) / S_h - log S_h + log S_b
+    KL#(h, b)      = log(sum_i x_ib / x_ih) - c_b + c_h - log n
+
+with S the column's sum and c the mean of its logarithms. Innermost loops run over independent
+lanes, so vectors change no sum's order.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cobayes.compiled import compiled
+from cobayes.theory.column_pairs import compare_columns, sum_column
+from cobayes.theory.vector_math import (
+    FUSED,
+    lane_log,
+    log_from_parts,
+    next_uniform,
+    split_exponent,
+    use_wide_vectors,
+)
+
+# A literal constant in the kernels: the compiler must see that lanes do not overlap.
+LANES = 64
+_L = LANES
+
+
+@compiled(fastmath=FUSED)
+def sample_two_columns(states, work, num_data, bayes, cooperative):
+    """Fill two arrays with the mean rates of random n x 2 matrices.
+
+    Two exponentials are G u and G (1 - u) with u uniform and G = -log(v1 v2): then their ratio is
+    u / (1 - u), and one logarithm in three is saved.
+
+    Parameters
+    ----------
+    states
+        (4 * LANES,) unsigned, changed in place.
+    work
+        (6 * LANES,), scratch.
+    num_data
+        The number of rows.
+    bayes, cooperative
+        (blocks, LANES), the results.
+    """
+    use_wide_vectors()
+    offset = math.log(num_data)
+    for block in range(bayes.shape[0]):
+        for k in range(6 * _L):
+            work[k] = 0.0
+        for _ in range(num_data):
+            for k in range(_L):
+                s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
+                v1, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
+                v2, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
+                u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
+                states[k], states[_L + k] = s0, s1
+                states[2 * _L + k], states[3 * _L + k] = s2, s3
+                w = 1.0 - u
+                uw = u * w
+                exponent, fraction = split_exponent(v1 * v2)
+                # One division serves the logarithm and both ratios.
+                inverse = 1.0 / (uw * (fraction + 1.0))
+                total = -log_from_parts(exponent, (fraction - 1.0) * (uw * inverse))
+                inverse *= fraction + 1.0
+                inverse_w = u * inverse
+                log_ratio = lane_log(u * inverse_w)
+                x = total * u
+                y = total * w
+                work[k] += x
+                work[_L + k] += y
+                work[2 * _L + k] += x * log_ratio
+                work[3 * _L + k] += y * log_ratio
+                work[4 * _L + k] += inverse_w
+                work[5 * _L + k] += w * inverse
+        for k in range(_L):
+            rate = 0.5 * (work[2 * _L + k] / work[k] - work[3 * _L + k] / work[_L + k])
+            # sum u/w = sum 1/w - n, and the same with u and w exchanged.
+            ratios = (work[4 * _L + k] - num_data) * (work[5 * _L + k] - num_data)
+            work[k] = rate
+            work[_L + k] = 0.5 * lane_log(ratios) - offset
+        for k in range(_L):
+            bayes[block, k] = work[k]
+        for k in range(_L):
+            cooperative[block, k] = work[_L + k]
+
+
+@compiled(fastmath=FUSED)
+def fill_entries(states, values, logs, inverses):
+    """Fill flat arrays, a multiple of LANES long, with exponentials x, log x and 1/x."""
+    use_wide_vectors()
+    for start in range(0, values.shape[0], _L):
+        x_out = values[start : start + _L]
+        log_out = logs[start : start + _L]
+        inverse_out = inverses[start : start + _L]
+        for k in range(_L):
+            s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
+            u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
+            states[k], states[_L + k] = s0, s1
+            states[2 * _L + k], states[3 * _L + k] = s2, s3
+            x_out[k] = -lane_log(u)
+        for k in range(_L):
+            x = x_out[k]
+            exponent, fraction = split_exponent(x)
+            inverse = 1.0 / (x * (fraction + 1.0))
+            log_out[k] = log_from_parts(exponent, (fraction - 1.0) * (x * inverse))
+            inverse_out[k] = (fraction + 1.0) * inverse
+
+
+@compiled(fastmath=FUSED)
+def sum_columns(entries, totals):
+    """Sum x, x log x and log x over every column.
+
+    Parameters
+    ----------
+    entries
+        (3, groups, m, n, 8): x, log x and 1/x, eight matrices in each group.
+    totals
+        (5, groups, m, 8); the first three planes are the results.
+    """
+    use_wide_vectors()
+    _, groups, num_hypotheses, num_data, width = entries.shape
+    column_bytes, vector_bytes = 8 * num_data * width, 8 * width
+    plane, totals_plane = entries.strides[0], totals.strides[0]
+    # Signed like the offsets: Numba would make a float of signed plus unsigned.
+    column, place = np.int64(entries.ctypes.data), np.int64(totals.ctypes.data)
+    for _ in range(groups * num_hypotheses):
+        sum_column(column, plane, num_data, place, totals_plane)
+        column += column_bytes
+        place += vector_bytes
+
+
+@compiled(fastmath=FUSED)
+def nearest_columns(entries, totals):
+    """Find the nearest other column of every column under both rules.
+
+    Parameters
+    ----------
+    entries
+        (3, groups, m, n, 8): x, log x and 1/x, eight matrices in each group.
+    totals
+        (5, groups, m, 8): 1/S, log S, exp(-c), and two results: the largest
+        sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) over b.
+    """
+    use_wide_vectors()
+    _, groups, num_hypotheses, num_data, width = entries.shape
+    column_bytes, vector_bytes = 8 * num_data * width, 8 * width
+    plane, totals_plane = entries.strides[0], totals.strides[0]
+    # Signed like the offsets: Numba would make a float of signed plus unsigned.
+    column, place = np.int64(entries.ctypes.data), np.int64(totals.ctypes.data)
+    totals[3] = -np.inf
+    totals[4] = np.inf
+    for _ in range(groups):
+        for a in range(num_hypotheses):
+            for b in range(a + 1, num_hypotheses):
+                compare_columns(
+                    column + a * column_bytes,
+                    column + b * column_bytes,
+                    plane,
+                    num_data,
+                    place + a * vector_bytes,
+                    place + b * vector_bytes,
+                    totals_plane,
+                )
+        column += num_hypotheses * column_bytes
+        place += num_hypotheses * vector_bytes
+
+
+@compiled()
+def add_up(bi, scbi, sums):
+    """Add rates, their differences and all their squares to (6,) sums; count SCBI >= BI."""
+    count = 0
+    for k in range(bi.shape[0]):
+        difference = scbi[k] - bi[k]
+        sums[0] += bi[k]
+        sums[1] += bi[k] * bi[k]
+        sums[2] += scbi[k]
+        sums[3] += scbi[k] * scbi[k]
+        sums[4] += difference
+        sums[5] += difference * difference
+        count += difference >= 0.0
+    return count
