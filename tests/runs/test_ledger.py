@@ -106,7 +106,7 @@ def test_a_changed_row_is_noticed(complete):
         (packed,) = connection.execute("SELECT statistics FROM shards LIMIT 1").fetchone()
         connection.execute("UPDATE shards SET statistics = ?", [packed[:-1] + b"x"])
     connection.close()
-    with pytest.raises(ValueError, match="do not match their checksum"):
+    with pytest.raises(RunError, match=r"shard 0 of point 'scale 1' .* their checksum"):
         run(drawing(), complete, jobs=1)
 
 

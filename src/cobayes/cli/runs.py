@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cobayes.cli import output
 from cobayes.errors import CobayesError
+
+EPILOG = "Examples:\n\ncobayes runs report\n\nwatch cobayes runs report"
 
 
 def runs(
@@ -30,13 +32,12 @@ def runs(
         )
     states = [read_state(path) for path in found]
     if as_json:
-        typer.echo(json.dumps([state.to_dict() for state in states], indent=2))
+        output.print_json([state.to_dict() for state in states])
         return
-    from rich.console import Console
 
     from cobayes.runs.progress import state_table
 
-    console = Console(highlight=False)
+    console = output.console()
     for position, state in enumerate(states):
         if position:
             console.print()

@@ -212,14 +212,17 @@ class _Run:
         position, shard = outcome.key
         point = self._experiment.points[position]
         error = (outcome.error or "").strip()
-        raise ShardError(
+        failure = ShardError(
             f"shard {shard} of point {point.name!r} of {self._experiment.name!r} failed "
             f"{_ATTEMPTS} times, with parameters {json.dumps(point.parameters)}, seed "
-            f"{self._experiment.seed} and {point.samples_in(shard)} samples; the last time:\n"
-            f"{error}",
+            f"{self._experiment.seed} and {point.samples_in(shard)} samples; the last time: "
+            f"{error.splitlines()[-1] if error else 'for no known reason'}",
             f"{self._num_done} of {self._experiment.num_shards} shards are kept in "
             f"{str(self._folder)!r}; mend the cause and run the same command again",
         )
+        # The worker's traceback, which Python shows below ours.
+        failure.add_note(error)
+        raise failure
 
     def _check_versions(self, outcome: Outcome) -> None:
         if outcome.versions == versions_here():

@@ -8,6 +8,7 @@ from typing import Any
 
 from cobayes.runs.failures import RunError
 from cobayes.runs.ledger import LEDGER_NAME, Ledger, check_file, files_of
+from cobayes.runs.ledger_errors import failures_explained
 from cobayes.runs.manifest import MANIFEST_NAME
 from cobayes.runs.plan import Experiment
 from cobayes.runs.tasks import versions_here
@@ -66,8 +67,9 @@ def delete_run(folder: Path, say: Callable[[str], None]) -> None:
     what = ", ".join(path.name for path in doomed)
     say(f"starting over in {folder}: deleting {what}{_what_is_lost(folder)}")
     # To look into the ledger, ourselves or others, makes files beside it.
-    for path in {*doomed, *files_of(folder)}:
-        path.unlink(missing_ok=True)
+    with failures_explained(folder / LEDGER_NAME):
+        for path in {*doomed, *files_of(folder)}:
+            path.unlink(missing_ok=True)
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,8 @@ class InterruptGuard:
 
     def __enter__(self) -> InterruptGuard:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
+            # None stands for a handler that was not set from Python and cannot be put back.
+            self._before = signal.signal(signal.SIGINT, self._handle) or signal.default_int_handler
         return self
 
     def __exit__(self, *exc_info: object) -> None:

@@ -83,6 +83,7 @@ class PlainReporter:
         self._seconds = seconds
         self._started = time.monotonic()
         self._written_at = float("-inf")
+        self._num_written = 0
 
     def message(self, text: str) -> None:
         """Write it."""
@@ -95,10 +96,19 @@ class PlainReporter:
         if state.status == "running" and now - self._written_at < interval:
             return
         self._written_at = now
-        self._write(f"{summary_line(state)}{_latest_estimates(state)}")
+        self._write(f"{summary_line(state)}{self._some_estimates(state)}")
 
     def close(self) -> None:
         """Nothing to stop."""
+
+    def _some_estimates(self, state: RunState) -> str:
+        """Return the estimates of one point, another one in every line."""
+        points = [point for point in state.points if point.estimates]
+        if not points:
+            return ""
+        point = points[self._num_written % len(points)]
+        self._num_written += 1
+        return f"; {point.name}: {estimates_text(point)}"
 
     def _write(self, text: str) -> None:
         try:
@@ -159,16 +169,22 @@ def state_table(state: RunState, max_points: int | None = None) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("point", "", "shards", "estimates"):
-        table.add_column(column, justify="right" if column == "shards" else "left")
     shown, left_out = _points_to_show(state, max_points)
+    names = list(dict.fromkeys(name for point in shown for name in point.estimates))
+    # Where the height is limited, a row that wraps would push others out of sight.
+    is_one_line = max_points is not None
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("point", no_wrap=is_one_line, overflow="ellipsis")
+    table.add_column("", no_wrap=True)
+    table.add_column("shards", justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(Text(name), no_wrap=is_one_line, overflow="ellipsis")
     for point in shown:
         table.add_row(
             Text(point.name),
-            ProgressBar(total=point.num_shards, completed=point.num_done, width=16),
+            ProgressBar(total=point.num_shards, completed=point.num_done, width=10),
             f"{point.num_done}/{point.num_shards}",
-            Text(estimates_text(point)),
+            *(Text(str(point.estimates.get(name, ""))) for name in names),
         )
     # A bar alone does not end its line; a cell does.
     overall = Table.grid()
@@ -234,12 +250,3 @@ def _points_to_show(state: RunState, most: int | None) -> tuple[list[PointState]
     # Unfinished ones first: they are what is being waited for.
     points.sort(key=lambda point: point.num_done == point.num_shards)
     return points[:most], len(points) - most
-
-
-def _latest_estimates(state: RunState) -> str:
-    """Return the estimates of the point that is furthest, as an example in a log."""
-    with_estimates = [point for point in state.points if point.estimates]
-    if not with_estimates:
-        return ""
-    point = max(with_estimates, key=lambda point: point.num_done / point.num_shards)
-    return f"; {point.name}: {estimates_text(point)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cobayes.errors import CobayesError
 from cobayes.runs.estimates import Estimate
 from cobayes.runs.failures import RunError
 from cobayes.runs.plan import Experiment
@@ -49,7 +50,7 @@ class PointReduction:
         self.num_done += 1
         self.seconds += seconds
         while self._next in self._waiting:
-            statistics = unpack(self._waiting.pop(self._next))
+            statistics = self._unpacked(self._next)
             self._next += 1
             self.has_news = True
             if self.statistics is None:
@@ -66,6 +67,16 @@ class PointReduction:
             self.estimates = self._call(
                 "estimate", self._experiment.estimate, self.statistics, self._point.parameters
             )
+
+    def _unpacked(self, shard: int) -> Statistics:
+        try:
+            return unpack(self._waiting.pop(shard))
+        except CobayesError as error:
+            raise RunError(
+                f"shard {shard} of point {self._point.name!r} is damaged in the ledger: "
+                f"{error.message}",
+                "it was left alone: restore a copy of the ledger, or start over with --fresh",
+            ) from error
 
     def _call(self, role: str, function: Any, *arguments: Any) -> Any:
         try:
