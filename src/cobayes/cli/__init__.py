@@ -1,8 +1,13 @@
 """The ``cobayes`` command."""
 
+import sys
+
 
 def main() -> None:
     """Run the command line; the entry point that the installed command calls."""
-    from cobayes.cli.app import app
+    try:
+        from cobayes.cli.app import app
 
-    app()
+        app()
+    except KeyboardInterrupt:  # while modules were still being imported
+        sys.exit(130)

@@ -15,7 +15,7 @@ EPILOG = "Examples:\n\ncobayes examples\n\ncobayes examples diagnosis --csv diag
 
 def examples(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The example to show; none lists all.")
+        str | None, typer.Argument(metavar="NAME", help="The example to show; none lists all.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
     csv: Annotated[

@@ -18,9 +18,7 @@ EPILOG = (
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[FIGURE]...", help="Parts of the report to compute; none means all."
-        ),
+        typer.Argument(metavar="FIGURE", help="Parts of the report to compute; none means all."),
     ] = None,
     scale: Annotated[
         str,

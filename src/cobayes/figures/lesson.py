@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,16 +57,15 @@ def build(context: Context) -> Section:
         ),
         downloads=(
             Download("lesson.csv", "Both lessons, round by round (CSV)", _csv(lessons)),
-            *(
-                Download(
-                    f"lesson-{lesson.rule_name.lower()}.json",
-                    f"The {lesson.rule_name} lesson, to load with `Lesson.load` and extend (JSON)",
-                    json.dumps(lesson.to_dict()),
-                )
-                for lesson in lessons
-            ),
+            *(_saved(lesson, context) for lesson in lessons),
         ),
     )
+
+
+def _saved(lesson: Lesson, context: Context) -> Download:
+    name = f"lesson-{lesson.rule_name.lower()}.json"
+    lesson.save(context.folder / name)
+    return Download(name, f"The {lesson.rule_name} lesson, for cobayes.Lesson.load (JSON)")
 
 
 def _teach(example: Example, seed: np.random.SeedSequence) -> list[Lesson]:

@@ -28,7 +28,7 @@ FIVE_SENTENCES = (
 )
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
-_SIGNS = {"good": "✓ ", "note": "△ ", "bad": "✗ ", "plain": ""}
+_SIGNS = {"good": "✓\u00a0", "note": "△\u00a0", "bad": "✗\u00a0", "plain": ""}
 
 
 def render_page(sections: Sequence[tuple[str, Path, dict[str, Any]]], version: str) -> str:

@@ -1,0 +1,140 @@
+"""The command itself: help, version, failures, interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import cobayes as cb
+from cobayes.cli.app import COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help_text_that_shows_how_to_use_it(run, name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    flat = " ".join(result.stdout.split())
+    assert f"Usage: cobayes {name}" in flat or f"cobayes {name}" in flat
+
+
+@pytest.mark.parametrize("name", ["teach", "info", "examples", "reproduce"])
+def test_help_shows_an_example_command(run, name):
+    assert result_examples(run(name, "-h").stdout)
+
+
+def result_examples(text):
+    after = text.partition("Examples:")[2]
+    return [line for line in after.splitlines() if line.strip().startswith("cobayes ")]
+
+
+def test_help_lists_every_command_and_no_arguments_show_help(run):
+    result = run("--help")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in COMMANDS)
+    assert "Usage" in run().stdout + run().stderr
+
+
+def test_version_is_the_packages(run):
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"cobayes {cb.__version__}\n"
+
+
+def test_an_unknown_command_is_a_usage_error(run):
+    result = run("tech")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monkeypatch):
+    def fail(_text):
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr("cobayes.cli.inputs.load_matrix", fail)
+    result = run("info", "example:M_1")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "error: RuntimeError: the disk is on fire",
+        "hint: run again with --debug for the full traceback.",
+    ]
+    for arguments in (("--debug", "info", "example:M_1"), ("info", "example:M_1", "--debug")):
+        result = run(*arguments)
+        assert isinstance(result.exception, RuntimeError)
+
+
+def test_interruption_in_a_command_is_exit_code_130(run, monkeypatch):
+    def interrupt(_text):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cobayes.cli.inputs.load_matrix", interrupt)
+    result = run("info", "example:M_1")
+    assert result.exit_code == 130
+    assert result.stderr.startswith("interrupted")
+
+
+def test_the_real_command_keeps_stdout_and_stderr_apart(command, world):
+    process = command("teach", world, "-H", "A", "--json")
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert json.loads(output)["hypothesis"] == "A"
+    assert "Traceback" not in errors
+
+
+def test_the_real_command_fails_in_two_lines(command):
+    process = command("info", "nowhere.csv")
+    output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (2, "")
+    assert errors == (
+        "error: there is no file nowhere.csv.\nhint: check the spelling and the folder.\n"
+    )
+
+
+def test_the_real_command_shows_a_traceback_with_debug(command):
+    process = command("info", "nowhere.csv", "--debug")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "Traceback" in errors
+    assert "CobayesError" in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work differently on Windows")
+@pytest.mark.parametrize("seconds", [0.1, 2.0])
+def test_control_c_ends_the_real_command_with_130(command, seconds):
+    arguments = ("teach", "example:M_1", "--rounds", 50_000_000, "--seed", 1)
+    process = command(*arguments, before="import cobayes.cli; print('ready', flush=True)")
+    process.stdout.readline()
+    time.sleep(seconds)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes close differently on Windows")
+def test_a_reader_that_stops_early_causes_no_complaint(command):
+    process = command("teach", "example:number-game", "--rounds", 2000, "--seed", 1, "--json")
+    process.stdout.readline()
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.wait(timeout=120)
+    process.stderr.close()
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported():
+    script = (
+        "import sys; from cobayes.cli.app import app\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "print(sorted(heavy))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert found.stdout.strip() == "[]"

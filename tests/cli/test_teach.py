@@ -1,0 +1,171 @@
+"""`cobayes teach`: the lesson that the library would run, as table, JSON, CSV and picture."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+
+
+def library_lesson(rule, seed, rounds, prior=None, learner_prior=None):
+    example = cb.examples["gestures"]
+    made = rule(example)
+    teacher = cb.Teacher(made, example.hypothesis, prior, rng=seed)
+    learner = cb.Learner(made, prior if learner_prior is None else learner_prior)
+    return cb.run_lesson(teacher, learner, rounds)
+
+
+def test_json_is_the_librarys_lesson_and_alone_on_stdout(run):
+    result = run(
+        "teach", "example:gestures", "--rule", "both", "--seed", 3, "--rounds", 5, "--json"
+    )
+    assert result.exit_code == 0
+    content = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert (content["hypothesis"], content["seed"], content["rounds"]) == ("bowl", 3, 5)
+    for found, rule in zip(content["lessons"], (cb.BI, cb.SCBI), strict=True):
+        expected = library_lesson(rule, 3, 5)
+        assert found["rule"] == rule.name
+        assert found["data"] == list(expected.data_labels)
+        np.testing.assert_array_equal(found["beliefs"], expected.beliefs)
+        np.testing.assert_array_equal(found["log_beliefs"], expected.log_beliefs)
+
+
+def test_a_belief_of_zero_is_null_in_json_logarithms(run, world):
+    result = run("teach", world, "-H", "A", "--prior", "1,0", "--seed", 1, "-k", 1, "--json")
+    lesson = json.loads(result.stdout)["lessons"][0]
+    assert lesson["beliefs"] == [[1.0, 0.0], [1.0, 0.0]]
+    assert lesson["log_beliefs"][0][1] is None
+
+
+def test_the_same_seed_gives_the_same_output_and_a_new_one_is_told(run, world):
+    first = run("teach", world, "-H", "A", "--seed", 5)
+    again = run("teach", world, "-H", "A", "--seed", 5)
+    assert first.exit_code == 0
+    assert first.stdout == again.stdout
+    fresh = run("teach", world, "-H", "A")
+    told = fresh.stderr.split()[1]
+    repeated = run("teach", world, "-H", "A", "--seed", told)
+    assert repeated.stdout == fresh.stdout
+
+
+def test_the_table_shows_every_round_and_hypothesis(run, world):
+    result = run("teach", world, "--hypothesis", "B", "--rounds", 3, "--seed", 1, "--rule", "bi")
+    assert "BI teaches B, 3 rounds" in result.stdout
+    assert "B (taught)" in result.stdout
+    rows = [line for line in result.stdout.splitlines() if line.strip()[:1].isdigit()]
+    assert len(rows) == 4
+    assert "prior" in rows[0]
+    assert "0.5000" in rows[0]
+
+
+def test_many_hypotheses_are_shown_by_the_strongest_other(run):
+    result = run("teach", "example:number-game", "--rounds", 2, "--seed", 1)
+    assert "strongest other" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_a_hypothesis_may_be_given_by_position(run, world):
+    by_label = run("teach", world, "-H", "B", "--seed", 1, "--json")
+    by_position = run("teach", world, "-H", "1", "--seed", 1, "--json")
+    assert by_label.stdout == by_position.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.2,0.8", [0.2, 0.8]),
+        ("1/5, 4/5", [0.2, 0.8]),
+        ("A=0.2,B=0.8", [0.2, 0.8]),
+        ("B=0.8, A=0.2", [0.2, 0.8]),
+        ("uniform", [0.5, 0.5]),
+    ],
+)
+def test_priors_are_read_in_every_spelling(run, world, text, expected):
+    result = run("teach", world, "-H", "A", "--prior", text, "--rounds", 0, "--json")
+    lesson = json.loads(result.stdout)["lessons"][0]
+    np.testing.assert_allclose(lesson["beliefs"], [expected], rtol=1e-15)
+
+
+def test_an_examples_own_priors_are_known_by_name(run):
+    result = run("teach", "example:M1p", "--prior", "theta'_3", "--rounds", 0, "--json")
+    prior = json.loads(result.stdout)["lessons"][0]["beliefs"][0]
+    printed = cb.examples["M'_1"].priors["theta'_3"]
+    np.testing.assert_allclose(prior, printed / printed.sum(), rtol=1e-15)
+
+
+def test_teacher_and_learner_may_start_from_different_priors(run):
+    arguments = ("--prior", "uniform", "--learner-prior", "tidy", "--seed", 2, "-k", 4, "--json")
+    result = run("teach", "example:gestures", *arguments)
+    lesson = json.loads(result.stdout)["lessons"][0]
+    tidy = cb.examples["gestures"].priors["tidy"]
+    expected = library_lesson(cb.SCBI, 2, 4, learner_prior=tidy)
+    np.testing.assert_array_equal(lesson["beliefs"], expected.beliefs)
+    np.testing.assert_array_equal(lesson["teacher_beliefs"], expected.teacher_beliefs)
+    assert lesson["beliefs"] != lesson["teacher_beliefs"]
+
+
+def test_csv_holds_the_beliefs_of_all_rounds(run, tmp_path):
+    path = tmp_path / "lesson.csv"
+    result = run("teach", "example:gestures", "--rule", "both", "--seed", 3, "-k", 2, "--csv", path)
+    assert result.exit_code == 0
+    assert f"wrote {path}" in " ".join(result.stderr.split("\n"))
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["rule"], row["round"]) for row in rows] == [
+        (rule, str(k)) for rule in ("BI", "SCBI") for k in range(3)
+    ]
+    expected = library_lesson(cb.SCBI, 3, 2)
+    assert float(rows[-1]["bowl"]) == expected.beliefs[-1, 1]
+    assert rows[-1]["datum"] == expected.data_labels[-1]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+def test_a_picture_is_written_in_the_format_of_its_suffix(run, world, tmp_path, suffix, start):
+    path = tmp_path / f"lesson.{suffix}"
+    result = run("teach", world, "-H", "A", "--rule", "both", "-k", 3, "--seed", 0, "--plot", path)
+    assert result.exit_code == 0
+    assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["WORLD"], "no hypothesis to teach was given", "A, B"),
+        (["WORLD", "-H", "C"], "no hypothesis called 'C'", "'A', 'B'"),
+        (["WORLD", "-H", "7"], "no hypothesis at position 7", "'A', 'B'"),
+        (["nowhere.csv", "-H", "A"], "there is no file nowhere.csv", "check the spelling"),
+        (["M_3"], "there is no file M_3", "example:M_3"),
+        (["example:M_9"], "no example called 'M_9'", "'M_1'"),
+        (["WORLD", "-H", "A", "--prior", "0.5"], "prior", None),
+        (["WORLD", "-H", "A", "--prior", "0.5,0.9"], "sums to 1.4", "divide it"),
+        (["WORLD", "-H", "A", "--prior", "a,b"], "'a', which is not a number", "0.2,0.8"),
+        (["WORLD", "-H", "A", "--prior", "A=0.5,C=0.5"], "no hypothesis called 'C'", None),
+        (["WORLD", "-H", "A", "--prior", "A=1"], "says nothing about 'B'", None),
+        (["WORLD", "-H", "A", "--prior", "A=.5,A=.5"], "gives 'A' twice", None),
+        (["WORLD", "-H", "A", "--prior", "0,1"], "is zero", "positive probability"),
+        (["WORLD", "-H", "A", "--learner-prior", "1,1"], "learner's prior sums to 2", None),
+        (["WORLD", "-H", "A", "--csv", "no/such/x.csv"], "no/such does not exist", "make it"),
+        (["WORLD", "-H", "A", "--plot", "x.txt"], "no suffix of a picture format", ".png"),
+        (["WORLD", "-H", "A", "--plot", "."], "is a folder", None),
+        (["WORLD", "-H", "A", "--rounds", "-1"], "--rounds", "cobayes teach --help"),
+        (["WORLD", "-H", "A", "--rule", "best"], "--rule", "cobayes teach --help"),
+        (["WORLD", "--nonsense"], "--nonsense", "cobayes teach --help"),
+    ],
+)
+def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(run, world, arguments, error, hint):
+    arguments = [str(world) if argument == "WORLD" else argument for argument in arguments]
+    result = run("teach", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("error: ")
+    assert error in lines[0]
+    assert all(line.startswith("hint: ") for line in lines[1:])
+    assert len(lines) <= 2
+    if hint is not None:
+        assert hint in lines[1]
