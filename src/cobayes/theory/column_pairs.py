@@ -14,7 +14,7 @@ from numba.core import cgutils
 from cobayes.theory.vector_math import lowered
 
 WIDTH = 8
-_BYTES = 8 * WIDTH
+VECTOR_BYTES = 8 * WIDTH
 _WORD = ir.IntType(64)
 _FUSED = ("contract",)
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -49,7 +49,7 @@ class _Vectors:
         for variable in variables:
             builder.store(zero, variable)
         with cgutils.for_range(builder, num_data) as loop:  # type: ignore[call-arg]
-            offset = builder.mul(loop.index, _WORD(_BYTES))
+            offset = builder.mul(loop.index, _WORD(VECTOR_BYTES))
             rows = {
                 name: self.load(address, plane, stride, offset)
                 for name, (address, plane, stride) in columns.items()

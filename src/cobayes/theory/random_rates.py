@@ -13,15 +13,11 @@ from cobayes.theory.column_pairs import WIDTH
 from cobayes.theory.rate_kernels import (
     LANES,
     add_up,
-    fill_entries,
-    nearest_columns,
+    sample_columns,
     sample_two_columns,
-    sum_columns,
 )
 from cobayes.theory.vector_math import lane_states
 
-# So many entries at a time stay in the processor's second-level cache.
-_BLOCK_ENTRIES = 1 << 15
 # So many rates at a time are handed on, to spread the cost of a call.
 _BLOCK_SAMPLES = 1 << 14
 
@@ -107,7 +103,7 @@ def _rate_blocks(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     check_shape(num_data, num_hypotheses)
     states = lane_states(seed_sequence, LANES)
-    draw = _draw_pairs if num_hypotheses == 2 else _draw_stacks
+    draw = _draw_pairs if num_hypotheses == 2 else _draw_groups
     return draw(states, num_data, num_hypotheses, num_samples)
 
 
@@ -120,33 +116,16 @@ def _draw_pairs(states: NDArray[np.uint64], num_data: int, _: int, num_samples: 
         yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]
 
 
-def _draw_stacks(
-    states: NDArray[np.uint64], num_data: int, num_hypotheses: int, num_samples: int
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    group_size = num_data * num_hypotheses * WIDTH
-    groups = max(1, min(_BLOCK_ENTRIES // group_size, -(-num_samples // WIDTH)))
+def _draw_groups(states: NDArray[np.uint64], num_data: int, num_hypotheses: int, num_samples: int):
     # Generators fill whole rounds of lanes, so every plane may end in unused numbers.
-    planes = _aligned((3, -(-groups * group_size // LANES) * LANES))
-    shape = (groups, num_hypotheses, num_data, WIDTH)
-    strides = np.empty(shape, dtype="V8").strides
-    entries = np.ndarray((3, *shape), buffer=planes, strides=(planes.strides[0], *strides))
-    totals = _aligned((5, groups, num_hypotheses, WIDTH))
-    offset = np.log(num_data)
-    for start in range(0, num_samples, groups * WIDTH):
-        fill_entries(states, *planes)
-        sum_columns(entries, totals)
-        inverse_total = np.reciprocal(totals[0])
-        log_total = np.log(totals[0])
-        own = totals[1] * inverse_total - log_total
-        mean_log = totals[2] / num_data
-        totals[0] = inverse_total
-        totals[1] = log_total
-        np.exp(-mean_log, out=totals[2])
-        nearest_columns(entries, totals)
-        bi = (own - totals[3]).mean(axis=1)
-        scbi = (np.log(totals[4]) + mean_log).mean(axis=1) - offset
-        count = min(groups * WIDTH, num_samples - start)
-        yield bi.reshape(-1)[:count], scbi.reshape(-1)[:count]
+    rounds = -(-num_data * num_hypotheses * WIDTH // LANES)
+    planes = _aligned((3, rounds * LANES))
+    totals = _aligned((7, num_hypotheses * WIDTH))
+    for start in range(0, num_samples, _BLOCK_SAMPLES):
+        count = min(_BLOCK_SAMPLES, num_samples - start)
+        rates = np.empty((2, -(-count // WIDTH), WIDTH))
+        sample_columns(states, planes, totals, num_data, rates[0], rates[1])
+        yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]
 
 
 def _aligned(shape: tuple[int, ...]) -> NDArray[np.float64]:

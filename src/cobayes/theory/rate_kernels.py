@@ -18,9 +18,10 @@ import math
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.theory.column_pairs import compare_columns, sum_column
+from cobayes.theory.column_pairs import VECTOR_BYTES, WIDTH, compare_columns, sum_column
 from cobayes.theory.vector_math import (
     FUSED,
+    lane_exp,
     lane_log,
     log_from_parts,
     next_uniform,
@@ -116,62 +117,105 @@ def fill_entries(states, values, logs, inverses):
 
 
 @compiled(fastmath=FUSED)
-def sum_columns(entries, totals):
-    """Sum x, x log x and log x over every column.
-
-    Parameters
-    ----------
-    entries
-        (3, groups, m, n, 8): x, log x and 1/x, eight matrices in each group.
-    totals
-        (5, groups, m, 8); the first three planes are the results.
-    """
+def _sum_columns(planes, num_data, num_hypotheses, totals):
+    """Put the sums over every column of x, x log x and log x into the first three rows."""
     use_wide_vectors()
-    _, groups, num_hypotheses, num_data, width = entries.shape
-    column_bytes, vector_bytes = 8 * num_data * width, 8 * width
-    plane, totals_plane = entries.strides[0], totals.strides[0]
     # Signed like the offsets: Numba would make a float of signed plus unsigned.
-    column, place = np.int64(entries.ctypes.data), np.int64(totals.ctypes.data)
-    for _ in range(groups * num_hypotheses):
-        sum_column(column, plane, num_data, place, totals_plane)
-        column += column_bytes
-        place += vector_bytes
+    column, place = np.int64(planes.ctypes.data), np.int64(totals.ctypes.data)
+    for _ in range(num_hypotheses):
+        sum_column(column, planes.strides[0], num_data, place, totals.strides[0])
+        column += num_data * VECTOR_BYTES
+        place += VECTOR_BYTES
 
 
 @compiled(fastmath=FUSED)
-def nearest_columns(entries, totals):
-    """Find the nearest other column of every column under both rules.
+def _prepare(totals, num_data):
+    """Turn the sums into 1/S, log S, exp(-c), two starting values, sum x log x / S and c."""
+    use_wide_vectors()
+    # One short loop for each step: with more arrays the compiler gives up on vectors.
+    inverse, log_total, shrink, cross, ratio, own, mean_log = (
+        totals[0],
+        totals[1],
+        totals[2],
+        totals[3],
+        totals[4],
+        totals[5],
+        totals[6],
+    )
+    for k in range(inverse.size):
+        own[k] = log_total[k] / inverse[k]
+    for k in range(inverse.size):
+        log_total[k] = lane_log(inverse[k])
+    for k in range(inverse.size):
+        inverse[k] = 1.0 / inverse[k]
+    for k in range(inverse.size):
+        mean_log[k] = shrink[k] / num_data
+    for k in range(inverse.size):
+        shrink[k] = lane_exp(-mean_log[k])
+    cross[:] = -np.inf
+    ratio[:] = np.inf
+
+
+@compiled(fastmath=FUSED)
+def _find_nearest(planes, num_data, num_hypotheses, totals):
+    """Compare all pairs of columns; see `compare_columns` for the meaning of the rows."""
+    use_wide_vectors()
+    column, place = np.int64(planes.ctypes.data), np.int64(totals.ctypes.data)
+    for a in range(num_hypotheses):
+        for b in range(a + 1, num_hypotheses):
+            compare_columns(
+                column + a * num_data * VECTOR_BYTES,
+                column + b * num_data * VECTOR_BYTES,
+                planes.strides[0],
+                num_data,
+                place + a * VECTOR_BYTES,
+                place + b * VECTOR_BYTES,
+                totals.strides[0],
+            )
+
+
+@compiled(fastmath=FUSED)
+def _log_row(row):
+    use_wide_vectors()
+    for k in range(row.size):
+        row[k] = lane_log(row[k])
+
+
+@compiled(fastmath=FUSED)
+def sample_columns(states, planes, totals, num_data, bayes, cooperative):
+    """Fill two arrays with the mean rates of random n x m matrices, eight at a time.
 
     Parameters
     ----------
-    entries
-        (3, groups, m, n, 8): x, log x and 1/x, eight matrices in each group.
+    states
+        (4 * LANES,) unsigned, changed in place.
+    planes
+        (3, p), scratch for x, log x and 1/x, each (m, n, 8) and some unused numbers, to
+        make p a multiple of LANES.
     totals
-        (5, groups, m, 8): 1/S, log S, exp(-c), and two results: the largest
-        sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) over b.
+        (7, m * 8), scratch.
+    num_data
+        The number of rows n.
+    bayes, cooperative
+        (groups, 8), the results.
     """
-    use_wide_vectors()
-    _, groups, num_hypotheses, num_data, width = entries.shape
-    column_bytes, vector_bytes = 8 * num_data * width, 8 * width
-    plane, totals_plane = entries.strides[0], totals.strides[0]
-    # Signed like the offsets: Numba would make a float of signed plus unsigned.
-    column, place = np.int64(entries.ctypes.data), np.int64(totals.ctypes.data)
-    totals[3] = -np.inf
-    totals[4] = np.inf
-    for _ in range(groups):
-        for a in range(num_hypotheses):
-            for b in range(a + 1, num_hypotheses):
-                compare_columns(
-                    column + a * column_bytes,
-                    column + b * column_bytes,
-                    plane,
-                    num_data,
-                    place + a * vector_bytes,
-                    place + b * vector_bytes,
-                    totals_plane,
-                )
-        column += num_hypotheses * column_bytes
-        place += num_hypotheses * vector_bytes
+    num_hypotheses = totals.shape[1] // WIDTH
+    offset = math.log(num_data)
+    for group in range(bayes.shape[0]):
+        fill_entries(states, planes[0], planes[1], planes[2])
+        _sum_columns(planes, num_data, num_hypotheses, totals)
+        _prepare(totals, num_data)
+        _find_nearest(planes, num_data, num_hypotheses, totals)
+        _log_row(totals[4])
+        for lane in range(WIDTH):
+            rate = 0.0
+            rate_sharp = 0.0
+            for h in range(num_hypotheses):
+                k = h * WIDTH + lane
+                rate += totals[5, k] - totals[1, k] - totals[3, k]
+                rate_sharp += totals[4, k] + totals[6, k]
+            bayes[group, lane] = rate / num_hypotheses
+            cooperative[group, lane] = rate_sharp / num_hypotheses - offset
 
 
 @compiled()

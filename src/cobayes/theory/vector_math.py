@@ -1,4 +1,4 @@
-"""A logarithm and random bits that LLVM turns into vector instructions.
+"""A logarithm, an exponential and random bits that LLVM turns into vector instructions.
 
 Numba has no vector mathematics library at hand: a call of ``math.log`` costs 5 ns and keeps the
 loop around it scalar. The functions below are branch-free arithmetic, so a loop over independent
@@ -30,6 +30,9 @@ _TWO_TO_52 = np.uint64(0x4330000000000000)
 _HALF_SQRT2 = np.uint64(0x3FE6A09E00000000)
 _CENTRE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E00000000)
 _LN2 = 0.6931471805599453
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
 
 
 @lowered
@@ -95,6 +98,21 @@ def lane_log(value):
     """Return the natural logarithm, to about 3 units in the last place."""
     exponent, fraction = split_exponent(value)
     return log_from_parts(exponent, (fraction - 1.0) / (fraction + 1.0))
+
+
+@compiled(fastmath=FUSED, forceinline=True)
+def lane_exp(value):
+    """Return the exponential of a number between -700 and 700, to 2 units in the last place."""
+    shifted = value * (1.0 / _LN2) + _ROUND
+    whole = shifted - _ROUND
+    x = (value - whole * _LN2_HIGH) - whole * _LN2_LOW
+    # Taylor's series to x^13: |x| <= log(2)/2.
+    p = 1.0 / 39916800.0 + x * (1.0 / 479001600.0 + x * (1.0 / 6227020800.0))
+    p = 1.0 / 40320.0 + x * (1.0 / 362880.0 + x * (1.0 / 3628800.0 + x * p))
+    p = 1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0 + x * p))
+    p = 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * p))))
+    # The low bits of `shifted` hold the whole number: moving them up scales by 2**whole.
+    return bits_to_float(float_to_bits(p) + (float_to_bits(shifted) << _SIGNIFICAND_BITS))
 
 
 @compiled(fastmath=FUSED, forceinline=True)
