@@ -67,6 +67,14 @@ def test_many_hypotheses_are_shown_by_the_strongest_other(run):
     assert max(map(len, result.stdout.splitlines())) <= 100
 
 
+def test_the_table_never_wraps(run):
+    for name in ("diagnosis", "gestures", "M_3"):
+        result = run("teach", f"example:{name}", "--rounds", 6, "--seed", 1)
+        rows = [line for line in result.stdout.splitlines() if line.strip()]
+        assert len(rows) == 2 + 1 + 7  # title, headings and their line, prior and six rounds
+        assert max(map(len, rows)) <= 100
+
+
 def test_a_hypothesis_may_be_given_by_position(run, world):
     by_label = run("teach", world, "-H", "B", "--seed", 1, "--json")
     by_position = run("teach", world, "-H", "1", "--seed", 1, "--json")

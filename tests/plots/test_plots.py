@@ -5,11 +5,13 @@ import pytest
 
 import cobayes as cb
 from cobayes.plots import (
+    draw_lessons,
     plot_belief_bars,
     plot_belief_curves,
     plot_matrix,
     plot_scaling,
     plot_simplex_path,
+    save_lessons,
     simplex,
 )
 
@@ -157,6 +159,23 @@ def test_a_path_runs_through_the_projected_beliefs(lessons, ax):
 def test_a_path_needs_three_hypotheses():
     with pytest.raises(cb.CobayesError, match="exactly three hypotheses; this lesson has 2"):
         plot_simplex_path([[0.5, 0.5]])
+
+
+def test_a_whole_lesson_is_drawn_into_one_figure(lessons, tmp_path):
+    import matplotlib.pyplot as plt
+
+    assert len(draw_lessons([lessons["SCBI"]]).axes) == 1
+    panels = draw_lessons(list(lessons.values())).axes
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "BI teaches h_1",
+        "SCBI teaches h_1",
+        "",
+    ]
+    assert plt.get_fignums() == []
+    with pytest.raises(cb.CobayesError, match="picture format"):
+        save_lessons([lessons["SCBI"]], tmp_path / "lesson.doc")
+    with pytest.raises(cb.CobayesError, match="cannot be written"):
+        save_lessons([lessons["SCBI"]], tmp_path / "nowhere" / "lesson.png")
 
 
 def test_given_axes_leave_pyplot_alone(lessons, ax):

@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Try:  cobayes teach example:diagnosis --rule both --seed 1",
+    epilog="Try:  cobayes teach example:diagnosis --rule both --seed 16",
 )
 
 

@@ -19,8 +19,8 @@ EPILOG = (
     "cobayes teach example:gestures --rule both --prior tidy --plot lesson.svg"
 )
 
-# With more hypotheses than this a table of all of them is too wide to read.
-_MAX_COLUMNS = 6
+# Room for "0.1234 ", a bar, and the space around a column of the table.
+_BELIEF_WIDTH, _BAR_WIDTH, _GAP = 7, 10, 3
 
 
 class RuleChoice(StrEnum):
@@ -155,7 +155,7 @@ def _as_json(source: str, lessons: list[Lesson], seed: int) -> dict[str, Any]:
 def _print_lessons(lessons: list[Lesson], seed: int, *, is_given: bool) -> None:
     console = output.console()
     for lesson in lessons:
-        console.print(_lesson_table(lesson))
+        console.print(_lesson_table(lesson, console.width))
     if len(lessons) > 1:
         summary = ", ".join(
             f"{lesson.rule_name} {lesson.beliefs[-1, lesson.hypothesis]:.4f}" for lesson in lessons
@@ -165,14 +165,22 @@ def _print_lessons(lessons: list[Lesson], seed: int, *, is_given: bool) -> None:
         output.say(f"seed {seed} (add --seed {seed} to see the same lesson again)")
 
 
-def _lesson_table(lesson: Lesson) -> Any:
+def _lesson_table(lesson: Lesson, width: int) -> Any:
     from rich.text import Text
 
     names = lesson.model.hypotheses
     taught = lesson.hypothesis
     others = [h for h in range(len(names)) if h != taught]
-    shows_all = len(names) <= _MAX_COLUMNS
-    headings = [("round", "right"), ("datum", "left"), (f"{names[taught]} (taught)", "left")]
+    taught_heading = f"{names[taught]} (taught)"
+    widths = [
+        len("round"),
+        max(len(datum) for datum in ("prior", *lesson.data_labels)),
+        max(len(taught_heading), _BELIEF_WIDTH + _BAR_WIDTH),
+        *(max(len(names[h]), _BELIEF_WIDTH) for h in others),
+    ]
+    # All hypotheses side by side, if that fits the terminal.
+    shows_all = sum(widths) + _GAP * len(widths) <= width
+    headings = [("round", "right"), ("datum", "left"), (taught_heading, "left")]
     headings += (
         [(names[h], "right") for h in others] if shows_all else [("strongest other", "left")]
     )
@@ -186,7 +194,8 @@ def _lesson_table(lesson: Lesson) -> Any:
         cells = [
             Text(str(number)),
             Text(datum, style="dim" if number == 0 else ""),
-            Text(f"{belief[taught]:.4f} ") + Text(output.bar(belief[taught]), style="blue"),
+            Text(f"{belief[taught]:.4f} ")
+            + Text(output.bar(belief[taught], _BAR_WIDTH), style="blue"),
         ]
         if shows_all:
             cells += [Text(f"{belief[h]:.4f}") for h in others]
@@ -194,4 +203,6 @@ def _lesson_table(lesson: Lesson) -> Any:
             rival = max(others, key=lambda h: belief[h])
             cells.append(Text(f"{names[rival]} {belief[rival]:.4f}"))
         table.add_row(*cells)
+    for column in table.columns:
+        column.no_wrap = True
     return table
