@@ -31,7 +31,10 @@ def describe_machine() -> dict[str, Any]:
 
 def command_line() -> str:
     """Return the command that started this process."""
-    return shlex.join([os.path.basename(sys.argv[0] or "python"), *sys.argv[1:]])
+    program, *arguments = sys.argv or [""]
+    if program.endswith(".py"):
+        return shlex.join(["python", program, *arguments])
+    return shlex.join([os.path.basename(program) or "python", *arguments])
 
 
 def when(seconds: float) -> str:
