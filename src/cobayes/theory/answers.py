@@ -1,0 +1,63 @@
+"""What a rule answers to many beliefs at once: one block for the compiled twin, or one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.lessons.crowd import WIDEST_SPREAD, Crowd
+from cobayes.rules import BI, SCBI, Rule
+
+Array = NDArray[np.float64]
+
+# Beliefs that are answered together: enough to keep compiled code busy, few enough for the cache.
+BLOCK = 256
+LARGEST_ANSWER = 4_000_000
+
+
+def block_size(rule: Rule) -> int:
+    """Return how many beliefs to answer at once, so that the answer takes 32 MB at most."""
+    return max(1, min(BLOCK, LARGEST_ANSWER // rule.model.matrix.size))
+
+
+def has_compiled_form(rule: Rule) -> bool:
+    """Tell whether a `Crowd` can stand in for the rule."""
+    # A subclass may answer differently from its parent, so only these two types will do.
+    if type(rule) not in (BI, SCBI):
+        return False
+    matrix = rule.model.matrix
+    return bool(matrix.max() / matrix.min() <= WIDEST_SPREAD)
+
+
+def likelihoods_at(rule: Rule, log_beliefs: Array) -> Array:
+    """Return the rule's likelihood matrix at every belief, (a, n, m).
+
+    Parameters
+    ----------
+    rule
+        Any rule; `BI` and `SCBI` are answered by compiled code.
+    log_beliefs
+        Normalised, (a, m); at most `block_size` of them, since the answer is kept whole.
+    """
+    if isinstance(rule, BI) and type(rule) is BI:
+        return np.broadcast_to(rule.model.normalized(), (len(log_beliefs), *rule.model.shape))
+    if has_compiled_form(rule):
+        return Crowd(rule, log_beliefs, len(log_beliefs)).likelihoods
+    return np.array([rule.respond(log_belief).likelihood for log_belief in log_beliefs])
+
+
+def log_posteriors(log_beliefs: Array, likelihoods: Array) -> Array:
+    """Return the logarithms of every belief's posterior after every datum, (a, n, m).
+
+    Parameters
+    ----------
+    log_beliefs
+        Shape (a, m); minus infinity where a hypothesis is ruled out.
+    likelihoods
+        Shape (a, n, m).
+    """
+    joint = np.log(likelihoods)
+    joint += log_beliefs[:, None, :]
+    peak = joint.max(axis=-1, keepdims=True)
+    joint -= peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True))
+    return joint

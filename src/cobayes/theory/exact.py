@@ -1,0 +1,162 @@
+"""Exact means and deviations of beliefs, round by round.
+
+The beliefs after k rounds do not depend on what is taught, only their probabilities do. One
+pass over all sequences of data therefore serves every hypothesis: each sequence carries one
+weight for each hypothesis that might have produced it.
+
+SCBI needs the whole tree of sequences, BI one atom for each count of the data.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.labels import is_position
+from cobayes.rules import BI, Rule
+from cobayes.rules.base import require_teachable
+from cobayes.theory.exact_results import AllExactRounds, ExactRounds
+from cobayes.theory.sequences import Counts, Tree, distinct_data
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Method = Literal["auto", "tree", "counts"]
+
+MAX_ATOMS = 100_000_000
+
+
+def exact_rounds(
+    rule: Rule,
+    hypothesis: int | str,
+    num_rounds: int,
+    prior: ArrayLike | None = None,
+    *,
+    method: Method = "auto",
+    max_atoms: int = MAX_ATOMS,
+) -> ExactRounds:
+    """Compute the exact mean and standard deviation of a learner's belief, round by round.
+
+    Parameters
+    ----------
+    rule
+        That of teacher and learner, who share the matrix and the prior.
+    hypothesis
+        The one that is taught, by position or label.
+    num_rounds
+        How many; every further one multiplies the work by the number of data for SCBI.
+    prior
+        Uniform by default; positive for the hypothesis that is taught.
+    method
+        "tree" goes through all sequences of data; "counts", for `BI` only, through all counts of
+        the data; "auto" takes the quicker one that applies.
+    max_atoms
+        Refuse to go through more beliefs than this.
+
+    Returns
+    -------
+    ExactRounds
+        ``.mean`` and ``.std`` have shape (num_rounds + 1,).
+
+    Notes
+    -----
+    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top).
+    """
+    model = rule.model
+    column = model.hypothesis_index(hypothesis)
+    log_prior = rule.log_belief(prior, "prior")
+    require_teachable(model, log_prior, column, "prior")
+    means, stds, count = _moments_by_round(
+        rule, log_prior, np.array([column]), num_rounds, method, max_atoms
+    )
+    return ExactRounds(model, rule.name, column, means[:, 0], stds[:, 0], count)
+
+
+def exact_rounds_all(
+    rule: Rule,
+    num_rounds: int,
+    prior: ArrayLike | None = None,
+    *,
+    method: Method = "auto",
+    max_atoms: int = MAX_ATOMS,
+) -> AllExactRounds:
+    """Do what `exact_rounds` does, for every hypothesis that might be taught, in one pass.
+
+    Parameters
+    ----------
+    rule
+        That of teacher and learner.
+    num_rounds
+        How many.
+    prior
+        Uniform by default. A hypothesis of prior zero cannot be taught: its results are NaN.
+    method, max_atoms
+        As for `exact_rounds`.
+
+    Notes
+    -----
+    A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under
+    independent uniform data when SCBI teaches h. All hypotheses share one tree of beliefs.
+    """
+    model = rule.model
+    log_prior = rule.log_belief(prior, "prior")
+    everything = np.arange(model.num_hypotheses)
+    means, stds, count = _moments_by_round(
+        rule, log_prior, everything, num_rounds, method, max_atoms
+    )
+    for table in (means, stds):
+        table[:, log_prior == -np.inf] = np.nan
+    return AllExactRounds(model, rule.name, means, stds, count)
+
+
+def _moments_by_round(
+    rule: Rule,
+    log_prior: Array,
+    taught: Indices,
+    num_rounds: int,
+    method: Method,
+    max_atoms: int,
+) -> tuple[Array, Array, int]:
+    """Return means and deviations, (k + 1, t, m), and the number of atoms in the last round."""
+    if not is_position(num_rounds) or num_rounds < 0:
+        raise CobayesError(
+            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
+        )
+    if method not in ("auto", "tree", "counts"):
+        raise CobayesError(f"method is {method!r}; expected 'auto', 'tree' or 'counts'.")
+    if method == "counts" and type(rule) is not BI:
+        raise CobayesError(
+            f"under {rule.name} the order of the data matters: counts are not enough.",
+            "use method='tree' or 'auto'.",
+        )
+    by_counts = type(rule) is BI and method != "tree"
+    data, copies = distinct_data(rule)
+    if by_counts:
+        count = math.comb(len(data) + num_rounds - 1, num_rounds)
+    else:
+        count = len(data) ** num_rounds
+    if count > max_atoms:
+        raise CobayesError(
+            f"after {num_rounds} rounds with {len(data)} different data there are "
+            f"{_in_words(count)} atoms; exact_rounds goes up to {_in_words(max_atoms)}.",
+            "take fewer rounds, raise max_atoms (time grows in proportion), or use "
+            "cobayes.simulate, which draws lessons at random.",
+        )
+    shape = (num_rounds + 1, len(taught), len(log_prior))
+    means, stds = np.empty(shape), np.zeros(shape)
+    means[0] = np.exp(log_prior)
+    if by_counts:
+        levels = Counts(rule, log_prior, taught, data, copies).moments(num_rounds)
+    else:
+        levels = Tree(rule, log_prior, taught, data, copies).moments(num_rounds)
+    for k, moments in enumerate(levels, start=1):
+        means[k] = moments.mean
+        stds[k] = np.sqrt(moments.squares / moments.total[:, None])
+    return means, stds, count
+
+
+def _in_words(count: int) -> str:
+    return str(count) if count < 10**6 else f"{float(count):.3g}" if count < 10**300 else "10^300+"

@@ -1,0 +1,268 @@
+"""The invariants behind consistency and stability, measured exactly on any model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.labels import is_position
+from cobayes.model import MatrixLike, Model
+from cobayes.rules import SCBI, Rule
+from cobayes.rules.base import require_teachable
+from cobayes.theory.measures import AtomicMeasure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+# Without a wish of the user's, go as far as this many atoms allow, and not beyond six rounds.
+COMFORTABLE_ATOMS = 20_000
+MOST_DEFAULT_ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """One statement and what was measured about it.
+
+    Attributes
+    ----------
+    statement : str
+        What should hold.
+    source : str
+        Where the paper says so.
+    deviation : float
+        The largest violation found; zero where there is none.
+    tolerance : float
+        What still counts as rounding.
+    """
+
+    statement: str
+    source: str
+    deviation: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the violation is within the tolerance."""
+        return bool(self.deviation <= self.tolerance)
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "FAILS"
+        return (
+            f"{verdict}: {self.statement} ({self.source}; largest violation {self.deviation:.2g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InvariantReport:
+    """What `check_invariants` measured over k rounds with m hypotheses.
+
+    Attributes
+    ----------
+    model : Model
+        The matrix and its labels.
+    rule_name : str
+        The rule that was checked.
+    hypothesis : int
+        The position of the hypothesis that was taught.
+    invariants : tuple of Invariant
+        The statements with their verdicts.
+    mean_belief : ndarray
+        Mean of theta(h) when h is taught, (k + 1,).
+    mean_ratios : ndarray
+        Mean of theta(j) / theta(h) when h is taught, (k + 1, m).
+    uniform_mean : ndarray
+        Mean belief under uniform data, (k + 1, m).
+    uniform_spread : ndarray
+        Mean squared distance from the uniform belief under uniform data, (k + 1,).
+    """
+
+    model: Model
+    rule_name: str
+    hypothesis: int
+    invariants: tuple[Invariant, ...]
+    mean_belief: Array
+    mean_ratios: Array
+    uniform_mean: Array
+    uniform_spread: Array
+
+    @property
+    def holds(self) -> bool:
+        """Whether every statement holds."""
+        return all(invariant.holds for invariant in self.invariants)
+
+    @property
+    def failures(self) -> tuple[Invariant, ...]:
+        """The statements that do not hold."""
+        return tuple(invariant for invariant in self.invariants if not invariant.holds)
+
+    @property
+    def num_rounds(self) -> int:
+        """The number of rounds, k."""
+        return len(self.mean_belief) - 1
+
+    @property
+    def largest_spread(self) -> float:
+        """What the spread tends to when all mass goes to the vertices: 1 - 1/m."""
+        return 1.0 - 1.0 / self.model.num_hypotheses
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row a statement: its verdict and the largest violation."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        return pandas.DataFrame(
+            [
+                {
+                    "statement": invariant.statement,
+                    "source": invariant.source,
+                    "holds": invariant.holds,
+                    "deviation": invariant.deviation,
+                    "tolerance": invariant.tolerance,
+                }
+                for invariant in self.invariants
+            ]
+        )
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the measured curves as a Dataset with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("round", "hypothesis")
+        return xarray.Dataset(
+            {
+                "mean_belief": (("round",), self.mean_belief),
+                "mean_ratio": (dims, self.mean_ratios),
+                "uniform_mean": (dims, self.uniform_mean),
+                "uniform_spread": (("round",), self.uniform_spread),
+            },
+            coords={
+                "round": np.arange(self.num_rounds + 1),
+                "hypothesis": list(self.model.hypotheses),
+            },
+            attrs={
+                "rule": self.rule_name,
+                "true_hypothesis": self.model.hypotheses[self.hypothesis],
+            },
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(str(invariant) for invariant in self.invariants)
+
+    def __repr__(self) -> str:
+        verdict = "all hold" if self.holds else f"{len(self.failures)} FAIL"
+        return (
+            f"InvariantReport({self.rule_name}; taught "
+            f"{self.model.hypotheses[self.hypothesis]!r}; {self.num_rounds} rounds; "
+            f"{len(self.invariants)} invariants, {verdict})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{'holds' if i.holds else 'FAILS'}</td><td>{escape(i.statement)}</td>"
+            f"<td>{escape(i.source)}</td><td>{i.deviation:.2g}</td></tr>"
+            for i in self.invariants
+        )
+        return f"<table><caption>{escape(repr(self))}</caption>{rows}</table>"
+
+
+def check_invariants(
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str,
+    prior: ArrayLike | None = None,
+    *,
+    num_rounds: int | None = None,
+    tolerance: float = 1e-9,
+) -> InvariantReport:
+    """Measure, exactly, whether a rule has the invariants that SCBI's theory rests on.
+
+    While h is taught the mean of theta(h) never falls and the means of theta(j) / theta(h) stay
+    what they were. Under uniform data the mean belief stays where it was while the beliefs move
+    outwards, towards the vertices. `SCBI` has all of them; `BI` has the first two only, since
+    its mean belief moves when data are drawn uniformly.
+
+    Parameters
+    ----------
+    matrix
+        A matrix or `Model`, checked under `SCBI`, or a rule.
+    hypothesis
+        The one that is taught, by position or label.
+    prior
+        Uniform by default.
+    num_rounds
+        How many; by default as many, up to six, as are quick.
+    tolerance
+        Violations up to this, relative for the ratios, are rounding.
+
+    Notes
+    -----
+    The first two are the lemmas in the supplement's proof of Theorem 3.5; the others are
+    Proposition 5.1 and its proof.
+    """
+    rule = matrix if isinstance(matrix, Rule) else SCBI(matrix)
+    model = rule.model
+    column = model.hypothesis_index(hypothesis)
+    log_prior = rule.log_belief(prior, "prior")
+    require_teachable(model, log_prior, column, "prior")
+    if num_rounds is None:
+        affordable = int(np.log(COMFORTABLE_ATOMS) / np.log(max(model.num_data, 2)))
+        num_rounds = min(MOST_DEFAULT_ROUNDS, max(affordable, 1))
+    if not is_position(num_rounds) or num_rounds < 1:
+        raise CobayesError(f"num_rounds is {num_rounds!r}; expected a whole number of at least 1.")
+
+    def ratios(log_beliefs: Array) -> Array:
+        return np.exp(log_beliefs - log_beliefs[:, [column]])
+
+    def square_distances(beliefs: Array) -> Array:
+        return ((beliefs - 1.0 / model.num_hypotheses) ** 2).sum(axis=1)
+
+    start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
+    taught, uniform = [start], [start]
+    for _ in range(num_rounds):
+        taught.append(taught[-1].push(rule, column))
+        uniform.append(uniform[-1].push_data(rule))
+    mean_belief = np.array([measure.mean()[column] for measure in taught])
+    mean_ratios = np.array([measure.expect(ratios, log=True) for measure in taught])
+    uniform_mean = np.array([measure.mean() for measure in uniform])
+    spread = np.array([measure.expect(square_distances) for measure in uniform])
+    name = model.hypotheses[column]
+    present = mean_ratios[0] > 0.0
+    drift = np.abs(mean_ratios[:, present] / mean_ratios[0, present] - 1.0).max()
+    invariants = (
+        Invariant(
+            f"the mean belief in {name!r} never falls while it is taught",
+            "proof of Theorem 3.5",
+            _largest_fall(mean_belief),
+            tolerance,
+        ),
+        Invariant(
+            f"the mean ratio of any belief to that in {name!r} is constant while it is taught",
+            "proof of Theorem 3.5",
+            float(drift),
+            tolerance,
+        ),
+        Invariant(
+            "the mean belief is constant under uniform data",
+            "Proposition 5.1",
+            float(np.abs(uniform_mean - uniform_mean[0]).max()),
+            tolerance,
+        ),
+        Invariant(
+            "beliefs move away from the uniform one, on average, under uniform data",
+            "Proposition 5.1",
+            _largest_fall(spread),
+            tolerance,
+        ),
+    )
+    return InvariantReport(
+        model, rule.name, column, invariants, mean_belief, mean_ratios, uniform_mean, spread
+    )
+
+
+def _largest_fall(values: Array) -> float:
+    # NaN spreads: what could not be measured must not pass as fulfilled.
+    return float(np.maximum(-np.diff(values), 0.0).max())

@@ -1,0 +1,439 @@
+"""Distributions of beliefs with finitely many atoms, and the operator Psi that moves them.
+
+After k rounds a learner's belief is random: one atom for every sequence of data. `push` moves
+the whole distribution on by one round, as a teacher would, and `push_data` as data that are
+drawn from a fixed distribution would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes import labels as label_rules
+from cobayes.errors import CobayesError, import_optional
+from cobayes.model import SUM_SLACK, as_distribution
+from cobayes.rules import Rule
+from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
+from cobayes.threads import map_chunks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+# The most numbers that one measure may hold (400 MB); exact_rounds needs no such table.
+MOST_NUMBERS = 50_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AtomicMeasure:
+    """A probability measure on beliefs that sits on finitely many of them.
+
+    Make one with `at`, `from_atoms` or `mixture`; every method returns a new one.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Positive, sum to one, (a,).
+    log_beliefs : ndarray
+        Logarithms of the beliefs, (a, m), exact where beliefs underflow.
+    hypotheses : tuple of str or None
+        The labels, where they are known: a rule brings them along.
+    pruned_mass : float
+        How far, in total variation, pruning may have taken it from the measure it stands for:
+        an expectation is off by at most this times the function's range.
+    """
+
+    weights: Array
+    log_beliefs: Array
+    hypotheses: tuple[str, ...] | None = None
+    pruned_mass: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.weights.flags.writeable = False
+        self.log_beliefs.flags.writeable = False
+
+    @classmethod
+    def at(cls, belief: ArrayLike, hypotheses: Iterable[object] | None = None) -> AtomicMeasure:
+        """Return the measure that sits on one belief.
+
+        Parameters
+        ----------
+        belief
+            A distribution over hypotheses: numbers, or a mapping or Series with labels.
+        hypotheses
+            The labels, where the belief brings none and they are wanted now.
+        """
+        return cls.from_atoms([1.0], [belief], hypotheses)
+
+    @classmethod
+    def from_atoms(
+        cls,
+        weights: ArrayLike,
+        beliefs: Sequence[ArrayLike] | ArrayLike,
+        hypotheses: Iterable[object] | None = None,
+    ) -> AtomicMeasure:
+        """Return the measure with the given atoms; those of weight zero are left out.
+
+        Parameters
+        ----------
+        weights
+            Not negative, with sum one.
+        beliefs
+            One distribution over hypotheses for each weight.
+        hypotheses
+            The labels.
+        """
+        rows = list(beliefs)  # type: ignore[arg-type]
+        if not rows or (np.ndim(rows[0]) == 0 and not hasattr(rows[0], "keys")):
+            raise CobayesError(
+                "a measure needs a table of beliefs: one distribution for each atom.",
+                "for one atom use AtomicMeasure.at(belief).",
+            )
+        if hypotheses is None and hasattr(rows[0], "keys"):
+            hypotheses = list(rows[0].keys())  # type: ignore[union-attr]
+        given = None if hypotheses is None else list(hypotheses)
+        labels = label_rules.make_labels(given, len(rows[0]), "hypothesis")  # type: ignore[arg-type]
+        shares = _checked_weights(weights, len(rows), "weights")
+        checked = [as_distribution(row, labels, "hypothesis", "belief") for row in rows]
+        kept = shares > 0.0
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.array(checked)[kept])
+        return cls(shares[kept], logs, None if given is None else labels)
+
+    @classmethod
+    def mixture(cls, shares: ArrayLike, measures: Sequence[AtomicMeasure]) -> AtomicMeasure:
+        """Return a convex combination of measures.
+
+        Parameters
+        ----------
+        shares
+            Not negative, with sum one: one for each measure.
+        measures
+            Over the same hypotheses.
+        """
+        parts = list(measures)
+        checked = _checked_weights(shares, len(parts), "shares")
+        if len({part.log_beliefs.shape[1] for part in parts}) > 1:
+            raise CobayesError("the measures are over different numbers of hypotheses.")
+        labels = None
+        for part in parts:
+            labels = _joined_labels(labels, part.hypotheses)
+        chosen = [(share, part) for share, part in zip(checked, parts, strict=True) if share > 0.0]
+        return cls(
+            np.concatenate([share * part.weights for share, part in chosen]),
+            np.concatenate([part.log_beliefs for _, part in chosen]),
+            labels,
+            float(sum(share * part.pruned_mass for share, part in chosen)),
+        )
+
+    @property
+    def beliefs(self) -> Array:
+        """The beliefs, (a, m)."""
+        return np.exp(self.log_beliefs)
+
+    @property
+    def num_atoms(self) -> int:
+        """The number of atoms, a."""
+        return len(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def push(self, rule: Rule, hypothesis: int | str) -> AtomicMeasure:
+        """Return the measure after one more round in which a hypothesis is taught.
+
+        Parameters
+        ----------
+        rule
+            That of teacher and learner.
+        hypothesis
+            The true one, by position or label; every atom must believe in it a little.
+
+        Notes
+        -----
+        Psi(h)(mu): Definition 3.3 and Eq. (4) of the paper.
+        """
+        labels = self._labels_with(rule)
+        column = rule.model.hypothesis_index(hypothesis)
+        lost = self.log_beliefs[:, column] == -np.inf
+        if lost.any():
+            raise CobayesError(
+                f"{int(lost.sum())} of {len(self)} atoms, of weight "
+                f"{self.weights[lost].sum():.3g}, rule out the hypothesis to teach, "
+                f"{rule.model.hypotheses[column]!r}; no data can ever raise it, so teaching is "
+                "impossible.",
+                "start from beliefs that give it a positive probability, or use push_data.",
+            )
+
+        def chances(likelihoods: Array) -> Array:
+            # Columns sum to one up to the scaling's tolerance; no mass may leak over many rounds.
+            drawn = likelihoods[:, :, column]
+            return drawn / drawn.sum(axis=1, keepdims=True)
+
+        return self._moved(rule, np.arange(rule.model.num_data), chances, labels)
+
+    def push_data(self, rule: Rule, distribution: ArrayLike | None = None) -> AtomicMeasure:
+        """Return the measure after one more datum, drawn from a fixed distribution.
+
+        Parameters
+        ----------
+        rule
+            The learner's.
+        distribution
+            Over data, whatever the learner believes; uniform by default.
+
+        Notes
+        -----
+        Psi_D^L of Section 5 of the paper.
+        """
+        labels = self._labels_with(rule)
+        shares = rule.model.distribution(distribution, over="datum", name="distribution of data")
+        possible = np.flatnonzero(shares)
+
+        def chances(likelihoods: Array) -> Array:
+            return np.broadcast_to(shares[possible], (len(likelihoods), len(possible)))
+
+        return self._moved(rule, possible, chances, labels)
+
+    def mean(self) -> Array:
+        """Return the mean belief, (m,)."""
+        return self.weights @ self.beliefs
+
+    def std(self) -> Array:
+        """Return the standard deviation of the belief in every hypothesis, (m,)."""
+        return np.sqrt(self.moment(2, central=True))
+
+    def moment(self, order: int, *, central: bool = False) -> Array:
+        """Return a moment of the belief in every hypothesis, (m,).
+
+        Parameters
+        ----------
+        order
+            1 for the mean, 2 for the mean square, and so on.
+        central
+            Whether about the mean.
+        """
+        beliefs = self.beliefs
+        if central:
+            beliefs = beliefs - self.weights @ beliefs
+        return self.weights @ beliefs**order
+
+    def expect(self, function: Callable[[Array], ArrayLike], *, log: bool = False) -> float | Array:
+        """Return the expectation of a function of the belief.
+
+        Parameters
+        ----------
+        function
+            Called once with all beliefs, (a, m); returns one value, or one array, for each atom.
+        log
+            Whether to hand it the logarithms instead, which do not underflow.
+
+        Examples
+        --------
+        >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda beliefs: beliefs[:, 0] ** 2)
+        0.0625
+        """
+        values = np.asarray(function(self.log_beliefs if log else self.beliefs))
+        if values.ndim == 0 or values.shape[0] != len(self):
+            raise CobayesError(
+                f"the function returned shape {values.shape}; expected {len(self)} values, "
+                "one for each atom.",
+                "write it for all atoms at once: lambda beliefs: beliefs[:, 0], say.",
+            )
+        expected = np.tensordot(self.weights, values, axes=1)
+        return float(expected) if expected.ndim == 0 else expected
+
+    def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
+        """Return the measure with equal atoms made one.
+
+        Under `BI` the order of the data does not matter, so that merging after every round
+        leaves one atom for each count of the data.
+
+        Parameters
+        ----------
+        tolerance
+            Beliefs are equal when the belief in no hypothesis differs by more than this,
+            relatively.
+        """
+        if not 0.0 <= tolerance < 1.0:
+            raise CobayesError(f"tolerance is {tolerance!r}; it must lie between 0 and 1.")
+        from cobayes.theory.tree_kernels import lead_equal_atoms
+
+        finite = np.where(np.isfinite(self.log_beliefs), self.log_beliefs, 0.0)
+        # Equal atoms have equal projections: sorting these avoids comparing all pairs.
+        direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
+        keys = finite @ direction
+        rounding = 1e-14 * float(np.abs(finite).max()) * len(direction)
+        window = tolerance * float(np.abs(direction).sum()) + rounding
+        leaders = np.empty(len(self), dtype=np.int64)
+        order = np.argsort(keys, kind="stable")
+        lead_equal_atoms(keys, order, self.log_beliefs, tolerance, window, leaders)
+        kept, places = np.unique(leaders, return_inverse=True)
+        weights = np.bincount(places, self.weights, minlength=len(kept))
+        return replace(self, weights=weights, log_beliefs=self.log_beliefs[kept])
+
+    def pruned(self, mass: float) -> AtomicMeasure:
+        """Return the measure without its lightest atoms, the rest scaled up.
+
+        Parameters
+        ----------
+        mass
+            The most that the dropped atoms may weigh together. What they did weigh is added to
+            `pruned_mass`, which bounds the error also after further rounds.
+
+        Notes
+        -----
+        Dropping mass p and scaling up moves a measure by p in total variation, and a round,
+        being a Markov operator, never increases that distance.
+        """
+        if not 0.0 <= mass < 1.0:
+            raise CobayesError(
+                f"the mass to prune is {mass!r}; it must be at least 0 and below 1.",
+                "1e-6 is a common choice.",
+            )
+        order = np.argsort(self.weights, kind="stable")
+        dropped = np.cumsum(self.weights[order])
+        count = min(int(np.searchsorted(dropped, mass, side="right")), len(self) - 1)
+        if count == 0:
+            return self
+        kept = np.sort(order[count:])
+        weights = self.weights[kept]
+        return replace(
+            self,
+            weights=weights / weights.sum(),
+            log_beliefs=self.log_beliefs[kept],
+            pruned_mass=self.pruned_mass + float(dropped[count - 1]),
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row an atom: its weight and its belief in every hypothesis."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        table = pandas.DataFrame(self.beliefs, columns=list(self._shown_labels()))
+        table.index.name = "atom"
+        table.insert(0, "weight", self.weights, allow_duplicates=True)
+        return table
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return weights, beliefs and log-beliefs as a Dataset with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("atom", "hypothesis")
+        return xarray.Dataset(
+            {
+                "weight": (("atom",), self.weights),
+                "belief": (dims, self.beliefs),
+                "log_belief": (dims, self.log_beliefs),
+            },
+            coords={"atom": np.arange(len(self)), "hypothesis": list(self._shown_labels())},
+            attrs={"pruned_mass": self.pruned_mass},
+        )
+
+    def __repr__(self) -> str:
+        names = self._shown_labels()
+        means = ", ".join(
+            f"{name}: {value:.4g}" for name, value in zip(names[:4], self.mean()[:4], strict=True)
+        )
+        pruned = f"; pruned {self.pruned_mass:.2g}" if self.pruned_mass else ""
+        return (
+            f"AtomicMeasure({len(self)} atom{'s' if len(self) > 1 else ''} on {len(names)} "
+            f"hypotheses; mean {means}{', …' if len(names) > 4 else ''}{pruned})"
+        )
+
+    def _shown_labels(self) -> tuple[str, ...]:
+        if self.hypotheses is not None:
+            return self.hypotheses
+        return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
+
+    def _labels_with(self, rule: Rule) -> tuple[str, ...] | None:
+        if self.log_beliefs.shape[1] != rule.model.num_hypotheses:
+            raise CobayesError(
+                f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "
+                f"{rule.model.num_hypotheses}."
+            )
+        return _joined_labels(self.hypotheses, rule.model.hypotheses)
+
+    def _moved(
+        self,
+        rule: Rule,
+        data: NDArray[np.intp],
+        chances: Callable[[Array], Array],
+        labels: tuple[str, ...] | None,
+    ) -> AtomicMeasure:
+        """Split every atom by what the next datum is.
+
+        Parameters
+        ----------
+        rule
+            The learner's.
+        data
+            Positions of the data that may come.
+        chances
+            From likelihoods (a, n, m) to the probabilities of these data, (a, len(data)).
+        labels
+            Of the hypotheses.
+        """
+        count, width = len(self) * len(data), self.log_beliefs.shape[1]
+        if count * width > MOST_NUMBERS:
+            raise CobayesError(
+                f"one more round takes the measure from {len(self)} to {count} atoms on {width} "
+                f"hypotheses; more than {MOST_NUMBERS:.0e} numbers are not kept in memory.",
+                "use pruned(mass) or, where the order of data does not matter, merged() after "
+                "every round; exact_rounds gives means and deviations without storing atoms.",
+            )
+        weights = np.empty((len(self), len(data)))
+        size = block_size(rule)
+        logs = np.empty((len(self), len(data), width))
+
+        def move(start: int) -> None:
+            block = slice(start, start + size)
+            likelihoods = likelihoods_at(rule, self.log_beliefs[block])
+            weights[block] = self.weights[block, None] * chances(likelihoods)
+            logs[block] = log_posteriors(self.log_beliefs[block], likelihoods[:, data])
+
+        map_chunks(move, range(0, len(self), size))
+        return replace(
+            self,
+            weights=weights.reshape(-1),
+            log_beliefs=logs.reshape(-1, width),
+            hypotheses=labels,
+        )
+
+
+def _checked_weights(values: ArrayLike, count: int, name: str) -> Array:
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (count,):
+        raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
+    if not (np.isfinite(array).all() and (array >= 0.0).all()):
+        raise CobayesError(f"the {name} hold a number that is negative or not finite.")
+    total = float(array.sum())
+    if abs(total - 1.0) > SUM_SLACK:
+        raise CobayesError(
+            f"the {name} sum to {total:.6g}, not to 1.",
+            "divide them by their sum (rounding up to 1e-3 is mended silently).",
+        )
+    return array / total
+
+
+def _joined_labels(
+    own: tuple[str, ...] | None, other: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    if own is None or (other is not None and _are_mere_numbers(own)):
+        return other
+    if other is None or own == other or _are_mere_numbers(other):
+        return own
+    raise CobayesError(
+        f"the hypotheses are labelled {label_rules.shorten(own, 4)} on one side and "
+        f"{label_rules.shorten(other, 4)} on the other.",
+        "give both the same labels in the same order.",
+    )
+
+
+def _are_mere_numbers(labels: tuple[str, ...]) -> bool:
+    """Tell whether labels only count positions, as they do where nobody gave any."""
+    return labels == tuple(str(position) for position in range(len(labels)))

@@ -1,0 +1,261 @@
+"""Atomic measures and the operator Psi."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+from cobayes.theory.measures import AtomicMeasure
+
+seeds = st.integers(0, 2**32 - 1)
+RULES = [cb.BI, cb.SCBI]
+
+
+def random_case(seed, n=None, m=None):
+    rng = np.random.default_rng(seed)
+    n = n or int(rng.integers(2, 6))
+    m = m or int(rng.integers(2, 6))
+    return rng.exponential(size=(n, m)) + 0.01, rng.dirichlet(np.ones(m)), rng
+
+
+def sorted_atoms(measure):
+    order = np.lexsort(measure.beliefs.round(9).T)
+    return measure.weights[order], measure.beliefs[order]
+
+
+@pytest.mark.parametrize("kind", RULES)
+@given(seed=seeds)
+@settings(max_examples=30, deadline=None)
+def test_one_round_is_the_sum_over_data_of_equation_4(kind, seed):
+    matrix, belief, rng = random_case(seed)
+    rule = kind(matrix)
+    h = int(rng.integers(matrix.shape[1]))
+    after = AtomicMeasure.at(belief).push(rule, h)
+    np.testing.assert_allclose(after.weights, rule.teach(belief, h), rtol=1e-9)
+    np.testing.assert_allclose(after.beliefs, rule.posteriors(belief), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", RULES)
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_psi_preserves_convex_combinations(kind, seed):
+    matrix, one, rng = random_case(seed)
+    other = rng.dirichlet(np.ones(matrix.shape[1]))
+    rule = kind(matrix)
+    parts = [AtomicMeasure.at(one).push(rule, 0), AtomicMeasure.at(other)]
+    whole = AtomicMeasure.mixture([0.3, 0.7], parts).push(rule, 0)
+    apart = AtomicMeasure.mixture([0.3, 0.7], [part.push(rule, 0) for part in parts])
+    np.testing.assert_allclose(whole.weights, apart.weights, rtol=1e-13)
+    np.testing.assert_allclose(whole.log_beliefs, apart.log_beliefs, rtol=1e-13)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_teaching_is_uniform_data_conditioned_on_where_the_belief_ends(seed):
+    """E_h[f(theta_k)] = E_U[f(theta_k) theta_k(h)] / theta_0(h): a Doob transform."""
+    matrix, prior, _ = random_case(seed, n=3)
+    rule = cb.SCBI(matrix)
+    taught = uniform = AtomicMeasure.at(prior)
+    for _ in range(3):
+        taught, uniform = taught.push(rule, 0), uniform.push_data(rule)
+
+    def function(beliefs):
+        return np.cos(5.0 * beliefs).sum(axis=1)
+
+    conditioned = uniform.expect(lambda b: function(b) * b[:, 0]) / prior[0]
+    assert taught.expect(function) == pytest.approx(conditioned, rel=1e-9, abs=1e-9)
+
+
+def test_push_data_follows_the_given_distribution_and_leaves_out_impossible_data():
+    matrix, belief, _ = random_case(7, n=3)
+    rule = cb.SCBI(matrix)
+    after = AtomicMeasure.at(belief).push_data(rule, [0.25, 0.0, 0.75])
+    np.testing.assert_allclose(after.weights, [0.25, 0.75])
+    np.testing.assert_allclose(after.beliefs, rule.posteriors(belief)[[0, 2]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_the_order_of_the_data_changes_nothing(kind):
+    matrix, belief, rng = random_case(11, n=4, m=3)
+    shuffled = matrix[rng.permutation(4)]
+    one = sorted_atoms(AtomicMeasure.at(belief).push(kind(matrix), 1).push(kind(matrix), 1))
+    two = sorted_atoms(AtomicMeasure.at(belief).push(kind(shuffled), 1).push(kind(shuffled), 1))
+    for own, other in zip(one, two, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-9)
+
+
+def test_moments_agree_with_plain_sums():
+    _, _, rng = random_case(5)
+    weights, beliefs = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(3), size=6)
+    measure = AtomicMeasure.from_atoms(weights, beliefs)
+    mean = sum(w * b for w, b in zip(weights, beliefs, strict=True))
+    variance = sum(w * (b - mean) ** 2 for w, b in zip(weights, beliefs, strict=True))
+    np.testing.assert_allclose(measure.mean(), mean, rtol=1e-14)
+    np.testing.assert_allclose(measure.std(), np.sqrt(variance), rtol=1e-12)
+    np.testing.assert_allclose(measure.moment(3), weights @ beliefs**3, rtol=1e-13)
+    second = measure.expect(lambda b: b[:, :, None] * b[:, None, :])
+    np.testing.assert_allclose(np.diag(second), measure.moment(2), rtol=1e-13)
+
+
+def test_a_single_belief_has_no_spread_at_all():
+    assert (AtomicMeasure.at([0.1, 0.2, 0.7]).std() == 0.0).all()
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4])
+def test_merging_under_bi_leaves_one_atom_for_each_count_of_the_data(rounds):
+    matrix, belief, _ = random_case(13, n=3, m=4)
+    rule = cb.BI(matrix)
+    every = merged = AtomicMeasure.at(belief)
+    for _ in range(rounds):
+        every, merged = every.push(rule, 2), merged.push(rule, 2).merged()
+    assert len(every) == 3**rounds
+    assert len(merged) == math.comb(3 + rounds - 1, rounds)
+    assert merged.weights.sum() == pytest.approx(1.0, abs=1e-14)
+    np.testing.assert_allclose(merged.mean(), every.mean(), rtol=1e-12)
+    np.testing.assert_allclose(merged.std(), every.std(), rtol=1e-9)
+
+
+def test_merging_keeps_apart_what_differs_and_joins_what_straddles_any_grid():
+    step = 1e-10
+    beliefs = [[0.5 - k * step, 0.5 + k * step] for k in (-1, 0, 1)]
+    measure = AtomicMeasure.from_atoms([0.25, 0.25, 0.5], beliefs)
+    assert len(measure.merged(1e-9)) == 1
+    assert len(measure.merged(1e-11)) == 3
+    assert measure.merged(1e-9).weights.tolist() == [1.0]
+    # Ruled out is not the same as unlikely, and equals itself.
+    corner = AtomicMeasure.from_atoms([0.2, 0.3, 0.5], [[0, 1], [0, 1], [1e-300, 1.0]])
+    assert sorted(corner.merged().weights) == [0.5, 0.5]
+
+
+@given(seed=seeds, mass=st.floats(0.0, 0.4))
+@settings(max_examples=40, deadline=None)
+def test_pruning_errs_by_no_more_than_it_says(seed, mass):
+    matrix, belief, rng = random_case(seed, n=4)
+    rule = cb.SCBI(matrix)
+    exact = rough = AtomicMeasure.at(belief)
+    for _ in range(3):
+        exact, rough = exact.push(rule, 0), rough.push(rule, 0).pruned(mass / 3.0)
+    assert rough.pruned_mass <= mass
+    assert rough.weights.sum() == pytest.approx(1.0, abs=1e-13)
+    level = rng.uniform()
+    for function in (lambda b: b[:, 0], lambda b: (b[:, 0] > level).astype(float)):
+        error = abs(exact.expect(function) - rough.expect(function))
+        assert error <= rough.pruned_mass + 1e-12
+
+
+def test_pruning_drops_the_lightest_and_reports_their_weight():
+    measure = AtomicMeasure.from_atoms(
+        [0.05, 0.6, 0.1, 0.25], [[0.1, 0.9], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]]
+    )
+    pruned = measure.pruned(0.16)
+    assert pruned.pruned_mass == pytest.approx(0.15)
+    np.testing.assert_allclose(pruned.beliefs[:, 0], [0.2, 0.4])
+    np.testing.assert_allclose(pruned.weights, [0.6 / 0.85, 0.25 / 0.85])
+    assert len(measure.pruned(0.999)) == 1
+    assert measure.pruned(0.0) is measure
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_tiny_beliefs_stay_exact(kind):
+    # A quotient of beliefs changes by the quotient of likelihoods, far below 1e-308 as well.
+    rule = kind([[1.0, 2.0], [3.0, 1.0]])
+    logs = np.array([[0.0, -5000.0]])
+    after = AtomicMeasure(np.ones(1), logs).push(rule, 0)
+    likelihood = rule.likelihood([1.0, 0.0])
+    odds = after.log_beliefs[:, 1] - after.log_beliefs[:, 0]
+    np.testing.assert_allclose(
+        odds + 5000.0, np.log(likelihood[:, 1] / likelihood[:, 0]), rtol=0, atol=1e-11
+    )
+    mean_log_odds = after.expect(lambda b: b[:, 1] - b[:, 0], log=True)
+    assert mean_log_odds == pytest.approx(after.weights @ odds, rel=1e-12)
+
+
+def test_atoms_that_rule_the_taught_hypothesis_out_are_refused_unless_they_weigh_nothing():
+    rule = cb.SCBI([[1.0, 2.0], [3.0, 1.0]])
+    with pytest.raises(cb.CobayesError, match="teaching is impossible"):
+        AtomicMeasure.at([1.0, 0.0]).push(rule, 1)
+    mixed = AtomicMeasure.from_atoms([1.0, 0.0], [[0.5, 0.5], [1.0, 0.0]])
+    assert len(mixed) == 1
+    assert len(mixed.push(rule, 1)) == 2
+    # Uniform data ask for no true hypothesis.
+    assert AtomicMeasure.at([1.0, 0.0]).push_data(rule).mean().tolist() == [1.0, 0.0]
+
+
+def test_labels_come_from_the_rule_and_must_agree():
+    rule = cb.BI(cb.Model([[1.0, 2.0], [3.0, 1.0]], ["up", "down"], ["A", "B"]))
+    after = AtomicMeasure.at([0.5, 0.5]).push(rule, "B")
+    assert after.hypotheses == ("A", "B")
+    assert list(after.to_dataframe().columns) == ["weight", "A", "B"]
+    assert after.to_xarray()["belief"].sel(hypothesis="B").shape == (2,)
+    assert "A: " in repr(after)
+    named = AtomicMeasure.at({"A": 0.25, "B": 0.75})
+    assert named.push(rule, "A").hypotheses == ("A", "B")
+    assert named.push(cb.BI(np.ones((2, 2))), 0).hypotheses == ("A", "B")
+    assert AtomicMeasure.at([0.5, 0.5], range(2)).push(rule, 0).hypotheses == ("A", "B")
+    with pytest.raises(cb.CobayesError, match="labelled 'B', 'A' on one side"):
+        AtomicMeasure.at({"B": 0.25, "A": 0.75}).push(rule, "A")
+
+
+def test_bad_measures_are_refused_with_a_reason():
+    rule = cb.BI(np.ones((2, 3)))
+    with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule over 3"):
+        AtomicMeasure.at([0.5, 0.5]).push(rule, 0)
+    with pytest.raises(cb.CobayesError, match=r"sum to 0\.5"):
+        AtomicMeasure.from_atoms([0.5], [[0.5, 0.5]])
+    with pytest.raises(cb.CobayesError, match=r"shape \(2,\); expected \(1,\)"):
+        AtomicMeasure.from_atoms([0.5, 0.5], [[0.5, 0.5]])
+    with pytest.raises(cb.CobayesError, match="negative"):
+        AtomicMeasure.from_atoms([1.5, -0.5], [[0.5, 0.5], [1.0, 0.0]])
+    with pytest.raises(cb.CobayesError, match="one distribution for each atom"):
+        AtomicMeasure.from_atoms([1.0], [0.5, 0.5])
+    with pytest.raises(cb.CobayesError, match="different numbers"):
+        AtomicMeasure.mixture([0.5, 0.5], [AtomicMeasure.at([1.0]), AtomicMeasure.at([0.5, 0.5])])
+    for bad in (-0.1, 1.0, math.nan):
+        with pytest.raises(cb.CobayesError, match="mass to prune"):
+            AtomicMeasure.at([1.0]).pruned(bad)
+        with pytest.raises(cb.CobayesError, match="tolerance"):
+            AtomicMeasure.at([1.0]).merged(bad)
+
+
+def test_a_function_of_one_belief_instead_of_all_is_explained():
+    measure = AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8, 0.0], [0.4, 0.6, 0.0]])
+    with pytest.raises(cb.CobayesError, match="one for each atom"):
+        measure.expect(lambda belief: belief[0])
+
+
+def test_a_measure_too_large_for_memory_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr("cobayes.theory.measures.MOST_NUMBERS", 100)
+    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(4, 2)))
+    measure = AtomicMeasure.at([0.5, 0.5]).push(rule, 0).push(rule, 0)
+    with pytest.raises(cb.CobayesError, match="from 16 to 64 atoms"):
+        measure.push(rule, 0)
+
+
+def test_a_measure_cannot_be_changed():
+    measure = AtomicMeasure.at([0.5, 0.5])
+    with pytest.raises(ValueError, match="read-only"):
+        measure.weights[0] = 0.0
+    with pytest.raises(AttributeError):
+        measure.pruned_mass = 1.0
+
+
+def test_the_number_of_threads_changes_no_bit():
+    from cobayes.threads import set_num_threads
+
+    rule = cb.SCBI(np.random.default_rng(1).exponential(size=(9, 4)))
+    results = []
+    for threads in (1, 3):
+        set_num_threads(threads)
+        try:
+            measure = AtomicMeasure.at([0.25] * 4)
+            for _ in range(4):
+                measure = measure.push(rule, 2)
+            results.append(measure)
+        finally:
+            set_num_threads(None)
+    assert len(results[0]) == 6561
+    np.testing.assert_array_equal(results[0].weights, results[1].weights)
+    np.testing.assert_array_equal(results[0].log_beliefs, results[1].log_beliefs)
