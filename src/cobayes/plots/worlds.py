@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,7 @@ def plot_world(
             )
         )
         _write_goal(ax, row, column, label, None if belief is None else level)
-    _draw_path(ax, path)
+    _draw_path(ax, path, list(world.goals.values()))
     ax.set_xlim(-0.55, world.width - 0.45)
     ax.set_ylim(world.height - 0.45, -0.55)
     ax.set_aspect("equal")
@@ -208,6 +208,10 @@ def save_animation(
     # One palette for all frames; between them the first and the last hold every colour.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
+    # Quantising makes the paper a little grey or blue: its nearest colour becomes white again.
+    colors = np.array(palette.getpalette()).reshape(-1, 3)
+    colors[colors.sum(axis=1).argmax()] = 255
+    palette.putpalette(colors.ravel().tolist())
     frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
     milliseconds = round(1000 * seconds)
     try:
@@ -300,7 +304,7 @@ def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None
         ax.text(
             column,
             row + 0.3,
-            f"{level:.0%}",
+            _percent(level),
             ha="center",
             va="center",
             fontsize=7.5,
@@ -310,7 +314,16 @@ def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None
         )
 
 
-def _draw_path(ax: Axes, path: Sequence[tuple[int, int]]) -> None:
+def _percent(level: float) -> str:
+    """Write a share without claiming certainty that is not there."""
+    if 0.0 < level < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= level < 1.0 else f"{level:.0%}"
+
+
+def _draw_path(
+    ax: Axes, path: Sequence[tuple[int, int]], goals: Collection[tuple[int, int]]
+) -> None:
     if not path:
         return
     rows, columns = np.array(path, dtype=float).T
@@ -328,4 +341,14 @@ def _draw_path(ax: Axes, path: Sequence[tuple[int, int]]) -> None:
                 arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.6},
                 zorder=5,
             )
-    ax.plot(columns[-1], rows[-1], "o", color=INK, markersize=11, markeredgecolor="white", zorder=7)
+    # On a goal the walker stands in the corner, so that the label can be read.
+    aside = 0.32 if tuple(path[-1]) in goals else 0.0
+    ax.plot(
+        columns[-1] + aside,
+        rows[-1] - aside,
+        "o",
+        color=INK,
+        markersize=8 if aside else 11,
+        markeredgecolor="white",
+        zorder=7,
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import shorten
+from cobayes.labels import find, shorten
 from cobayes.model import Model
 from cobayes.worlds.values import distances, value_iteration
 
@@ -85,16 +85,11 @@ class World(ABC):
 
     def goal_index(self, goal: int | str) -> int:
         """Return the position of a goal given by position or label."""
-        return self._shape_model.hypothesis_index(goal)
+        return find(goal, self.goal_labels, "goal")
 
     def action_index(self, action: int | str) -> int:
         """Return the position of a move given by position or label."""
-        return self._shape_model.datum_index(action)
-
-    @cached_property
-    def _shape_model(self) -> Model:
-        shape = (len(self.action_labels), len(self.goal_labels))
-        return Model(np.ones(shape), self.action_labels, self.goal_labels)
+        return find(action, self.action_labels, "move")
 
     @property
     def is_deterministic(self) -> bool:

@@ -12,28 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position, shorten
+from cobayes.labels import is_position
 from cobayes.worlds.base import World, require_discount, require_reward
+from cobayes.worlds.moves import FOUR_MOVES, PAPER_MOVES, Square, read_moves, read_slip
 
 Array = NDArray[np.float64]
-Square = tuple[int, int]
-
-MOVES: dict[str, Square] = {
-    "left": (0, -1),
-    "up": (-1, 0),
-    "right": (0, 1),
-    "down": (1, 0),
-    "stay": (0, 0),
-    "up-left": (-1, -1),
-    "up-right": (-1, 1),
-    "down-left": (1, -1),
-    "down-right": (1, 1),
-}
-"""Moves known by name, as (rows, columns) to go; row 0 is the top."""
-
-FOUR_MOVES = ("left", "up", "right", "down")
-PAPER_MOVES = ("left", "up", "right")
-KING_MOVES = (*FOUR_MOVES, "up-left", "up-right", "down-left", "down-right")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -97,8 +80,8 @@ class GridWorld(World):
         set_field(self, "start", self._free_square(start, "the start"))
         set_field(self, "goal_items", self._goals(goals))
         set_field(self, "discount", require_discount(discount))
-        set_field(self, "action_items", _actions(actions))
-        set_field(self, "slip", _slip(slip, len(self.action_items)))
+        set_field(self, "action_items", read_moves(actions))
+        set_field(self, "slip", read_slip(slip, len(self.action_items)))
         set_field(self, "reward", require_reward(reward))
         self.require_reachable()
 
@@ -369,34 +352,3 @@ def _size(value: Any, name: str) -> int:
     if not is_position(value) or value < 1:
         raise CobayesError(f"the {name} is {value!r}; expected a positive whole number.")
     return int(value)
-
-
-def _slip(slip: Any, num_actions: int) -> float:
-    if not isinstance(slip, int | float | np.number) or not 0.0 <= float(slip) < 1.0:
-        raise CobayesError(f"slip is {slip!r}; expected a probability below 1.")
-    if slip > 0.0 and num_actions < 2:
-        raise CobayesError("with a single move there is nothing to slip to.", "use slip=0.")
-    return float(slip)
-
-
-def _actions(actions: Any) -> tuple[tuple[str, Square], ...]:
-    if isinstance(actions, str):
-        actions = (actions,)
-    if isinstance(actions, Mapping):
-        items = tuple((str(name), tuple(step)) for name, step in actions.items())
-    else:
-        names = list(actions)
-        for name in names:
-            if name not in MOVES:
-                raise CobayesError(
-                    f"there is no move called {name!r}.", f"choose from: {shorten(list(MOVES))}."
-                )
-        items = tuple((name, MOVES[name]) for name in names)
-    if not items or len({name for name, _ in items}) != len(items):
-        raise CobayesError(f"the moves are {[name for name, _ in items]}; names must differ.")
-    for name, step in items:
-        if len(step) != 2 or not all(is_position(part) for part in step):
-            raise CobayesError(
-                f"move {name!r} goes by {step!r}; expected (rows, columns) in whole numbers."
-            )
-    return tuple((name, (int(step[0]), int(step[1]))) for name, step in items)
