@@ -10,14 +10,19 @@ from cobayes.rules import BI, SCBI, Rule
 
 Array = NDArray[np.float64]
 
-# Beliefs that are answered together: enough to keep compiled code busy, few enough for the cache.
-BLOCK = 256
+# Beliefs are answered in blocks that keep compiled code busy and yet fit into the cache;
+# these count numbers in the answer, except the first two, which count beliefs.
+SMALLEST_BLOCK = 64
+LARGEST_BLOCK = 4096
+COMFORTABLE_ANSWER = 100_000
 LARGEST_ANSWER = 4_000_000
 
 
 def block_size(rule: Rule) -> int:
-    """Return how many beliefs to answer at once, so that the answer takes 32 MB at most."""
-    return max(1, min(BLOCK, LARGEST_ANSWER // rule.model.matrix.size))
+    """Return how many beliefs to answer at once; the answer takes 32 MB at most."""
+    size = rule.model.matrix.size
+    comfortable = min(LARGEST_BLOCK, max(SMALLEST_BLOCK, COMFORTABLE_ANSWER // size))
+    return max(1, min(comfortable, LARGEST_ANSWER // size))
 
 
 def has_compiled_form(rule: Rule) -> bool:

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import labels as label_rules
 from cobayes.errors import CobayesError, import_optional
-from cobayes.model import SUM_SLACK, as_distribution
+from cobayes.model import as_distribution
 from cobayes.rules import Rule
 from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
+from cobayes.theory.measure_checks import checked_weights, joined_labels
 from cobayes.threads import map_chunks
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class AtomicMeasure:
             hypotheses = list(rows[0].keys())  # type: ignore[union-attr]
         given = None if hypotheses is None else list(hypotheses)
         labels = label_rules.make_labels(given, len(rows[0]), "hypothesis")  # type: ignore[arg-type]
-        shares = _checked_weights(weights, len(rows), "weights")
+        shares = checked_weights(weights, len(rows), "weights")
         checked = [as_distribution(row, labels, "hypothesis", "belief") for row in rows]
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
@@ -119,12 +120,12 @@ class AtomicMeasure:
             Over the same hypotheses.
         """
         parts = list(measures)
-        checked = _checked_weights(shares, len(parts), "shares")
+        checked = checked_weights(shares, len(parts), "shares")
         if len({part.log_beliefs.shape[1] for part in parts}) > 1:
             raise CobayesError("the measures are over different numbers of hypotheses.")
         labels = None
         for part in parts:
-            labels = _joined_labels(labels, part.hypotheses)
+            labels = joined_labels(labels, part.hypotheses)
         chosen = [(share, part) for share, part in zip(checked, parts, strict=True) if share > 0.0]
         return cls(
             np.concatenate([share * part.weights for share, part in chosen]),
@@ -356,7 +357,7 @@ class AtomicMeasure:
                 f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "
                 f"{rule.model.num_hypotheses}."
             )
-        return _joined_labels(self.hypotheses, rule.model.hypotheses)
+        return joined_labels(self.hypotheses, rule.model.hypotheses)
 
     def _moved(
         self,
@@ -403,37 +404,3 @@ class AtomicMeasure:
             log_beliefs=logs.reshape(-1, width),
             hypotheses=labels,
         )
-
-
-def _checked_weights(values: ArrayLike, count: int, name: str) -> Array:
-    array = np.array(values, dtype=np.float64)
-    if array.shape != (count,):
-        raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
-    if not (np.isfinite(array).all() and (array >= 0.0).all()):
-        raise CobayesError(f"the {name} hold a number that is negative or not finite.")
-    total = float(array.sum())
-    if abs(total - 1.0) > SUM_SLACK:
-        raise CobayesError(
-            f"the {name} sum to {total:.6g}, not to 1.",
-            "divide them by their sum (rounding up to 1e-3 is mended silently).",
-        )
-    return array / total
-
-
-def _joined_labels(
-    own: tuple[str, ...] | None, other: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    if own is None or (other is not None and _are_mere_numbers(own)):
-        return other
-    if other is None or own == other or _are_mere_numbers(other):
-        return own
-    raise CobayesError(
-        f"the hypotheses are labelled {label_rules.shorten(own, 4)} on one side and "
-        f"{label_rules.shorten(other, 4)} on the other.",
-        "give both the same labels in the same order.",
-    )
-
-
-def _are_mere_numbers(labels: tuple[str, ...]) -> bool:
-    """Tell whether labels only count positions, as they do where nobody gave any."""
-    return labels == tuple(str(position) for position in range(len(labels)))
