@@ -148,7 +148,7 @@ class GridWorld(World):
         **options
             Further arguments of `GridWorld`.
         """
-        lines = [line.strip() for line in text.strip().splitlines()]
+        lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:
             raise CobayesError(
                 f"the rows of the board have {sorted({len(line) for line in lines})} squares.",

@@ -1,0 +1,78 @@
+"""The command ``cobayes world``."""
+
+import json
+
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from cobayes.cli.failures import FriendlyGroup
+from cobayes.cli.world import world
+from cobayes.worlds import GridWorld, plan_trajectory
+
+app = typer.Typer(cls=FriendlyGroup, pretty_exceptions_enable=False)
+app.callback()(lambda: None)
+app.command("world")(world)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["world", *map(str, arguments)])
+
+
+def test_json_holds_the_planned_walks_and_nothing_else_is_on_stdout():
+    done = run("--moves", "plan", "--json", "--discount", 0.4)
+    assert done.exit_code == 0
+    content = json.loads(done.stdout)
+    assert GridWorld.from_dict(content["world"]) == GridWorld.paper(0.4)
+    for walk, rule in zip(content["walks"], ("SCBI", "BI"), strict=True):
+        plan = plan_trajectory(GridWorld.paper(0.4), "A", rule)
+        assert walk == json.loads(json.dumps(plan.to_dict()))
+
+
+def test_same_seed_prints_the_same_walk():
+    assert run("--seed", 3).stdout == run("--seed", 3).stdout
+    assert run("--seed", 3, "--moves", "any").stdout != run("--seed", 4, "--moves", "any").stdout
+
+
+def test_seed_that_was_chosen_is_told():
+    done = run("--rule", "scbi", "--moves", "any", "--slip", 0.2)
+    assert "add --seed" in done.stderr
+    assert "add --seed" not in done.stdout
+
+
+def test_terminal_output_names_moves_beliefs_and_costs():
+    done = run("--moves", "plan")
+    assert done.exit_code == 0
+    assert "SCBI: 95 % sure after 2 moves; at A after 5 moves (0 more than needed)" in done.stdout
+    assert "0.9583" in done.stdout
+
+
+def test_board_is_read_from_a_file_and_animated(tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("A.#B\n....\n.S..\n")
+    gif = tmp_path / "walk.gif"
+    done = run("--board", board, "--goal", "B", "--seed", 1, "--gif", gif)
+    assert done.exit_code == 0, done.stderr
+    with Image.open(gif) as picture:
+        assert picture.n_frames == 5
+    assert f"wrote {gif}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--discount", 1.0), "the discount is 1.0"),
+        (("--goals", 9), "9 goals do not fit"),
+        (("--goal", "Z"), "no goal called 'Z'"),
+        (("--gif", "/nowhere/x.gif"), "does not exist"),
+        (("--gif", "walk.mp4", "--seed", 1), "written as .gif"),
+        (("--board", "nowhere.txt"), "cannot be read"),
+        (("--slip", 2), "slip is 2"),
+    ],
+)
+def test_bad_input_is_one_line_with_exit_code_two(arguments, message):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
