@@ -63,6 +63,23 @@ class _Vectors:
         return [builder.load(variable) for variable in variables]
 
 
+def _pair_values(vectors, first, second, stride, num_data, first_totals, second_totals, step):
+    """Return, for both directions, how near two columns are under either rule."""
+    builder = vectors.builder
+    columns = {f"a{plane}": (first, plane, stride) for plane in range(3)}
+    columns |= {f"b{plane}": (second, plane, stride) for plane in range(3)}
+    sums = vectors.sums(columns, num_data, [("a0", "b1"), ("b0", "a1"), ("b0", "a2"), ("a0", "b2")])
+    values = []
+    for own, other, cross, ratio in (
+        (first_totals, second_totals, sums[0], sums[2]),
+        (second_totals, first_totals, sums[1], sums[3]),
+    ):
+        cross = builder.fmul(cross, vectors.load(own, 0, step))
+        values.append(builder.fsub(cross, vectors.load(other, 1, step)))
+        values.append(builder.fmul(ratio, vectors.load(other, 2, step)))
+    return values
+
+
 @lowered
 def compare_columns(
     typingctx,  # noqa: ARG001
@@ -90,27 +107,53 @@ def compare_columns(
     """
 
     def generate(context, builder, signature, arguments):  # noqa: ARG001
-        first, second, stride, num_data, first_totals, second_totals, totals_stride = arguments
         vectors = _Vectors(builder)
-        columns = {f"a{plane}": (first, plane, stride) for plane in range(3)}
-        columns |= {f"b{plane}": (second, plane, stride) for plane in range(3)}
-        sums = vectors.sums(
-            columns, num_data, [("a0", "b1"), ("b0", "a1"), ("b0", "a2"), ("a0", "b2")]
-        )
-        for own, other, cross, ratio in (
-            (first_totals, second_totals, sums[0], sums[2]),
-            (second_totals, first_totals, sums[1], sums[3]),
+        values = _pair_values(vectors, *arguments)
+        first_totals, second_totals, stride = arguments[4:]
+        for own, plane, order, value in (
+            (first_totals, 3, ">", values[0]),
+            (first_totals, 4, "<", values[1]),
+            (second_totals, 3, ">", values[2]),
+            (second_totals, 4, "<", values[3]),
         ):
-            inverse_total = vectors.load(own, 0, totals_stride)
-            log_total = vectors.load(other, 1, totals_stride)
-            cross = builder.fsub(builder.fmul(cross, inverse_total), log_total)
-            ratio = builder.fmul(ratio, vectors.load(other, 2, totals_stride))
-            for plane, order, value in ((3, ">", cross), (4, "<", ratio)):
-                best = vectors.load(own, plane, totals_stride)
-                vectors.store(vectors.extreme(order, value, best), own, plane, totals_stride)
+            best = vectors.load(own, plane, stride)
+            vectors.store(vectors.extreme(order, value, best), own, plane, stride)
         return context.get_dummy_value()
 
     return types.none(*(types.int64,) * 7), generate
+
+
+@lowered
+def pair_of_columns(
+    typingctx,  # noqa: ARG001
+    first,  # noqa: ARG001
+    second,  # noqa: ARG001
+    stride,  # noqa: ARG001
+    num_data,  # noqa: ARG001
+    first_totals,  # noqa: ARG001
+    second_totals,  # noqa: ARG001
+    totals_stride,  # noqa: ARG001
+    out,  # noqa: ARG001
+    out_stride,  # noqa: ARG001
+):
+    """Store what `compare_columns` takes extremes of, for one pair of columns.
+
+    Parameters
+    ----------
+    first, second, stride, num_data, first_totals, second_totals, totals_stride
+        As in `compare_columns`.
+    out, out_stride
+        Address of the first result and bytes between results: the cross term and the ratio
+        with the first column taught, then both with the second one taught.
+    """
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        vectors = _Vectors(builder)
+        for plane, value in enumerate(_pair_values(vectors, *arguments[:7])):
+            vectors.store(value, arguments[7], plane, arguments[8])
+        return context.get_dummy_value()
+
+    return types.none(*(types.int64,) * 9), generate
 
 
 @lowered

@@ -119,8 +119,8 @@ def _draw_pairs(states: NDArray[np.uint64], num_data: int, _: int, num_samples: 
 def _draw_groups(states: NDArray[np.uint64], num_data: int, num_hypotheses: int, num_samples: int):
     # Generators fill whole rounds of lanes, so every plane may end in unused numbers.
     rounds = -(-num_data * num_hypotheses * WIDTH // LANES)
-    planes = _aligned((3, rounds * LANES))
-    totals = _aligned((7, num_hypotheses * WIDTH))
+    planes = aligned_array((3, rounds * LANES))
+    totals = aligned_array((7, num_hypotheses * WIDTH))
     for start in range(0, num_samples, _BLOCK_SAMPLES):
         count = min(_BLOCK_SAMPLES, num_samples - start)
         rates = np.empty((2, -(-count // WIDTH), WIDTH))
@@ -128,7 +128,7 @@ def _draw_groups(states: NDArray[np.uint64], num_data: int, num_hypotheses: int,
         yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]
 
 
-def _aligned(shape: tuple[int, ...]) -> NDArray[np.float64]:
+def aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return an empty array that starts on a cache line, so that no vector straddles two."""
     size = int(np.prod(shape))
     buffer = np.empty(size + 8)

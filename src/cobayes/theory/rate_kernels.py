@@ -95,29 +95,41 @@ def sample_two_columns(states, work, num_data, bayes, cooperative):
 
 
 @compiled(fastmath=FUSED)
-def fill_entries(states, values, logs, inverses):
-    """Fill flat arrays, a multiple of LANES long, with exponentials x, log x and 1/x."""
+def fill_uniforms(states, out):
+    """Fill a flat array, a multiple of LANES long, with uniform numbers."""
     use_wide_vectors()
-    for start in range(0, values.shape[0], _L):
-        x_out = values[start : start + _L]
-        log_out = logs[start : start + _L]
-        inverse_out = inverses[start : start + _L]
+    for start in range(0, out.shape[0], _L):
+        part = out[start : start + _L]
         for k in range(_L):
             s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
             u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
             states[k], states[_L + k] = s0, s1
             states[2 * _L + k], states[3 * _L + k] = s2, s3
-            x_out[k] = -lane_log(u)
-        for k in range(_L):
-            x = x_out[k]
-            exponent, fraction = split_exponent(x)
-            inverse = 1.0 / (x * (fraction + 1.0))
-            log_out[k] = log_from_parts(exponent, (fraction - 1.0) * (x * inverse))
-            inverse_out[k] = (fraction + 1.0) * inverse
+            part[k] = u
 
 
 @compiled(fastmath=FUSED)
-def _sum_columns(planes, num_data, num_hypotheses, totals):
+def logs_and_inverses(values, logs, inverses):
+    """Fill two flat arrays with log x and 1/x; one division serves both."""
+    use_wide_vectors()
+    for k in range(values.size):
+        x = values[k]
+        exponent, fraction = split_exponent(x)
+        inverse = 1.0 / (x * (fraction + 1.0))
+        logs[k] = log_from_parts(exponent, (fraction - 1.0) * (x * inverse))
+        inverses[k] = (fraction + 1.0) * inverse
+
+
+@compiled(fastmath=FUSED)
+def to_exponentials(values):
+    """Turn uniform numbers into exponentials, in place."""
+    use_wide_vectors()
+    for k in range(values.size):
+        values[k] = -lane_log(values[k])
+
+
+@compiled(fastmath=FUSED)
+def sum_columns(planes, num_data, num_hypotheses, totals):
     """Put the sums over every column of x, x log x and log x into the first three rows."""
     use_wide_vectors()
     # Signed like the offsets: Numba would make a float of signed plus unsigned.
@@ -129,7 +141,7 @@ def _sum_columns(planes, num_data, num_hypotheses, totals):
 
 
 @compiled(fastmath=FUSED)
-def _prepare(totals, num_data):
+def prepare_totals(totals, num_data):
     """Turn the sums into 1/S, log S, exp(-c), two starting values, sum x log x / S and c."""
     use_wide_vectors()
     # One short loop for each step: with more arrays the compiler gives up on vectors.
@@ -175,7 +187,8 @@ def _find_nearest(planes, num_data, num_hypotheses, totals):
 
 
 @compiled(fastmath=FUSED)
-def _log_row(row):
+def log_row(row):
+    """Take logarithms in place."""
     use_wide_vectors()
     for k in range(row.size):
         row[k] = lane_log(row[k])
@@ -202,11 +215,13 @@ def sample_columns(states, planes, totals, num_data, bayes, cooperative):
     num_hypotheses = totals.shape[1] // WIDTH
     offset = math.log(num_data)
     for group in range(bayes.shape[0]):
-        fill_entries(states, planes[0], planes[1], planes[2])
-        _sum_columns(planes, num_data, num_hypotheses, totals)
-        _prepare(totals, num_data)
+        fill_uniforms(states, planes[0])
+        to_exponentials(planes[0])
+        logs_and_inverses(planes[0], planes[1], planes[2])
+        sum_columns(planes, num_data, num_hypotheses, totals)
+        prepare_totals(totals, num_data)
         _find_nearest(planes, num_data, num_hypotheses, totals)
-        _log_row(totals[4])
+        log_row(totals[4])
         for lane in range(WIDTH):
             rate = 0.0
             rate_sharp = 0.0
