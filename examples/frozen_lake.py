@@ -71,15 +71,9 @@ def main():
     taxi = gymnasium.make(taxi_name)
     state, _ = taxi.reset(seed=2)
     streets = taxi_world(taxi, state, discount=0.7)
-    destination = list(streets.goal_labels).index(
-        ["red", "green", "yellow", "blue"][list(taxi.unwrapped.decode(state))[3]]
-    )
+    destination = ["red", "green", "yellow", "blue"][state % 4]
     seen = walk_in_environment(taxi, streets, destination, "SCBI", seed=2)
-    show(
-        f"A taxi to {streets.goal_labels[destination]}, seen by somebody in the street",
-        streets,
-        seen,
-    )
+    show(f"A taxi to {destination}, seen by somebody in the street", streets, seen)
 
 
 if __name__ == "__main__":

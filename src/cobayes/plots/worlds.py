@@ -161,7 +161,7 @@ def plot_certainty(
         style = line_style(walk.learner_rule, position)
         ax.plot(range(len(values)), values, label=describe_agents(walk), markersize=4, **style)
     ax.axhline(0.95, color="#888888", linewidth=0.8, linestyle=":")
-    ax.text(longest, 0.945, "95 %", ha="right", va="top", fontsize=8, color="#666666")
+    ax.text(-0.1, 0.945, "95 %", ha="left", va="top", fontsize=8, color="#666666")
     ax.set_xlim(-0.2, max(longest, 1) + 0.2)
     ax.set_ylim(0.0, 1.03)
     ax.set_xlabel("moves")
@@ -208,9 +208,9 @@ def save_animation(
     # One palette for all frames; between them the first and the last hold every colour.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
-    # Quantising makes the paper a little grey or blue: its nearest colour becomes white again.
+    # Colours are matched coarsely, and paper would come out a little grey or blue.
     colors = np.array(palette.getpalette()).reshape(-1, 3)
-    colors[colors.sum(axis=1).argmax()] = 255
+    colors[colors.min(axis=1) >= 244] = 255
     palette.putpalette(colors.ravel().tolist())
     frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
     milliseconds = round(1000 * seconds)
