@@ -18,7 +18,6 @@ from cobayes import threads
 
 _VARIABLES = (
     "COBAYES_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -27,11 +26,21 @@ _VARIABLES = (
 )
 
 
+# Numba refuses to have it changed once its threads run, so only new processes get it.
+_VARIABLES_OF_WORKERS = (*_VARIABLES, "NUMBA_NUM_THREADS")
+
+
 @contextlib.contextmanager
-def environment() -> Iterator[None]:
-    """Set the variables for processes started, and libraries loaded, within the block."""
-    before = {name: os.environ.get(name) for name in _VARIABLES}
-    os.environ.update(dict.fromkeys(_VARIABLES, "1"))
+def environment(names: tuple[str, ...] = _VARIABLES_OF_WORKERS) -> Iterator[None]:
+    """Set the variables for processes started, and libraries loaded, within the block.
+
+    Parameters
+    ----------
+    names
+        Of the variables.
+    """
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
     try:
         yield
     finally:
@@ -48,7 +57,7 @@ def here() -> Iterator[None]:
     before = threads.num_threads()
     threads.set_num_threads(1)
     try:
-        with environment(), threadpoolctl.threadpool_limits(1):
+        with environment(_VARIABLES), threadpoolctl.threadpool_limits(1):
             yield
     finally:
         threads.set_num_threads(before)
