@@ -57,7 +57,6 @@ def test_closed_form_newton_equals_group_sweeps(num_columns):
         shifts,
         swept,
         swept_rows,
-        np.full(lanes.LANES, np.nan),
         1e-13,
         True,
         stuck,

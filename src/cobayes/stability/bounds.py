@@ -1,0 +1,164 @@
+"""What is proved about the success rate, and what is conjectured, from the priors alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.labels import find, make_labels
+from cobayes.model import as_distribution
+
+Array = NDArray[np.float64]
+
+Distance = Literal["euclidean", "l1", "tv"]
+
+
+class SuccessBounds(NamedTuple):
+    """The interval in which the success rate lies, whatever the matrices.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Its ends.
+    """
+
+    lower: float
+    upper: float
+
+
+def success_bounds(
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+) -> SuccessBounds:
+    """Return the proved bounds on the success rate of two SCBI agents.
+
+    Fed the same uniform data, teacher and learner end at vertices, the one at i with
+    probability theta^T(i), the other at j with theta^L(j); the success rate is the chance
+    that both end at h, given that the teacher does. Any joint law has these bounds.
+
+    Parameters
+    ----------
+    teacher_prior, learner_prior
+        The two priors: numbers in the same order, or mappings from label to number.
+    hypothesis
+        The hypothesis that is taught, by position or label.
+
+    Notes
+    -----
+    Frechet's bounds: ``max(0, theta^T(h) + theta^L(h) - 1) / theta^T(h)`` and
+    ``min(1, theta^L(h) / theta^T(h))``.
+    """
+    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    lower, upper = frechet(taught[position], believed[position])
+    return SuccessBounds(float(lower), float(upper))
+
+
+def frechet(taught, believed):
+    """Return the least and the greatest chance of B given A, from P(A) and P(B).
+
+    Parameters
+    ----------
+    taught
+        P(A): the teacher's belief in the hypothesis, positive; a number or an array.
+    believed
+        P(B): the learner's.
+    """
+    lower = np.maximum(0.0, taught + believed - 1.0) / taught
+    return lower, np.minimum(1.0, believed / taught)
+
+
+def two_hypothesis_success(
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+) -> float:
+    """Return the exact success rate for two hypotheses and a matrix that both agents share.
+
+    Parameters
+    ----------
+    teacher_prior, learner_prior
+        The two priors, two numbers each.
+    hypothesis
+        The hypothesis that is taught, by position or label.
+
+    Notes
+    -----
+    With one matrix every update is monotone in the belief, so the joint law is the monotone
+    one and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
+    """
+    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    if len(taught) != 2:
+        raise CobayesError(
+            f"there are {len(taught)} hypotheses; the exact formula is for two.",
+            "use success_rate(...) to estimate it, or success_bounds(...) for what is proved.",
+        )
+    return float(min(1.0, believed[position] / taught[position]))
+
+
+def conjectured_success(
+    teacher_prior: ArrayLike,
+    learner_prior: ArrayLike,
+    hypothesis: int | str,
+    distance: Distance = "euclidean",
+) -> float:
+    """Return Conjecture 5.3's lower bound on the success rate; it may be negative.
+
+    Parameters
+    ----------
+    teacher_prior, learner_prior
+        The two priors.
+    hypothesis
+        The hypothesis that is taught, by position or label.
+    distance
+        "euclidean" (the paper's figures; refuted, see `cobayes.stability.conjecture`), "l1", or
+        "tv", total variation, half of l1.
+
+    Notes
+    -----
+    Conjecture 5.3: ``1 - distance(theta^T, theta^L) / theta^T(h)``.
+    """
+    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    return float(1.0 - prior_distance(taught, believed, distance) / taught[position])
+
+
+def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "euclidean"):
+    """Return the distance between distributions along the last axis.
+
+    Parameters
+    ----------
+    first, second
+        Distributions; they broadcast against each other.
+    distance
+        "euclidean", "l1" or "tv" (half of l1).
+    """
+    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    if distance == "euclidean":
+        return np.sqrt((difference**2).sum(axis=-1))
+    if distance == "l1":
+        return np.abs(difference).sum(axis=-1)
+    if distance == "tv":
+        return 0.5 * np.abs(difference).sum(axis=-1)
+    raise CobayesError(
+        f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
+    )
+
+
+def _validated(
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+) -> tuple[Array, Array, int]:
+    if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):
+        names = list(teacher_prior.keys())  # type: ignore[union-attr]
+        labels = make_labels(names, len(names), "hypothesis")
+    else:
+        labels = make_labels(None, np.size(teacher_prior), "hypothesis")  # type: ignore[arg-type]
+    taught = as_distribution(teacher_prior, labels, "hypothesis", "teacher's prior")
+    believed = as_distribution(learner_prior, labels, "hypothesis", "learner's prior")
+    position = find(hypothesis, labels, "hypothesis")
+    if taught[position] == 0.0:
+        raise CobayesError(
+            f"the teacher's prior in the hypothesis to teach, {labels[position]!r}, is zero; "
+            "no data can ever raise it, so teaching is impossible.",
+            "give it a positive probability, or teach another hypothesis.",
+        )
+    return taught, believed, position

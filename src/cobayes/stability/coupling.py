@@ -1,0 +1,313 @@
+"""The coupling: teacher and learner fed the same uniform data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.model import MatrixLike, Model
+from cobayes.rules import SCBI, Rule
+from cobayes.scaling.lanes import LANES
+from cobayes.stability.blocks import (
+    BLOCK,
+    GROUP_ROUNDS,
+    MOST_ROUNDS,
+    block_generator,
+    root_seed,
+)
+from cobayes.stability.marching import Marchers, datum_type
+from cobayes.stability.results import SuccessRate
+from cobayes.stability.sequences import DOUBT, MAX_ROUNDS
+from cobayes.stability.validation import (
+    as_rule,
+    at_least_one,
+    log_prior,
+    require_same_world,
+    small_probability,
+)
+from cobayes.threads import map_chunks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coupling:
+    """Where teacher and learner end when both see the same uniform data.
+
+    Attributes
+    ----------
+    matrix, stderr : ndarray
+        C[i, j], the chance that the teacher ends at i and the learner at j, (m, m), and its
+        standard errors. Up to sampling, rows sum to the teacher's prior, columns to the learner's.
+    lower, upper : ndarray
+        Between which values C would lie if every pair were taken to its end, (m, m).
+    given_taught, given_taught_stderr : ndarray
+        C with its rows divided by their sums, (m, m), and its standard errors; see `confusion`.
+    teacher_prior, learner_prior : ndarray
+        The marginals, (m,).
+    model : Model
+        The teacher's matrix with its labels.
+    num_sequences, num_unfinished : int
+        How many pairs there were, and how many were cut off before either agent was sure.
+    max_rounds : int
+        Where they were cut off.
+    """
+
+    matrix: Array
+    stderr: Array
+    lower: Array
+    upper: Array
+    given_taught: Array
+    given_taught_stderr: Array
+    teacher_prior: Array
+    learner_prior: Array
+    model: Model
+    num_sequences: int
+    num_unfinished: int
+    max_rounds: int
+
+    def confusion(self) -> Array:
+        """Return the chance that the learner believes j when it is taught i, (m, m).
+
+        Rows belong to what is taught and sum to one: C is divided by its own row sums, not by
+        the prior that they estimate, which makes the standard errors several times smaller. A
+        row is NaN where no teacher ended: that hypothesis has no prior probability, or little.
+        """
+        return self.given_taught.copy()
+
+    def confusion_stderr(self) -> Array:
+        """Return the standard errors of `confusion`."""
+        return self.given_taught_stderr.copy()
+
+    def success(self, hypothesis: int | str) -> SuccessRate:
+        """Return the success rate of teaching a hypothesis, by position or label."""
+        h = self.model.hypothesis_index(hypothesis)
+        name = self.model.hypotheses[h]
+        if self.teacher_prior[h] == 0.0:
+            raise CobayesError(
+                f"the teacher's prior in the hypothesis to teach, {name!r}, "
+                "is zero; no data can ever raise it, so teaching is impossible.",
+                "give it a positive probability, or teach another hypothesis.",
+            )
+        taught = float(self.matrix[h].sum())
+        if not taught > 0.0:
+            raise CobayesError(
+                f"in {self.num_sequences} pairs the teacher never ended at {name!r}, whose prior "
+                f"is {self.teacher_prior[h]:.2g}.",
+                'take more sequences, or method="lessons", which teaches it every time.',
+            )
+        return SuccessRate(
+            value=float(self.given_taught[h, h]),
+            stderr=float(self.given_taught_stderr[h, h]),
+            lower=float(self.lower[h, h] / taught),
+            upper=float(min(1.0, self.upper[h, h] / taught)),
+            num_sequences=self.num_sequences,
+            num_unfinished=self.num_unfinished,
+            outcomes=self.given_taught[h].copy(),
+            outcomes_stderr=self.given_taught_stderr[h].copy(),
+            method="coupling",
+            hypothesis=name,
+            hypotheses=self.model.hypotheses,
+            max_rounds=self.max_rounds,
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a tidy table: one row for each pair of ends."""
+        return self.to_xarray().to_dataframe().reset_index()
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return coupling and confusion matrix as a Dataset with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("taught", "believed")
+        return xarray.Dataset(
+            {
+                "coupling": (dims, self.matrix),
+                "stderr": (dims, self.stderr),
+                "confusion": (dims, self.confusion()),
+                "confusion_stderr": (dims, self.confusion_stderr()),
+            },
+            coords={name: list(self.model.hypotheses) for name in dims},
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Coupling({len(self.matrix)} hypotheses; both agree with probability "
+            f"{np.trace(self.matrix):.4f}; {self.num_sequences} pairs, "
+            f"{self.num_unfinished} unfinished)"
+        )
+
+
+def coupling(
+    teacher_matrix: MatrixLike,
+    learner_matrix: MatrixLike | None = None,
+    *,
+    teacher_prior: ArrayLike | None = None,
+    learner_prior: ArrayLike | None = None,
+    num_sequences: int = 10_000,
+    doubt: float = DOUBT,
+    max_rounds: int = MAX_ROUNDS,
+    rng: Any = None,
+) -> Coupling:
+    """Feed teacher and learner the same uniform data and count where they end.
+
+    One set of pairs serves every hypothesis: the teacher of h is the process of uniform data
+    given that the teacher's estimate ends at h.
+
+    Parameters
+    ----------
+    teacher_matrix, learner_matrix
+        The two matrices, or `SCBI` rules that hold them; the learner's is by default the same.
+    teacher_prior, learner_prior
+        The two priors: the teacher's is uniform by default, the learner's the teacher's.
+    num_sequences
+        How many pairs.
+    doubt
+        A pair is finished when either agent believes some hypothesis more than ``1 - doubt``:
+        where it ends is then known, and the other's belief is its chance of ending anywhere.
+    max_rounds
+        A pair is cut off after this many rounds.
+    rng
+        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
+        any number of threads.
+
+    Notes
+    -----
+    Under uniform data both beliefs are martingales (Lemma of Proposition 5.1) that end at
+    vertices. Taught h, the learner ends at j with probability ``C[h, j] / theta^T(h)``.
+    """
+    teacher, learner, own, theirs = coupled_agents(
+        teacher_matrix, learner_matrix, teacher_prior, learner_prior
+    )
+    return run_coupling(
+        teacher, learner, own, theirs, num_sequences, doubt, max_rounds, root_seed(rng)
+    )
+
+
+def coupled_agents(
+    teacher_matrix: MatrixLike,
+    learner_matrix: MatrixLike | None,
+    teacher_prior: ArrayLike | None,
+    learner_prior: ArrayLike | None,
+    hypothesis: int | None = None,
+) -> tuple[Rule, Rule, Array, Array]:
+    """Validate the two agents of a coupling; return their rules and log-priors."""
+    teacher = as_rule(teacher_matrix)
+    learner = teacher if learner_matrix is None else as_rule(learner_matrix)
+    require_same_world(teacher, learner)
+    for rule in (teacher, learner):
+        if not isinstance(rule, SCBI):
+            raise CobayesError(
+                f"the coupling needs two SCBI agents; one of them follows {rule.name}, whose "
+                "belief is no martingale under uniform data.",
+                'use success_rate(..., method="lessons").',
+            )
+    own = log_prior(teacher, teacher_prior, hypothesis, "teacher's prior")
+    if learner_prior is None:
+        return teacher, learner, own, own
+    return teacher, learner, own, log_prior(learner, learner_prior, hypothesis, "learner's prior")
+
+
+def run_coupling(
+    teacher: Rule,
+    learner: Rule,
+    teacher_log_prior: Array,
+    learner_log_prior: Array,
+    num_sequences: int,
+    doubt: float,
+    max_rounds: int,
+    seed: np.random.SeedSequence,
+) -> Coupling:
+    """Do what `coupling` does, with agents that were validated and a seed for the blocks."""
+    count = at_least_one(num_sequences, "num_sequences")
+    limit = at_least_one(max_rounds, "max_rounds")
+    level = 1.0 - small_probability(doubt, "doubt")
+
+    def run(number: int) -> _Sums:
+        size = min(BLOCK, count - number * BLOCK)
+        stream = block_generator(seed, number)
+        agents = (
+            Marchers(teacher, teacher_log_prior, size),
+            Marchers(learner, learner_log_prior, size),
+        )
+        return _run_block(agents, np.random.Generator(stream), level, limit)
+
+    blocks = map_chunks(run, range(-(-count // BLOCK)))
+    total = _Sums(*(sum(values) for values in zip(*blocks, strict=True)))  # type: ignore[arg-type]
+    matrix = total.ends / count
+    taught = matrix.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        given = matrix / taught
+        # The spread of (ends - given * taught), which has mean zero: a ratio of two means.
+        spread = total.squares - 2.0 * given * total.products + given**2 * total.taught_squares
+        given_stderr = np.sqrt(np.maximum(spread, 0.0)) / (count * taught)
+    variance = np.maximum(total.squares - count * matrix**2, 0.0) / max(count - 1, 1)
+    return Coupling(
+        matrix=matrix,
+        stderr=np.sqrt(variance / count),
+        lower=total.lower / count,
+        upper=total.upper / count,
+        given_taught=given,
+        given_taught_stderr=given_stderr,
+        teacher_prior=np.exp(teacher_log_prior),
+        learner_prior=np.exp(learner_log_prior),
+        model=teacher.model,
+        num_sequences=count,
+        num_unfinished=int(total.unfinished),
+        max_rounds=limit,
+    )
+
+
+class _Sums(NamedTuple):
+    """What a block adds to a coupling, (m, m) each, or (m, 1) for the teacher alone."""
+
+    ends: Array
+    squares: Array
+    products: Array
+    taught_squares: Array
+    lower: Array
+    upper: Array
+    unfinished: int
+
+
+def _run_block(
+    agents: tuple[Marchers, Marchers], rng: np.random.Generator, level: float, max_rounds: int
+) -> _Sums:
+    """Run the pairs of one block."""
+    size = agents[0].size
+    num_data, num_hypotheses = agents[0].rule.model.shape
+    ends = np.empty((2, size, num_hypotheses))
+    open_ones = np.arange(size)
+    done = 0
+    while len(open_ones) and done < max_rounds:
+        groups = -(-len(open_ones) // LANES)
+        num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
+        data = rng.integers(num_data, size=(num_rounds, BLOCK), dtype=datum_type(num_data))
+        for agent in agents:
+            agent.follow(data[:, open_ones])
+        beliefs = np.array([agent.beliefs for agent in agents])
+        ends[:, open_ones] = beliefs
+        done += num_rounds
+        is_open = beliefs.max(axis=(0, 2)) <= level
+        open_ones = open_ones[is_open]
+        if len(open_ones) and not is_open.all():
+            for agent in agents:
+                agent.keep(np.flatnonzero(is_open))
+    taught, believed = ends[0][:, :, None], ends[1][:, None, :]
+    joint = taught * believed
+    return _Sums(
+        joint.sum(axis=0),
+        (joint**2).sum(axis=0),
+        (joint * taught).sum(axis=0),
+        (taught**2).sum(axis=0),
+        np.maximum(taught + believed - 1.0, 0.0).sum(axis=0),
+        np.minimum(taught, believed).sum(axis=0),
+        len(open_ones),
+    )

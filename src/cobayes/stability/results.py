@@ -1,0 +1,233 @@
+"""Success rates with what is known about their errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import import_optional
+from cobayes.intervals import normal_quantile
+from cobayes.rules import SCBI, Rule
+from cobayes.stability.bounds import frechet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SuccessRate:
+    """How often a learner ends up believing what it was taught.
+
+    Attributes
+    ----------
+    value, stderr : float
+        The estimate and its standard error.
+    lower, upper : float
+        Between which values the estimate would lie if every sequence were taken to its end:
+        what stopping may hide, on top of the standard error.
+    num_sequences, num_unfinished : int
+        How many sequences there were, and how many were cut off.
+    outcomes, outcomes_stderr : ndarray
+        The chance of ending at each hypothesis, (m,); `value` is one of them.
+    method : str
+        "lessons" or "coupling".
+    hypothesis : str
+        The label of what was taught.
+    hypotheses : tuple of str
+        All labels.
+    max_rounds : int
+        Where sequences were cut off.
+    """
+
+    value: float
+    stderr: float
+    lower: float
+    upper: float
+    num_sequences: int
+    num_unfinished: int
+    outcomes: Array
+    outcomes_stderr: Array
+    method: str
+    hypothesis: str
+    hypotheses: tuple[str, ...]
+    max_rounds: int
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return an interval that covers sampling and unfinished sequences.
+
+        Parameters
+        ----------
+        confidence
+            Of the normal interval around `lower` and `upper`.
+        """
+        reach = normal_quantile(confidence) * self.stderr
+        return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row a hypothesis: how often the learner ends there."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        return pandas.DataFrame(
+            {"probability": self.outcomes, "stderr": self.outcomes_stderr},
+            index=pandas.Index(self.hypotheses, name="believes"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "value": self.value,
+            "stderr": self.stderr,
+            "lower": self.lower,
+            "upper": self.upper,
+            "num_sequences": self.num_sequences,
+            "num_unfinished": self.num_unfinished,
+            "outcomes": dict(zip(self.hypotheses, self.outcomes.tolist(), strict=True)),
+            "method": self.method,
+            "hypothesis": self.hypothesis,
+            "max_rounds": self.max_rounds,
+        }
+
+    def __repr__(self) -> str:
+        cut = ""
+        if self.num_unfinished:
+            cut = f", {self.num_unfinished} unfinished: {self.lower:.4f} to {self.upper:.4f}"
+        return (
+            f"SuccessRate({self.value:.4f} +- {self.stderr:.1g} for {self.hypothesis!r}; "
+            f"{self.num_sequences} {self.method_noun}{cut})"
+        )
+
+    @property
+    def method_noun(self) -> str:
+        """What was counted: lessons, or pairs of chains."""
+        return "lessons" if self.method == "lessons" else "coupled pairs"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SuccessRates:
+    """The success rates of many learners on the same teaching sequences.
+
+    Attributes
+    ----------
+    values, stderrs, lowers, uppers : ndarray
+        One number a learner, (k,); see `SuccessRate`.
+    outcomes : ndarray
+        How often each learner ends at each hypothesis, (k, m).
+    priors : ndarray
+        The learners' priors, (k, m).
+    num_sequences, num_unfinished : int
+        The same for all.
+    hypothesis : str
+        The label of what was taught.
+    hypotheses : tuple of str
+        All labels.
+    """
+
+    values: Array
+    stderrs: Array
+    lowers: Array
+    uppers: Array
+    outcomes: Array
+    priors: Array
+    num_sequences: int
+    num_unfinished: int
+    hypothesis: str
+    hypotheses: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rates: Sequence[SuccessRate], priors: Array) -> SuccessRates:
+        """Collect single success rates."""
+        return cls(
+            values=np.array([rate.value for rate in rates]),
+            stderrs=np.array([rate.stderr for rate in rates]),
+            lowers=np.array([rate.lower for rate in rates]),
+            uppers=np.array([rate.upper for rate in rates]),
+            outcomes=np.array([rate.outcomes for rate in rates]),
+            priors=priors,
+            num_sequences=rates[0].num_sequences,
+            num_unfinished=rates[0].num_unfinished,
+            hypothesis=rates[0].hypothesis,
+            hypotheses=rates[0].hypotheses,
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row a learner: its prior, its success rate and the errors."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        columns = {f"prior of {name}": self.priors[:, j] for j, name in enumerate(self.hypotheses)}
+        columns |= {
+            "success_rate": self.values,
+            "stderr": self.stderrs,
+            "lower": self.lowers,
+            "upper": self.uppers,
+        }
+        return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self), name="learner"))
+
+    def __repr__(self) -> str:
+        return (
+            f"SuccessRates({len(self)} learners taught {self.hypothesis!r}; "
+            f"{self.values.min():.4f} to {self.values.max():.4f}; {self.num_sequences} lessons, "
+            f"{self.num_unfinished} unfinished)"
+        )
+
+
+def summarize(
+    beliefs: Array,
+    teacher_beliefs: Array,
+    is_finished: NDArray[np.bool_],
+    teacher: Rule,
+    learner: Rule,
+    hypothesis: int,
+    max_rounds: int,
+) -> SuccessRate:
+    """Turn a learner's beliefs at the end of teaching sequences into a success rate.
+
+    Parameters
+    ----------
+    beliefs, teacher_beliefs
+        The learner's beliefs and the teacher's estimates at the end, (num_sequences, m).
+    is_finished
+        Whether the teacher was sure.
+    teacher, learner
+        Their rules.
+    hypothesis
+        The position of what was taught.
+    max_rounds
+        Where sequences were cut off.
+
+    Notes
+    -----
+    Proposition 5.1. Where a sequence stops, what would come is again a teacher and a learner
+    with known beliefs: Frechet's bounds hold for the chance of success from there on.
+    """
+    count = len(beliefs)
+    means = beliefs.mean(axis=0)
+    spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(means), math.nan)
+    own = beliefs[:, hypothesis]
+    if isinstance(teacher, SCBI) and isinstance(learner, SCBI):
+        lower, upper = frechet(teacher_beliefs[:, hypothesis], own)
+    else:
+        # Plain Bayes is no martingale under uniform data: nothing is known of the rest.
+        lower, upper = np.where(is_finished, own, 0.0), np.where(is_finished, own, 1.0)
+    model = teacher.model
+    return SuccessRate(
+        value=float(means[hypothesis]),
+        stderr=float(spread[hypothesis] / math.sqrt(count)),
+        lower=float(lower.mean()),
+        upper=float(upper.mean()),
+        num_sequences=count,
+        num_unfinished=int(count - is_finished.sum()),
+        outcomes=means,
+        outcomes_stderr=spread / math.sqrt(count),
+        method="lessons",
+        hypothesis=model.hypotheses[hypothesis],
+        hypotheses=model.hypotheses,
+        max_rounds=max_rounds,
+    )
