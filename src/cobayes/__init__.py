@@ -13,7 +13,10 @@ from cobayes._version import __version__
 
 # Public name -> module that defines it.
 _HOME = {
+    "AllExactRounds": "cobayes.theory.exact_results",
+    "AtomicMeasure": "cobayes.theory.measures",
     "BI": "cobayes.rules",
+    "check_invariants": "cobayes.theory.invariants",
     "CobayesError": "cobayes.errors",
     "CobayesWarning": "cobayes.errors",
     "ConvergenceError": "cobayes.errors",
@@ -21,24 +24,48 @@ _HOME = {
     "CooperativeInference": "cobayes.rules",
     "empirical_rate": "cobayes.theory.empirical",
     "Ensemble": "cobayes.lessons",
+    "exact_rounds": "cobayes.theory.exact",
+    "exact_rounds_all": "cobayes.theory.exact",
+    "ExactRounds": "cobayes.theory.exact_results",
+    "Example": "cobayes.example_library",
     "examples": "cobayes.example_library",
+    "GridWorld": "cobayes.worlds",
+    "InvariantReport": "cobayes.theory.invariants",
+    "inverse_update": "cobayes.theory.maps",
     "Learner": "cobayes.lessons",
+    "Legibility": "cobayes.worlds",
     "Lesson": "cobayes.lessons",
+    "measure_legibility": "cobayes.worlds",
     "MissingDependencyError": "cobayes.errors",
     "Model": "cobayes.model",
     "num_threads": "cobayes.threads",
+    "plan_trajectory": "cobayes.worlds",
     "read_model": "cobayes.reading",
     "RoundsNeeded": "cobayes.lessons",
     "run_lesson": "cobayes.lessons",
+    "run_trajectory": "cobayes.worlds",
+    "run_varying_lesson": "cobayes.worlds",
     "scale": "cobayes.scaling",
     "ScalingResult": "cobayes.scaling",
     "SCBI": "cobayes.rules",
     "set_num_threads": "cobayes.threads",
     "simulate": "cobayes.lessons",
     "smooth": "cobayes.model",
+    "TabularWorld": "cobayes.worlds",
+    "taxi_world": "cobayes.worlds",
     "Teacher": "cobayes.lessons",
+    "teaching_map": "cobayes.theory.maps",
+    "Trajectory": "cobayes.worlds",
+    "update_map": "cobayes.theory.maps",
+    "walk_distribution": "cobayes.worlds",
+    "WalkDistribution": "cobayes.worlds",
+    "watch_actions": "cobayes.worlds",
+    "World": "cobayes.worlds",
+    "world_from_gymnasium": "cobayes.worlds",
+    "WorldLearner": "cobayes.worlds",
+    "WorldTeacher": "cobayes.worlds",
 }
-_MODULES = ("plots",)
+_MODULES = ("plots", "runs", "worlds")
 
 __all__ = [*_HOME, *_MODULES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -60,10 +87,13 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from cobayes import plots as plots
+    from cobayes import runs as runs
+    from cobayes import worlds as worlds
     from cobayes.errors import CobayesError as CobayesError
     from cobayes.errors import CobayesWarning as CobayesWarning
     from cobayes.errors import ConvergenceError as ConvergenceError
     from cobayes.errors import MissingDependencyError as MissingDependencyError
+    from cobayes.example_library import Example as Example
     from cobayes.example_library import examples as examples
     from cobayes.lessons import Ensemble as Ensemble
     from cobayes.lessons import Learner as Learner
@@ -82,5 +112,31 @@ if TYPE_CHECKING:
     from cobayes.scaling import ScalingResult as ScalingResult
     from cobayes.scaling import scale as scale
     from cobayes.theory.empirical import empirical_rate as empirical_rate
+    from cobayes.theory.exact import exact_rounds as exact_rounds
+    from cobayes.theory.exact import exact_rounds_all as exact_rounds_all
+    from cobayes.theory.exact_results import AllExactRounds as AllExactRounds
+    from cobayes.theory.exact_results import ExactRounds as ExactRounds
+    from cobayes.theory.invariants import InvariantReport as InvariantReport
+    from cobayes.theory.invariants import check_invariants as check_invariants
+    from cobayes.theory.maps import inverse_update as inverse_update
+    from cobayes.theory.maps import teaching_map as teaching_map
+    from cobayes.theory.maps import update_map as update_map
+    from cobayes.theory.measures import AtomicMeasure as AtomicMeasure
     from cobayes.threads import num_threads as num_threads
     from cobayes.threads import set_num_threads as set_num_threads
+    from cobayes.worlds import GridWorld as GridWorld
+    from cobayes.worlds import Legibility as Legibility
+    from cobayes.worlds import TabularWorld as TabularWorld
+    from cobayes.worlds import Trajectory as Trajectory
+    from cobayes.worlds import WalkDistribution as WalkDistribution
+    from cobayes.worlds import World as World
+    from cobayes.worlds import WorldLearner as WorldLearner
+    from cobayes.worlds import WorldTeacher as WorldTeacher
+    from cobayes.worlds import measure_legibility as measure_legibility
+    from cobayes.worlds import plan_trajectory as plan_trajectory
+    from cobayes.worlds import run_trajectory as run_trajectory
+    from cobayes.worlds import run_varying_lesson as run_varying_lesson
+    from cobayes.worlds import taxi_world as taxi_world
+    from cobayes.worlds import walk_distribution as walk_distribution
+    from cobayes.worlds import watch_actions as watch_actions
+    from cobayes.worlds import world_from_gymnasium as world_from_gymnasium

@@ -58,7 +58,6 @@ class Crowd:
         self._shape = (groups, m, lanes.LANES)
         self._factors = np.ones(self._shape)
         self._row_scaling = np.ones((groups, n, lanes.LANES))
-        self._rates = np.full((groups, lanes.LANES), np.nan)
         self._stuck = np.zeros((groups, lanes.LANES), dtype=np.int64)
         self._answered = isinstance(rule, BI)
         self.set_log_beliefs(log_beliefs)
@@ -122,7 +121,6 @@ class Crowd:
             self._shifts[g],
             self._factors[g],
             self._row_scaling[g],
-            self._rates[g],
             rule.tolerance,
             not rule.suspicious,
             self._stuck[g],
@@ -169,15 +167,11 @@ class Crowd:
             name: self._collect(getattr(self, name))[chosen]
             for name in ("_mantissas", "_shifts", "_factors", "_row_scaling")
         }
-        columns = {
-            name: getattr(self, name).reshape(-1, 1)[chosen] for name in ("_rates", "_stuck")
-        }
         self.size = len(chosen)
         self._shape = (-(-self.size // lanes.LANES), *self._shape[1:])
         for name, values in tables.items():
             setattr(self, name, self._deal(values))
-        for name, values in columns.items():
-            setattr(self, name, np.ascontiguousarray(self._deal(values)[:, 0]))
+        self._stuck = np.zeros((self._shape[0], lanes.LANES), dtype=np.int64)
 
     def tally(
         self,
@@ -215,12 +209,15 @@ class Crowd:
             return self._collect(np.log(self._mantissas) - self._shifts * LOG_HUGE)
 
     @property
+    def likelihood_factors(self) -> tuple[Array, Array]:
+        """Row factors (size, n) and column factors (size, m) of the likelihood matrices."""
+        self.answer()
+        return self._collect(self._row_scaling), self._collect(self._factors)
+
+    @property
     def likelihoods(self) -> Array:
         """The likelihood matrices at the current beliefs, (size, n, m)."""
-        self.answer()
-        groups, _, width = self._shape
-        rows = self._row_scaling.swapaxes(1, 2).reshape(groups * width, -1)[: self.size]
-        columns = self._collect(self._factors)
+        rows, columns = self.likelihood_factors
         return rows[:, :, None] * self._matrix * columns[:, None, :]
 
     def _deal(self, values: NDArray) -> NDArray:

@@ -22,6 +22,9 @@ SUSPICIOUS_SPREAD = 1e5
 # Measuring it so takes one product of m x n and n x m: too much for wide matrices.
 MAX_VERIFIED_COLUMNS = 256
 MAX_NEWTON_STEPS = 200
+# Two hypotheses that share less than this are as good as blocks of their own.
+WEAK_COUPLING = 1e-3
+MAX_PAIRED_COLUMNS = 64
 
 
 class Solution(NamedTuple):
@@ -49,12 +52,40 @@ class Solution(NamedTuple):
 
 
 def is_suspicious(matrix: Array) -> bool:
-    """Tell whether a matrix may nearly fall apart into blocks."""
-    if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
+    """Tell whether a matrix may nearly fall apart into blocks.
+
+    Entries far apart are necessary for that but common; what counts is that two hypotheses
+    share next to no data at some belief. Wide matrices are judged by their entries alone.
+    """
+    num_columns = matrix.shape[1]
+    if num_columns == 1 or num_columns > MAX_VERIFIED_COLUMNS:
         return False
     by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
     by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
-    return bool(min(by_row, by_column) > SUSPICIOUS_SPREAD)
+    if min(by_row, by_column) <= SUSPICIOUS_SPREAD:
+        return False
+    return num_columns > MAX_PAIRED_COLUMNS or weakest_coupling(matrix) < WEAK_COUPLING
+
+
+def weakest_coupling(matrix: Array) -> float:
+    """Return the least coupling of two hypotheses over all beliefs in just these two.
+
+    With posteriors p_i of the first one after datum i, the coupling is the mean of
+    ``p_i (1 - p_i)`` over ``p (1 - p)`` of their mean: one minus the rate of convergence of
+    plain sweeps.
+    """
+    logs = np.log(matrix)
+    weakest = 1.0
+    for first in range(matrix.shape[1] - 1):
+        ratios = logs[:, first, None] - logs[:, first + 1 :]  # (n, pairs)
+        # Every belief in the two amounts to a shift of the log ratios.
+        for share in np.linspace(0.0, 1.0, 17):
+            shift = (1.0 - share) * ratios.min(axis=0) + share * ratios.max(axis=0)
+            posterior = 1.0 / (1.0 + np.exp(shift - ratios))
+            mean = posterior.mean(axis=0)
+            coupling = (posterior * (1.0 - posterior)).mean(axis=0) / (mean * (1.0 - mean))
+            weakest = min(weakest, float(coupling.min()))
+    return weakest
 
 
 def solve(
