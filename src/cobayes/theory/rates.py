@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,19 @@ RuleName = Literal["scbi", "bi"]
 # without cancellation.
 _CANCELLATION = 1e-2
 _PAIR_ENTRIES = 1 << 20
+
+
+@overload
+def rate_of_convergence(
+    matrix: MatrixLike, hypothesis: None = None, rule: RuleName = "scbi"
+) -> NDArray[np.float64]: ...
+
+
+# One matrix gives a number, a stack an array: types cannot tell them apart.
+@overload
+def rate_of_convergence(
+    matrix: MatrixLike, hypothesis: int | str, rule: RuleName = "scbi"
+) -> Any: ...
 
 
 def rate_of_convergence(
@@ -50,6 +63,19 @@ def rate_of_convergence(
     """
     values, position = _matrices_and_position(matrix, hypothesis)
     return _as_result(_divergences(values, rule).min(axis=-1), position)
+
+
+@overload
+def relevant_hypothesis(
+    matrix: MatrixLike, hypothesis: None = None, rule: RuleName = "scbi"
+) -> NDArray[np.intp]: ...
+
+
+# One matrix gives a number, a stack an array: types cannot tell them apart.
+@overload
+def relevant_hypothesis(
+    matrix: MatrixLike, hypothesis: int | str, rule: RuleName = "scbi"
+) -> Any: ...
 
 
 def relevant_hypothesis(
@@ -98,7 +124,8 @@ def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
     Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised.
     """
     values, position = _matrices_and_position(matrix, hypothesis, need_two=False)
-    assert position is not None
+    if position is None:
+        raise CobayesError("M-sharp belongs to one hypothesis and none was given.")
     # In logarithms: the quotient of two representable numbers need not be one.
     sharp = np.log(values)
     sharp -= sharp[..., :, position, None].copy()

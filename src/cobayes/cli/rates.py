@@ -1,0 +1,135 @@
+"""``cobayes rates``: how fast the truth is learnt in the long run, by BI and by SCBI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobayes.cli import inputs, output
+
+if TYPE_CHECKING:
+    from cobayes.model import Model
+    from cobayes.theory.efficiency import RateComparison
+
+EPILOG = (
+    "Examples:\n\n"
+    "cobayes rates world.csv\n\n"
+    "cobayes rates example:diagnosis --samples 1000000 --seed 1"
+)
+
+
+def rates(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples",
+            min=2,
+            help="Also compare the rules on this many random matrices of the same shape.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+) -> None:
+    """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
+
+    For every hypothesis, the rate of BI and of SCBI when it is taught, and the other hypothesis
+    that is hardest to tell from it, which sets the rate.
+    """
+    model, _ = inputs.load_matrix(matrix)
+    table = _rates_of(model)
+    comparison = None
+    used_seed = inputs.choose_seed(seed)
+    if samples is not None:
+        from cobayes.theory.efficiency import compare_rates
+
+        comparison = compare_rates(*model.shape, samples, rng=used_seed)
+    if as_json:
+        output.print_json(
+            {
+                "matrix": matrix,
+                "rates": table,
+                "random_matrices": None
+                if comparison is None
+                else {**comparison.to_dict(), "seed": used_seed},
+            }
+        )
+        return
+    _print_rates(table)
+    if comparison is not None:
+        _print_comparison(comparison)
+        if seed is None:
+            output.say(f"seed {used_seed} (add --seed {used_seed} to draw the same matrices again)")
+
+
+def _rates_of(model: Model) -> list[dict[str, Any]]:
+    from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
+
+    columns = {
+        rule: (rate_of_convergence(model, rule=rule), relevant_hypothesis(model, rule=rule))
+        for rule in ("bi", "scbi")
+    }
+    return [
+        {
+            "hypothesis": label,
+            **{
+                rule: {
+                    "rate": float(rate[position]),
+                    "relevant_hypothesis": model.hypotheses[int(relevant[position])],
+                }
+                for rule, (rate, relevant) in columns.items()
+            },
+        }
+        for position, label in enumerate(model.hypotheses)
+    ]
+
+
+def _print_rates(table: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    shown = output.table(
+        "asymptotic rates, nats per round",
+        [
+            ("taught", "left"),
+            ("BI", "right"),
+            ("hardest to tell", "left"),
+            ("SCBI", "right"),
+            ("hardest to tell", "left"),
+            ("SCBI / BI", "right"),
+        ],
+    )
+    for row in table:
+        bi, scbi = row["bi"], row["scbi"]
+        shown.add_row(
+            Text(row["hypothesis"]),
+            f"{bi['rate']:.5g}",
+            Text(bi["relevant_hypothesis"]),
+            f"{scbi['rate']:.5g}",
+            Text(scbi["relevant_hypothesis"]),
+            f"{scbi['rate'] / bi['rate']:.3g}" if bi["rate"] > 0.0 else "-",
+        )
+    console = output.console()
+    console.print(shown)
+    count = len(table)
+    means = {rule: sum(row[rule]["rate"] for row in table) / count for rule in ("bi", "scbi")}
+    console.print(f"mean rate: BI {means['bi']:.5g}, SCBI {means['scbi']:.5g}")
+
+
+def _print_comparison(comparison: RateComparison) -> None:
+    low, high = comparison.probability_interval
+    console = output.console()
+    console.print(
+        f"\n{comparison.num_samples:,} random {comparison.num_data} x "
+        f"{comparison.num_hypotheses} matrices:"
+    )
+    console.print(
+        f"  P, SCBI at least as fast as BI: {comparison.probability:.6g} "
+        f"({comparison.confidence:.0%} interval {low:.6g} to {high:.6g})"
+    )
+    console.print(
+        f"  E, mean of SCBI's rate minus BI's: {comparison.advantage:.6g} "
+        f"+- {comparison.advantage_stderr:.2g}"
+    )

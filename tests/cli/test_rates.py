@@ -1,0 +1,43 @@
+"""`cobayes rates`."""
+
+import json
+
+import cobayes as cb
+from cobayes.theory.efficiency import compare_rates
+from cobayes.theory.rates import rate_of_convergence
+
+
+def test_rates_of_every_hypothesis_under_both_rules(run, world):
+    content = json.loads(run("rates", world, "--json").stdout)
+    model = cb.read_model(world)
+    for position, row in enumerate(content["rates"]):
+        assert row["hypothesis"] == model.hypotheses[position]
+        for rule in ("bi", "scbi"):
+            assert row[rule]["rate"] == rate_of_convergence(model, position, rule)
+            assert row[rule]["relevant_hypothesis"] == model.hypotheses[1 - position]
+    assert content["random_matrices"] is None
+
+
+def test_table_names_hypotheses_and_rules(run):
+    result = run("rates", "example:M_3")
+    assert result.exit_code == 0
+    for text in ("BI", "SCBI", "hardest to tell", "h_1", "mean rate"):
+        assert text in result.stdout
+
+
+def test_samples_compare_random_matrices_of_the_shape(run, world):
+    result = run("rates", world, "--samples", 1000, "--seed", 3, "--json")
+    found = json.loads(result.stdout)["random_matrices"]
+    assert found["probability"] == compare_rates(3, 2, 1000, rng=3).probability
+    assert found["seed"] == 3
+    shown = run("rates", world, "--samples", 1000)
+    assert "1,000 random 3 x 2 matrices" in shown.stdout
+    assert "--seed" in shown.stderr
+
+
+def test_one_hypothesis_is_an_error_with_a_hint(run, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("d,A\nx,0.1\ny,0.3\n", encoding="utf-8")
+    result = run("rates", path)
+    assert result.exit_code == 2
+    assert "one hypothesis" in result.stderr

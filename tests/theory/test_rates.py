@@ -1,0 +1,198 @@
+"""Rates of convergence, M-sharp and the relevant hypothesis."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import cobayes as cb
+from cobayes.errors import CobayesError
+from cobayes.theory.rates import m_sharp, rate_of_convergence, relevant_hypothesis
+
+RULES = ("bi", "scbi")
+
+matrices = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(2, 5)),
+    elements=st.floats(1e-3, 1e3),
+)
+
+
+def exact_rates(matrix, rule):
+    """The definition of Theorems 3.2 and 3.6 with 400 digits: rates go down to 1e-300."""
+    n, m = matrix.shape
+    with mpmath.workdps(400):
+        entries = [[mpmath.mpf(float(value)) for value in row] for row in matrix]
+
+        def divergence(h, b):
+            column, other = [row[h] for row in entries], [row[b] for row in entries]
+            if rule == "scbi":
+                other = [y / x for x, y in zip(column, other, strict=True)]
+                column = [mpmath.mpf(1)] * n
+            total, other_total = mpmath.fsum(column), mpmath.fsum(other)
+            return mpmath.fsum(
+                x / total * mpmath.log(x / total * other_total / y)
+                for x, y in zip(column, other, strict=True)
+            )
+
+        return [min(divergence(h, b) for b in range(m) if b != h) for h in range(m)]
+
+
+def largest_error(found, exact):
+    return max(abs(float((f - e) / e)) for f, e in zip(found, exact, strict=True))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shape", [(2, 2), (7, 3), (9, 8)])
+@pytest.mark.parametrize("power", [1, 20, 300])
+def test_rates_are_those_of_the_theorems(rule, shape, power):
+    # Powers: entries down to 1e-300 and ratios that overflow when formed.
+    matrix = np.random.default_rng(0).uniform(0.1, 1.0, shape) ** power
+    assert largest_error(rate_of_convergence(matrix, rule=rule), exact_rates(matrix, rule)) < 1e-13
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("distance", [1e-1, 1e-3, 1e-6, 1e-9, 1e-12])
+def test_nearly_equal_columns_lose_no_more_digits_than_the_data_have(rule, distance):
+    rng = np.random.default_rng(1)
+    matrix = rng.standard_exponential((12, 4))
+    matrix[:, 1] = 3.7 * matrix[:, 0] * (1.0 + distance * rng.standard_normal(12))
+    error = largest_error(rate_of_convergence(matrix, rule=rule), exact_rates(matrix, rule))
+    # Rounding an entry, by 1.1e-16, changes a rate of size distance^2 by this much.
+    assert error < 1e-13 + 2e-15 / distance
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_equal_columns_have_rate_zero(rule):
+    matrix = np.random.default_rng(2).standard_exponential((9, 3))
+    matrix[:, 2] = matrix[:, 0]
+    rates = rate_of_convergence(matrix, rule=rule)
+    assert rates[0] == rates[2] == 0.0 < rates[1]
+
+
+@given(matrices)
+def test_rates_are_never_negative(matrix):
+    for rule in RULES:
+        assert np.all(rate_of_convergence(matrix, rule=rule) >= 0.0)
+
+
+@given(matrices, st.integers(0, 2**32 - 1))
+def test_scbi_rate_does_not_change_when_rows_and_columns_are_scaled(matrix, seed):
+    rng = np.random.default_rng(seed)
+    scaled = rng.uniform(0.1, 10, (len(matrix), 1)) * matrix * rng.uniform(0.1, 10, matrix.shape[1])
+    np.testing.assert_allclose(
+        rate_of_convergence(scaled), rate_of_convergence(matrix), rtol=1e-9, atol=1e-14
+    )
+
+
+@given(matrices, st.randoms(use_true_random=False))
+def test_permuting_data_changes_nothing_and_hypotheses_permutes_rates(matrix, random):
+    rows = random.sample(range(matrix.shape[0]), matrix.shape[0])
+    columns = random.sample(range(matrix.shape[1]), matrix.shape[1])
+    for rule in RULES:
+        np.testing.assert_allclose(
+            rate_of_convergence(matrix[rows][:, columns], rule=rule),
+            rate_of_convergence(matrix, rule=rule)[columns],
+            rtol=1e-9,
+            atol=1e-14,
+        )
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_one_hypothesis_is_an_entry_of_all(rule):
+    matrix = np.random.default_rng(3).standard_exponential((5, 4))
+    rates = rate_of_convergence(matrix, rule=rule)
+    assert rates.shape == (4,)
+    one = rate_of_convergence(matrix, 2, rule)
+    assert isinstance(one, float)
+    assert one == rates[2]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_batches_are_matrices_one_by_one(rule):
+    stack = np.random.default_rng(4).standard_exponential((2, 3, 6, 5))
+    stack[1, 2, :, 0] = stack[1, 2, :, 4] * (1 + 1e-9)
+    rates, nearest = rate_of_convergence(stack, rule=rule), relevant_hypothesis(stack, rule=rule)
+    assert rates.shape == nearest.shape == (2, 3, 5)
+    np.testing.assert_array_equal(rates[..., 1], rate_of_convergence(stack, 1, rule))
+    for index in np.ndindex(2, 3):
+        np.testing.assert_allclose(rates[index], rate_of_convergence(stack[index], rule=rule))
+        np.testing.assert_array_equal(nearest[index], relevant_hypothesis(stack[index], rule=rule))
+
+
+def test_scbi_rate_is_bayes_rate_of_m_sharp():
+    matrix = np.random.default_rng(5).standard_exponential((6, 4))
+    for h in range(4):
+        assert rate_of_convergence(matrix, h) == pytest.approx(
+            rate_of_convergence(m_sharp(matrix, h), h, "bi"), rel=1e-12
+        )
+
+
+def test_m_sharp_is_rows_divided_by_the_column_then_normalised():
+    matrix = np.random.default_rng(6).standard_exponential((6, 4))
+    quotient = matrix / matrix[:, [2]]
+    np.testing.assert_allclose(m_sharp(matrix, 2), quotient / quotient.sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(m_sharp(matrix, 2)[:, 2], 1 / 6, rtol=1e-15)
+    wild = np.array([[1e-300, 1e300], [1e300, 1e-300]])
+    np.testing.assert_allclose(m_sharp(wild, 0), [[0.5, 1.0], [0.5, 0.0]])
+
+
+def test_m_sharp_is_the_limit_of_scbis_likelihood():
+    # Section 3: as the belief tends to h, the scaled likelihood tends to M-sharp.
+    matrix = np.random.default_rng(7).standard_exponential((5, 3))
+    belief = np.array([1e-9, 1 - 2e-9, 1e-9])
+    limit = cb.SCBI(matrix).likelihood(belief)
+    np.testing.assert_allclose(limit, m_sharp(matrix, 1), atol=1e-7)
+
+
+def test_relevant_hypothesis_sets_the_rate():
+    matrix = np.random.default_rng(8).standard_exponential((6, 5))
+    for rule in RULES:
+        nearest = relevant_hypothesis(matrix, 0, rule)
+        assert isinstance(nearest, int)
+        pair = rate_of_convergence(matrix[:, [0, nearest]], 0, rule)
+        assert pair == pytest.approx(rate_of_convergence(matrix, 0, rule), rel=1e-12)
+        others = np.delete(matrix, nearest, axis=1)
+        assert rate_of_convergence(others, 0, rule) > pair
+
+
+def test_labels_name_hypotheses():
+    model = cb.Model([[0.5, 0.2], [0.5, 0.8]], hypotheses=["fair", "loaded"])
+    assert rate_of_convergence(model, "loaded") == rate_of_convergence(model)[1]
+    assert relevant_hypothesis(model, "loaded") == 0
+    with pytest.raises(CobayesError, match="no hypothesis called 'odd'"):
+        rate_of_convergence(model, "odd")
+
+
+def test_two_by_two_rates_of_the_first_worked_case():
+    # Supplement, Eqs. (avg_roc_bi) and (avg_roc_scbi): the means over both hypotheses.
+    x, y = np.array([0.3, 0.7]), np.array([0.6, 0.4])
+    matrix = np.stack([x, y], axis=1)
+    bayes = 0.5 * np.sum((x - y) * (np.log(x) - np.log(y)))
+    scbi = 0.5 * (np.log(np.sum(x / y)) + np.log(np.sum(y / x))) - np.log(2)
+    assert np.mean(rate_of_convergence(matrix, rule="bi")) == pytest.approx(bayes, rel=1e-13)
+    assert np.mean(rate_of_convergence(matrix)) == pytest.approx(scbi, rel=1e-13)
+
+
+def test_one_datum_tells_nothing():
+    assert rate_of_convergence([[0.2, 0.9]]).tolist() == [0.0, 0.0]
+
+
+def test_one_hypothesis_has_no_rate():
+    with pytest.raises(CobayesError, match="one hypothesis"):
+        rate_of_convergence([[0.2], [0.8]])
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_bad_entry_in_a_batch_is_named(value):
+    stack = np.ones((2, 3, 2))
+    stack[1, 2, 0] = value
+    with pytest.raises(CobayesError, match=r"entry at \(1, 2, 0\)"):
+        rate_of_convergence(stack)
+
+
+def test_unknown_rule_is_refused():
+    with pytest.raises(CobayesError, match="'bayes'"):
+        rate_of_convergence(np.eye(2) + 1, rule="bayes")
