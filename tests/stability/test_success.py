@@ -1,0 +1,286 @@
+"""The success rate: two estimators, the proved facts, and the stepwise agents.
+
+Statistical tests have fixed seeds; tolerances of 4 standard errors are exceeded once in 16,000
+comparisons by chance.
+"""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.errors import CobayesError, CobayesWarning
+from cobayes.rules import BI, SCBI
+from cobayes.stability import (
+    TeachingSequences,
+    coupling,
+    success_bounds,
+    success_rate,
+    two_hypothesis_success,
+)
+from cobayes.threads import set_num_threads
+
+from .cases import varied_cases
+
+TWO = [[0.6, 0.3], [0.4, 0.7]]
+
+
+@pytest.mark.parametrize(
+    ("teacher", "learner", "own", "theirs", "h"),
+    [case[1:] for case in varied_cases()],
+    ids=[case[0] for case in varied_cases()],
+)
+def test_both_methods_agree_within_four_standard_errors(teacher, learner, own, theirs, h):
+    arguments = {
+        "hypothesis": h,
+        "teacher_prior": own,
+        "learner_prior": theirs,
+        "num_sequences": 6000,
+        "max_rounds": 4000,
+    }
+    lessons = success_rate(teacher, learner, **arguments, rng=1)
+    coupled = success_rate(teacher, learner, **arguments, method="coupling", rng=2)
+    error = np.hypot(lessons.stderr, coupled.stderr)
+    hidden = max(lessons.upper - lessons.lower, coupled.upper - coupled.lower)
+    assert hidden < 2e-3
+    assert abs(lessons.value - coupled.value) <= 4.0 * error + hidden
+    bounds = success_bounds(own, theirs, h)
+    for rate in (lessons, coupled):
+        assert bounds.lower - 4.0 * rate.stderr - 1e-4 <= rate.value
+        assert rate.value <= bounds.upper + 4.0 * rate.stderr + 1e-4
+
+
+@pytest.mark.parametrize("method", ["lessons", "coupling"])
+@pytest.mark.parametrize(
+    ("own", "theirs", "h"),
+    [
+        ([0.5, 0.5], [0.4, 0.6], 0),  # 0.8
+        ([0.5, 0.5], [0.4, 0.6], 1),
+        ([0.8, 0.2], [0.6, 0.4], 0),  # 0.75
+        ([0.1, 0.9], [0.3, 0.7], 1),
+    ],
+)
+def test_two_hypotheses_match_the_exact_formula(method, own, theirs, h):
+    exact = two_hypothesis_success(own, theirs, h)
+    rate = success_rate(
+        TWO,
+        hypothesis=h,
+        teacher_prior=own,
+        learner_prior=theirs,
+        method=method,
+        num_sequences=20_000,
+        rng=5,
+    )
+    assert abs(rate.value - exact) <= 4.0 * rate.stderr + 2e-5
+
+
+def _by_agents(teacher_rule, learner_rule, hypothesis, own, theirs, count, rng):
+    """Teach one learner after another with the stepwise agents; return the mean success."""
+    generator = np.random.default_rng(rng)
+    ends = np.empty(count)
+    for k in range(count):
+        teacher = cb.Teacher(teacher_rule, hypothesis, own, rng=generator)
+        learner = cb.Learner(learner_rule, theirs)
+        for _ in range(1000):
+            learner.observe(teacher.choose())
+            if teacher.belief[hypothesis] > 1.0 - 1e-5:
+                break
+        ends[k] = learner.belief[hypothesis]
+    return ends.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", range(6))
+def test_success_rates_agree_with_stepwise_agents(point):
+    rng = np.random.default_rng(100 + point)
+    example = cb.examples[["M_2", "M_3", "M_4", "M'_1", "gestures", "grid-world"][point]]
+    m = example.model.num_hypotheses
+    own, theirs = rng.dirichlet(np.full(m, 4.0)), rng.dirichlet(np.full(m, 4.0))
+    teacher = SCBI(example.model)
+    learner = teacher
+    if point % 2:
+        learner = SCBI(
+            example.model.matrix * np.exp(0.1 * rng.standard_normal(teacher.model.shape))
+        )
+    mean = _by_agents(teacher, learner, 0, own, theirs, 250, rng)
+    rate = success_rate(
+        teacher, learner, hypothesis=0, teacher_prior=own, learner_prior=theirs, rng=point
+    )
+    assert rate.num_unfinished == 0
+    # The many compiled lessons know the spread of a single one better than the few.
+    stderr = rate.stderr * np.sqrt(rate.num_sequences / 250)
+    assert abs(rate.value - mean) <= 4.0 * np.hypot(rate.stderr, stderr)
+
+
+def test_compiled_sequences_equal_the_stepwise_agents_draw_for_draw():
+    example = cb.examples["M_3"]
+    sequences = TeachingSequences.draw(example, 0, num_sequences=70, rng=3)
+    beliefs = sequences.beliefs_of(prior=[0.2, 0.5, 0.3])
+    for position in (0, 13, 69):
+        learner = cb.Learner(SCBI(example.model), [0.2, 0.5, 0.3])
+        teacher = cb.Learner(SCBI(example.model))
+        data = sequences.sequence(position)
+        for datum in data[:-1]:
+            learner.observe(int(datum))
+            assert teacher.observe(int(datum))[0] <= 1.0 - 1e-5
+        learner.observe(int(data[-1]))
+        assert teacher.observe(int(data[-1]))[0] > 1.0 - 1e-5
+        np.testing.assert_allclose(beliefs[position], learner.belief, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(
+            sequences.teacher_log_beliefs[position], teacher.log_belief, rtol=1e-8
+        )
+
+
+@pytest.mark.parametrize("rule", [SCBI, BI])
+def test_a_learner_may_follow_either_rule(rule):
+    example = cb.examples["M_4"]
+    sequences = TeachingSequences.draw(example, 0, num_sequences=100, rng=3)
+    learner_rule = rule(example.model)
+    beliefs = sequences.beliefs_of(learner_rule, [0.2, 0.5, 0.3])
+    learner = cb.Learner(learner_rule, [0.2, 0.5, 0.3])
+    for datum in sequences.sequence(42):
+        learner.observe(int(datum))
+    np.testing.assert_allclose(beliefs[42], learner.belief, rtol=1e-8, atol=1e-12)
+
+
+def test_results_are_the_same_bits_for_one_and_two_threads():
+    example = cb.examples["M'_1"]
+    found = []
+    try:
+        for threads in (1, 2):
+            set_num_threads(threads)
+            rate = success_rate(
+                example, hypothesis=0, learner_prior=[0.2, 0.3, 0.3, 0.2], num_sequences=3000, rng=4
+            )
+            pairs = coupling(example, learner_prior=[0.2, 0.3, 0.3, 0.2], num_sequences=3000, rng=4)
+            found.append((rate.value, rate.stderr, rate.lower, pairs.matrix.tobytes()))
+    finally:
+        set_num_threads(None)
+    assert found[0] == found[1]
+
+
+def test_the_same_prior_succeeds_up_to_the_teachers_doubt():
+    rate = success_rate(cb.examples["M_3"], hypothesis=0, num_sequences=500, rng=0)
+    assert 1.0 - 1e-5 <= rate.value <= 1.0
+    assert rate.lower <= rate.value <= rate.upper <= 1.0
+
+
+def test_unfinished_sequences_are_counted_and_bounded():
+    close = [[0.50, 0.52], [0.50, 0.48]]
+    cut = success_rate(close, hypothesis=0, learner_prior=[0.4, 0.6], max_rounds=50, rng=1)
+    assert cut.num_unfinished == cut.num_sequences == 10_000
+    # The exact rate is 0.8; cutting off far too early must be visible, never silent.
+    assert cut.lower < 0.8 < cut.upper
+    assert cut.upper - cut.lower > 0.5
+    low, high = cut.interval()
+    assert low < cut.lower
+    assert high > cut.upper
+
+
+def test_precision_makes_sequences_longer_and_more_numerous():
+    close = [[0.45, 0.55], [0.55, 0.45]]
+    rate = success_rate(
+        close,
+        hypothesis=0,
+        learner_prior=[0.4, 0.6],
+        num_sequences=300,
+        max_rounds=20,
+        precision=0.012,
+        rng=1,
+    )
+    assert rate.stderr <= 0.012
+    assert rate.upper - rate.lower <= 0.012
+    assert rate.max_rounds > 20
+    assert rate.num_sequences > 300
+    assert abs(rate.value - 0.8) <= 4.0 * rate.stderr + 0.012
+
+
+def test_a_precision_out_of_reach_is_reported():
+    with pytest.warns(CobayesWarning, match="precision of 1e-05 was not reached"):
+        success_rate(
+            TWO,
+            hypothesis=0,
+            learner_prior=[0.4, 0.6],
+            num_sequences=100,
+            precision=1e-5,
+            max_sequences=2000,
+            rng=1,
+        )
+
+
+def test_longer_and_larger_sets_keep_the_sequences_there_are():
+    example = cb.examples["M_1"]
+    short = TeachingSequences.draw(example, 0, num_sequences=1500, max_rounds=60, rng=8)
+    assert short.num_unfinished > 100
+    longer = short.continued(400)
+    whole = TeachingSequences.draw(example, 0, num_sequences=1500, max_rounds=400, rng=8)
+    larger = short.enlarged(2500)
+    assert np.array_equal(longer.lengths, whole.lengths)
+    np.testing.assert_allclose(longer.teacher_log_beliefs, whole.teacher_log_beliefs, rtol=1e-6)
+    for position in (0, 700, 1024, 1499):
+        assert np.array_equal(longer.sequence(position), whole.sequence(position))
+        assert np.array_equal(
+            longer.sequence(position)[: len(short.sequence(position))], short.sequence(position)
+        )
+        assert np.array_equal(larger.sequence(position), short.sequence(position))
+    assert larger.num_sequences == 2500
+
+
+def test_many_learners_get_what_each_would_get_alone():
+    example = cb.examples["M_2"]
+    priors = np.random.default_rng(1).dirichlet(np.ones(3), 5)
+    sequences = TeachingSequences.draw(example, "h_1", num_sequences=1200, rng=2)
+    together = sequences.success_of_many(priors=priors)
+    for k, prior in enumerate(priors):
+        alone = sequences.success_of(prior=prior)
+        assert together.values[k] == alone.value
+        assert together.stderrs[k] == alone.stderr
+        assert together.lowers[k] == alone.lower
+    table = together.to_dataframe()
+    assert list(table["success_rate"]) == list(together.values)
+
+
+def test_a_passed_generator_gives_new_sequences_every_time():
+    rng = np.random.default_rng(1)
+    first = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=100, rng=rng)
+    second = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=100, rng=rng)
+    assert first.value != second.value
+
+
+@pytest.mark.parametrize("method", ["lessons", "coupling"])
+@pytest.mark.parametrize("who", ["teacher", "learner"])
+def test_zero_prior_on_the_true_hypothesis_says_that_teaching_is_impossible(method, who):
+    with pytest.raises(CobayesError, match=f"{who}'s prior|prior in the hypothesis") as caught:
+        success_rate(
+            TWO, hypothesis=0, method=method, num_sequences=10, **{f"{who}_prior": [0.0, 1.0]}
+        )
+    assert "impossible" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"hypothesis": "nobody"}, "nobody"),
+        ({"hypothesis": 5}, "5"),
+        ({"num_sequences": 0}, "num_sequences is 0"),
+        ({"max_rounds": -1}, "max_rounds is -1"),
+        ({"doubt": 0.9}, "doubt is 0.9"),
+        ({"method": "guessing"}, "guessing"),
+        ({"precision": -1.0}, "precision is -1.0"),
+        ({"learner_matrix": [[0.5, 0.5, 0.5], [0.5, 0.4, 0.6]]}, "shape"),
+        ({"learner_prior": [0.5, 0.9]}, "sums to 1.4"),
+    ],
+)
+def test_bad_input_gets_an_error_that_says_why(arguments, message):
+    with pytest.raises(CobayesError, match=message):
+        success_rate(TWO, **{"hypothesis": 0, "num_sequences": 10, **arguments})
+
+
+def test_results_print_and_tabulate_with_labels():
+    rate = success_rate(cb.examples["gestures"], hypothesis="bowl", num_sequences=200, rng=1)
+    assert "'bowl'" in repr(rate)
+    table = rate.to_dataframe()
+    assert list(table.index) == ["cup", "bowl", "book", "lamp"]
+    assert rate.to_dict()["num_unfinished"] == 0
+    sequences = TeachingSequences.draw(cb.examples["gestures"], "bowl", num_sequences=10, rng=1)
+    assert "teaching 'bowl'" in repr(sequences)
+    assert len(sequences.to_dataframe()) == 10
