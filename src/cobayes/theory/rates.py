@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -17,7 +18,7 @@ RuleName = Literal["scbi", "bi"]
 # Divergences below this, relative to the logarithms they are differences of, are computed again
 # without cancellation.
 _CANCELLATION = 1e-2
-_PAIR_ENTRIES = 1 << 20
+_BLOCK_ENTRIES = 1 << 20
 
 
 @overload
@@ -62,7 +63,7 @@ def rate_of_convergence(
     from two matrix products; small divergences are computed again pair by pair.
     """
     values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_divergences(values, rule).min(axis=-1), position)
+    return _as_result(_over_others(values, rule, np.min), position)
 
 
 @overload
@@ -101,7 +102,7 @@ def relevant_hypothesis(
     Section 5.2: the arg min of Theorem 3.6.
     """
     values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_divergences(values, rule).argmin(axis=-1), position)
+    return _as_result(_over_others(values, rule, np.argmin), position)
 
 
 def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
@@ -134,21 +135,24 @@ def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
     return sharp / sharp.sum(axis=-2, keepdims=True)
 
 
-def _divergences(matrices: NDArray[np.float64], rule: RuleName) -> NDArray[np.float64]:
-    """Return all pairwise divergences (..., h, h'), infinite on the diagonal."""
+def _over_others(
+    matrices: NDArray[np.float64], rule: RuleName, reduce: Callable[..., NDArray]
+) -> NDArray:
+    """Reduce the divergences from each hypothesis to the others, some matrices at a time."""
     if rule not in ("scbi", "bi"):
         raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
     num_data, num_hypotheses = matrices.shape[-2:]
     stack = matrices.reshape(-1, num_data, num_hypotheses)
-    result = np.empty((len(stack), num_hypotheses, num_hypotheses))
-    step = max(1, _PAIR_ENTRIES // (num_data * num_hypotheses))
-    for start in range(0, len(stack), step):
-        part = slice(start, start + step)
-        result[part] = _divergences_of_stack(stack[part], rule)
-    return result.reshape(*matrices.shape[:-2], num_hypotheses, num_hypotheses)
+    step = max(1, _BLOCK_ENTRIES // (num_hypotheses * max(num_data, num_hypotheses)))
+    parts = [
+        reduce(_divergences(stack[start : start + step], rule), axis=-1)
+        for start in range(0, max(1, len(stack)), step)
+    ]
+    return np.concatenate(parts).reshape(*matrices.shape[:-2], num_hypotheses)
 
 
-def _divergences_of_stack(stack: NDArray[np.float64], rule: RuleName) -> NDArray[np.float64]:
+def _divergences(stack: NDArray[np.float64], rule: RuleName) -> NDArray[np.float64]:
+    """Return all pairwise divergences (matrix, h, h'), infinite on the diagonal."""
     num_data = stack.shape[1]
     largest = stack.max(axis=1, keepdims=True)
     columns = stack / largest
@@ -172,7 +176,7 @@ def _divergences_of_stack(stack: NDArray[np.float64], rule: RuleName) -> NDArray
     unsure[:, diagonal, diagonal] = False
     pair_divergence = divergence_of_pairs if rule == "bi" else sharp_divergence_of_pairs
     pairs = np.argwhere(unsure)
-    step = max(1, _PAIR_ENTRIES // num_data)
+    step = max(1, _BLOCK_ENTRIES // num_data)
     for start in range(0, len(pairs), step):
         which, taught, other = pairs[start : start + step].T
         divergence[which, taught, other] = pair_divergence(
