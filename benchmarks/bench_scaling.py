@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 
@@ -26,9 +27,9 @@ def scale_rows() -> list[dict[str, object]]:
         rows.append(
             {
                 "case": f"scale {size}x{size}",
-                "ours": fastest(lambda: cb.scale(matrix, column_sums=columns)),
-                "textbook": fastest(lambda: peers.textbook_scale(matrix, columns)),
-                "POT": fastest(lambda: peers.pot_scale(matrix, columns)),
+                "ours": fastest(partial(cb.scale, matrix, column_sums=columns)),
+                "textbook": fastest(partial(peers.textbook_scale, matrix, columns)),
+                "POT": fastest(partial(peers.pot_scale, matrix, columns)),
                 "required": {"POT": 1.5} if size == 2000 else {},
             }
         )
@@ -68,8 +69,10 @@ def lesson_rows() -> list[dict[str, object]]:
 
         def played(scale):
             def seconds(matrix) -> float:
-                play = lambda: peers.lesson(scale, matrix, NUM_ROUNDS)  # noqa: E731
-                return fastest_cold(play, 0.2, 2) / NUM_ROUNDS
+                return (
+                    fastest_cold(partial(peers.lesson, scale, matrix, NUM_ROUNDS), 0.2, 2)
+                    / NUM_ROUNDS
+                )
 
             return seconds
 

@@ -41,7 +41,7 @@ def pot_scale(matrix, columns):
 
 
 def lesson(scale, matrix, num_rounds: int, seed: int = 0):
-    """Play a lesson about the first hypothesis as published code does: scale, draw, take the row."""
+    """Play a lesson about the first hypothesis as published code does: scale, draw, take a row."""
     rng = np.random.default_rng(seed)
     n, m = matrix.shape
     belief = np.full(m, 1.0 / m)

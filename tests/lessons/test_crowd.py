@@ -88,7 +88,7 @@ def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
     rng = np.random.default_rng(3)
     matrix = 10.0 ** rng.uniform(-9, 0, size=(6, 6))
     rule = cb.SCBI(matrix)
-    assert rule.suspicious
+    assert rule.is_nearly_blocks
     beliefs = rng.dirichlet(np.ones(6), size=50)
     crowd = Crowd(rule, np.log(beliefs), 50)
     for one in (0, 20, 49):
@@ -99,7 +99,7 @@ def test_slow_but_trusted_matrices_are_rescued_too():
     # Nearly equal columns are easy; nearly diagonal ones need more sweeps than are allowed.
     matrix = np.full((5, 5), 1e-4) + np.eye(5)
     rule = cb.SCBI(matrix)
-    assert not rule.suspicious
+    assert not rule.is_nearly_blocks
     belief = np.array([0.21, 0.2, 0.2, 0.2, 0.19])
     crowd = Crowd(rule, np.log(belief), 2)
     np.testing.assert_allclose(crowd.likelihoods[1], rule.likelihood(belief), rtol=1e-8)

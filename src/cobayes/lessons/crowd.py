@@ -79,12 +79,14 @@ class Crowd:
             return
         rule = self.rule
         assert isinstance(rule, SCBI)  # for the type checker: BI is always answered
-        for g in range(self._shape[0]):
-            left = self._solve_group(g, rule)
-            if rule.suspicious:
-                self._stuck[g] = 1  # sweeps cannot be trusted here: verify every lane
-            if left or rule.suspicious:
-                left = lanes.rescue_group(
+        left = self._solve(rule)
+        if rule.is_nearly_blocks:
+            self._stuck[:] = 1  # sweeps cannot be trusted here: verify every one
+            left = self.size
+        if left:
+            left = 0
+            for g in range(self._shape[0]):
+                left += lanes.rescue_group(
                     self._matrix,
                     self._mantissas[g],
                     self._shifts[g],
@@ -94,18 +96,32 @@ class Crowd:
                     MAX_NEWTON_STEPS,
                     self._stuck[g],
                 )
-            if left:
-                raise ConvergenceError(
-                    f"{left} scalings did not converge to {rule.tolerance:g}.",
-                    "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the "
-                    "smallest entries of the matrix larger.",
-                )
+        if left:
+            raise ConvergenceError(
+                f"{left} scalings did not converge to {rule.tolerance:g}.",
+                "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the "
+                "smallest entries of the matrix larger.",
+            )
         self._answered = True
 
-    def _solve_group(self, g: int, rule: SCBI) -> int:
-        """Scale the matrix to the beliefs of one group; return how many lanes are stuck."""
-        if small.SMALLEST <= self._matrix.shape[1] <= small.LARGEST:
-            return small.solve_small_group(
+    def _solve(self, rule: SCBI) -> int:
+        """Scale the matrix to all beliefs; return how many are stuck."""
+        if not small.SMALLEST <= self._matrix.shape[1] <= small.LARGEST:
+            return lanes.solve_crowd(
+                self._matrix,
+                self._transposed,
+                self.size,
+                self._mantissas,
+                self._shifts,
+                self._factors,
+                self._row_scaling,
+                rule.tolerance,
+                not rule.is_nearly_blocks,
+                self._stuck,
+            )
+        left = 0
+        for g in range(self._shape[0]):
+            left += small.solve_small_group(
                 self._matrix,
                 self._mantissas[g],
                 self._shifts[g],
@@ -114,17 +130,7 @@ class Crowd:
                 rule.tolerance,
                 self._stuck[g],
             )
-        return lanes.solve_group(
-            self._matrix,
-            self._transposed,
-            self._mantissas[g],
-            self._shifts[g],
-            self._factors[g],
-            self._row_scaling[g],
-            rule.tolerance,
-            not rule.suspicious,
-            self._stuck[g],
-        )
+        return left
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for everyone, as a teacher of these hypotheses would.

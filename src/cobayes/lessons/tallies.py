@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from cobayes.compiled import compiled
+from cobayes.compiled import REASSOCIATE, compiled
 from cobayes.lessons.statistics import BIN_WIDTH, NUM_BINS, WIDEST
 
 SHIFT_LOG = 512.0 * math.log(2.0)
 
 
-@compiled()
+@compiled(fastmath=REASSOCIATE)
 def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, histogram, first_sure):
     """Summarise the beliefs of a crowd after a round.
 
@@ -31,18 +31,19 @@ def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, his
     first_sure
         In and out: the first round at which each one was sure.
     """
-    _, num_hypotheses, width = mantissas.shape
+    num_groups, num_hypotheses, width = mantissas.shape
     for j in range(num_hypotheses):
         total = 0.0
-        for one in range(size):
-            g, lane = one // width, one % width
-            total += mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
-        mean[j] = total / size
+        for g in range(num_groups):
+            for lane in range(min(width, size - g * width)):
+                total += mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
+        average = total / size
         spread = 0.0
-        for one in range(size):
-            g, lane = one // width, one % width
-            belief = mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
-            spread += (belief - mean[j]) * (belief - mean[j])
+        for g in range(num_groups):
+            for lane in range(min(width, size - g * width)):
+                belief = mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
+                spread += (belief - average) * (belief - average)
+        mean[j] = average
         squares[j] = spread
     for one in range(size):
         g, lane = one // width, one % width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
-from cobayes.scaling.solver import is_suspicious, solve
+from cobayes.scaling.solver import has_wide_spread, is_nearly_blocks, solve
 
 Array = NDArray[np.float64]
 
@@ -47,8 +48,13 @@ class SCBI(Rule):
                 f"tolerance is {tolerance!r}; it must lie between 0 and 1.", "1e-12 is the default."
             )
         self.tolerance = tolerance
-        self.suspicious = is_suspicious(self.model.matrix)
+        self._has_wide_spread = has_wide_spread(self.model.matrix)
         self._row_sums = np.ones(self.model.num_data)
+
+    @cached_property
+    def is_nearly_blocks(self) -> bool:
+        """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
+        return is_nearly_blocks(self.model.matrix)
 
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
         """Return the matrix scaled to a belief, with columns summing to one.
@@ -68,7 +74,7 @@ class SCBI(Rule):
             matrix.shape[0] * np.exp(log_belief),
             tolerance=self.tolerance,
             max_iterations=MAX_ITERATIONS,
-            suspicious=self.suspicious,
+            suspicious=self._has_wide_spread,
             factors=memory[:-1] if known else None,  # type: ignore[index]
             rate=float(memory[-1]) if known else np.nan,  # type: ignore[index]
         )

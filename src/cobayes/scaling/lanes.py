@@ -210,53 +210,85 @@ def _step(totals, weights, room, lane_room, any_far):
 
 
 @compiled()
-def solve_group(
-    matrix, transposed, mantissas, shifts, factors, row_scaling, tolerance, trusted, stuck
-):
-    """Scale the matrix to one belief in each lane.
+def _load(task, lane, num_rows, mantissas, shifts, factors, weights, room, lane_room):
+    """Put the problem of one belief into a lane."""
+    group, place = task // LANES, task % LANES
+    for j in range(mantissas.shape[1]):
+        at = j * COLUMN_ROOM * LANES + lane
+        believed = mantissas[group, j, place] if shifts[group, j, place] == 0 else 0.0
+        room[at + COLUMN_SUM * LANES] = num_rows * believed
+        room[at + FACTOR * LANES] = factors[group, j, place]
+        weights[j, lane] = factors[group, j, place] * num_rows * believed
+    lane_room[AGE * LANES + lane] = 0.0
+    lane_room[RATE * LANES + lane] = 0.0
 
-    Sweeps, accelerated by Anderson's method with a memory of two: the number of sweeps is about
-    halved on average and cut to a third for the slowest lanes, which all the others wait for.
+
+@compiled()
+def _unload(task, lane, is_done, rows, totals, room, factors, row_scaling):
+    """Write down what a lane has found; an unfinished one leaves its factors as a start."""
+    group, place = task // LANES, task % LANES
+    for j in range(totals.shape[0]):
+        if is_done:
+            factors[group, j, place] = 1.0 / totals[j, lane]
+        else:
+            factors[group, j, place] = room[(j * COLUMN_ROOM + FACTOR) * LANES + lane]
+    for i in range(rows.shape[0]):
+        row_scaling[group, i, place] = rows[i, lane]
+
+
+@compiled()
+def solve_crowd(
+    matrix, transposed, size, mantissas, shifts, factors, row_scaling, tolerance, trusted, stuck
+):
+    """Scale the matrix to many beliefs, as many at a time as there are lanes.
+
+    Sweeps, accelerated by Anderson's method with a memory of two, which halves their number. A
+    lane that is done takes the next belief: none waits for its neighbours.
 
     Parameters
     ----------
     matrix, transposed
         The matrix, and its transpose in memory order.
+    size
+        How many beliefs there are.
     mantissas, shifts
-        The beliefs, (m, lanes).
+        The beliefs, (groups, m, lanes).
     factors
-        In: where to start, (m, lanes). Out: w.
+        In: where to start, (groups, m, lanes). Out: w.
     row_scaling
-        Out: u, (n, lanes).
+        Out: u, (groups, n, lanes).
     tolerance
         For the estimated relative error.
     trusted
-        Whether a change that is mere noise counts as converged; see `solver.is_suspicious`.
+        Whether a change that is mere noise counts as converged; see `solver.is_nearly_blocks`.
     stuck
-        Out: the lanes, as 1 or 0, that sweeps do not finish.
+        Out: which beliefs, as 1 or 0, sweeps do not finish, (groups, lanes).
 
     Returns
     -------
     num_stuck
-        How many lanes are stuck.
+        How many these are.
     """
     num_rows, num_columns = matrix.shape
     room = np.zeros(num_columns * COLUMN_ROOM * LANES)
     lane_room = np.zeros(LANE_ROOM * LANES)
-    weights = np.empty((num_columns, LANES))
+    weights = np.ones((num_columns, LANES))
     totals = np.empty((num_columns, LANES))
     rows = np.empty((num_rows, LANES))
-    for j in range(num_columns):
-        for lane in range(LANES):
-            at = j * COLUMN_ROOM * LANES + lane
-            sum_ = num_rows * mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
-            room[at + COLUMN_SUM * LANES] = sum_
-            room[at + FACTOR * LANES] = factors[j, lane]
-            weights[j, lane] = factors[j, lane] * sum_
+    tasks = np.full(LANES, -1)
+    sweeps = np.zeros(LANES, dtype=np.int64)
+    next_task = 0
+    num_busy = 0
+    num_stuck = 0
     for lane in range(LANES):
-        stuck[lane] = 1
-    num_active = LANES
-    for sweep in range(1, MAX_ACCELERATED_SWEEPS + 1):
+        # Spare lanes, where there are fewer beliefs, work on copies of the first.
+        if next_task < size:
+            tasks[lane] = next_task
+            next_task += 1
+            num_busy += 1
+        task = max(tasks[lane], 0)
+        _load(task, lane, num_rows, mantissas, shifts, factors, weights, room, lane_room)
+    while num_busy > 0:
         multiply(matrix, weights, rows)
         for i in range(num_rows):
             for lane in range(LANES):
@@ -265,25 +297,62 @@ def solve_group(
         _compare(totals, room, lane_room)
         any_far = _judge_lanes(lane_room)
         for lane in range(LANES):
+            sweeps[lane] += 1
+            # The change is known for the factors in this lane, its rate from the second on.
             is_seen = lane_room[AGE * LANES + lane] >= 2.0
-            noise_only = trusted and sweep >= 2 and lane_room[CHANGE * LANES + lane] <= NOISE
+            is_noise = lane_room[CHANGE * LANES + lane] <= NOISE
             is_done = is_seen and lane_room[ERROR * LANES + lane] <= tolerance
-            if stuck[lane] == 1 and (is_done or noise_only):
-                # Written down now: further sweeps, for the neighbours, must not matter.
-                stuck[lane] = 0
-                num_active -= 1
-                for i in range(num_rows):
-                    row_scaling[i, lane] = rows[i, lane]
-                for j in range(num_columns):
-                    factors[j, lane] = 1.0 / totals[j, lane]
-        if num_active == 0:
+            is_done = is_done or (trusted and is_noise and sweeps[lane] >= 2)
+            ends = is_done or sweeps[lane] >= MAX_ACCELERATED_SWEEPS
+            if ends and tasks[lane] >= 0:
+                _unload(tasks[lane], lane, is_done, rows, totals, room, factors, row_scaling)
+                stuck[tasks[lane] // LANES, tasks[lane] % LANES] = 0 if is_done else 1
+                num_stuck += 0 if is_done else 1
+                tasks[lane] = -1
+                num_busy -= 1
+        if num_busy == 0 and next_task == size:
             break
         _step(totals, weights, room, lane_room, any_far)
-    for lane in range(LANES):
-        if stuck[lane] == 1:
-            for j in range(num_columns):
-                factors[j, lane] = room[(j * COLUMN_ROOM + FACTOR) * LANES + lane]
-    return num_active
+        if next_task < size:
+            for lane in range(LANES):
+                if tasks[lane] < 0 and next_task < size:
+                    _load(
+                        next_task,
+                        lane,
+                        num_rows,
+                        mantissas,
+                        shifts,
+                        factors,
+                        weights,
+                        room,
+                        lane_room,
+                    )
+                    tasks[lane] = next_task
+                    sweeps[lane] = 0
+                    next_task += 1
+                    num_busy += 1
+    return num_stuck
+
+
+@compiled()
+def solve_group(
+    matrix, transposed, mantissas, shifts, factors, row_scaling, tolerance, trusted, stuck
+):
+    """Scale the matrix to the beliefs of one group; see `solve_crowd`."""
+    num_rows, num_columns = matrix.shape
+    by_column = (1, num_columns, LANES)
+    return solve_crowd(
+        matrix,
+        transposed,
+        LANES,
+        mantissas.reshape(by_column),
+        shifts.reshape(by_column),
+        factors.reshape(by_column),
+        row_scaling.reshape((1, num_rows, LANES)),
+        tolerance,
+        trusted,
+        stuck.reshape((1, LANES)),
+    )
 
 
 @compiled()

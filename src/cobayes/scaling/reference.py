@@ -39,10 +39,10 @@ def alternate(
     scaled, num_sweeps
         The scaled matrix and how many sweeps it took.
     """
-    scaled = np.array(matrix, dtype=np.float64)
+    scaled = np.asarray(matrix, dtype=np.float64)
     for sweep in range(1, max_sweeps + 1):
-        scaled *= (row_sums / scaled.sum(axis=1))[:, None]
-        scaled *= column_sums / scaled.sum(axis=0)
+        scaled = row_sums[:, None] * scaled / scaled.sum(axis=1, keepdims=True)
+        scaled = column_sums * scaled / scaled.sum(axis=0, keepdims=True)
         if sweep % SWEEPS_BETWEEN_CHECKS == 0:
             residual = np.abs(scaled.sum(axis=1) / row_sums - 1.0).max()
             if residual <= tolerance:

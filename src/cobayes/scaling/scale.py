@@ -13,7 +13,7 @@ from cobayes.labels import make_labels
 from cobayes.model import SUM_SLACK, MatrixLike, require_positive, unpack
 from cobayes.scaling.assembly import assemble
 from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.solver import Solution, is_suspicious, solve
+from cobayes.scaling.solver import Solution, has_wide_spread, solve
 from cobayes.threads import map_chunks
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ def scale(
                 columns[item],
                 tolerance=tolerance,
                 max_iterations=max_iterations,
-                suspicious=is_suspicious(array[item]),
+                suspicious=has_wide_spread(array[item]),
                 factors=None if start is None else start[item],
             )
             residuals[item] = assemble(

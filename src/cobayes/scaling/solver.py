@@ -17,10 +17,11 @@ Array = NDArray[np.float64]
 PARALLEL_SIZE = 400_000
 CHUNK_SIZE = 200_000
 # Where entries of one row (and of one column) spread further than this, the matrix may nearly
-# fall apart into blocks; a Newton step then measures the error that sweeps cannot see.
-SUSPICIOUS_SPREAD = 1e5
-# Measuring it so takes one product of m x n and n x m: too much for wide matrices.
+# fall apart into blocks, and sweeps may look finished when they are not.
+WIDE_SPREAD = 1e5
 MAX_VERIFIED_COLUMNS = 256
+# A rate of plain sweeps, found by probing, from which on Newton's method has the last word.
+SLOW_RATE = 0.9
 MAX_NEWTON_STEPS = 200
 # Two hypotheses that share less than this are as good as blocks of their own.
 WEAK_COUPLING = 1e-3
@@ -51,20 +52,29 @@ class Solution(NamedTuple):
     rate: float
 
 
-def is_suspicious(matrix: Array) -> bool:
-    """Tell whether a matrix may nearly fall apart into blocks.
+def has_wide_spread(matrix: Array) -> bool:
+    """Tell whether entries lie so far apart that the matrix might fall apart into blocks.
 
-    Entries far apart are necessary for that but common; what counts is that two hypotheses
-    share next to no data at some belief. Wide matrices are judged by their entries alone.
+    Wide matrices are trusted: to verify them would cost as much as to scale them.
     """
-    num_columns = matrix.shape[1]
-    if num_columns == 1 or num_columns > MAX_VERIFIED_COLUMNS:
+    if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
         return False
     by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
     by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
-    if min(by_row, by_column) <= SUSPICIOUS_SPREAD:
+    return bool(min(by_row, by_column) > WIDE_SPREAD)
+
+
+def is_nearly_blocks(matrix: Array) -> bool:
+    """Tell whether, at some belief, two hypotheses share next to no data.
+
+    Of many columns some are looked at, evenly spaced.
+    """
+    num_columns = matrix.shape[1]
+    if num_columns == 1 or not has_wide_spread(matrix):
         return False
-    return num_columns > MAX_PAIRED_COLUMNS or weakest_coupling(matrix) < WEAK_COUPLING
+    if num_columns > MAX_PAIRED_COLUMNS:
+        matrix = matrix[:, np.linspace(0, num_columns - 1, MAX_PAIRED_COLUMNS).astype(int)]
+    return weakest_coupling(matrix) < WEAK_COUPLING
 
 
 def weakest_coupling(matrix: Array) -> float:
@@ -110,7 +120,7 @@ def solve(
     max_iterations
         Most sweeps and Newton steps together.
     suspicious
-        What `is_suspicious` says of the matrix.
+        What `has_wide_spread` says of the matrix: the result is then verified.
     factors, rate
         Those of a problem nearby, for a warm start.
     """
@@ -135,7 +145,12 @@ def solve(
         not suspicious,
         allowed,
     )
-    if (error > tolerance or suspicious) and num_columns > 1 and count < max_iterations:
+    if suspicious and error <= tolerance and num_columns > 1:
+        from cobayes.scaling.probing import probed_rate
+
+        rate = max(rate, probed_rate(matrix, row_sums, column_sums, w, row_scaling))
+        error = error / (1.0 - rate) if rate < SLOW_RATE else np.inf
+    if error > tolerance and num_columns > 1 and count < max_iterations:
         from cobayes.scaling.newton import newton_until_converged
 
         if not np.isfinite(w).all():
