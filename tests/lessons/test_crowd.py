@@ -38,26 +38,30 @@ def test_compiled_lessons_match_stepwise_lessons_draw_for_draw(kind, n, m):
 
 
 @pytest.mark.parametrize("kind", RULES)
-def test_nobody_depends_on_the_neighbours(kind):
-    rule = kind(matrix_of(4, 3))
+@pytest.mark.parametrize("m", [3, 6])
+def test_nobody_depends_on_the_neighbours(kind, m):
+    rule = kind(matrix_of(m + 1, m))
     rng = np.random.default_rng(0)
     uniforms = rng.random((40, 200))
     taught = np.zeros(200, dtype=int)
-    all_of_them = Crowd(rule, np.log([0.2, 0.3, 0.5]), 200)
+    prior = np.log(rng.dirichlet(np.ones(m)))
+    all_of_them = Crowd(rule, prior, 200)
     for row in uniforms:
         all_of_them.observe(all_of_them.draw(taught, row))
     some = rng.permutation(200)[:37]
-    few = Crowd(rule, np.log([0.2, 0.3, 0.5]), 37)
+    few = Crowd(rule, prior, 37)
     for row in uniforms:
         few.observe(few.draw(taught[:37], row[some]))
     assert np.array_equal(few.log_beliefs, all_of_them.log_beliefs[some])
 
 
-def test_keeping_some_changes_nothing_for_them():
-    rule = cb.SCBI(matrix_of(4, 3))
+@pytest.mark.parametrize("m", [3, 6])
+def test_keeping_some_changes_nothing_for_them(m):
+    rule = cb.SCBI(matrix_of(m, m))
     rng = np.random.default_rng(0)
     uniforms = rng.random((30, 150))
-    whole, part = (Crowd(rule, np.log([0.2, 0.3, 0.5]), 150) for _ in range(2))
+    prior = np.log(rng.dirichlet(np.ones(m)))
+    whole, part = (Crowd(rule, prior, 150) for _ in range(2))
     kept = np.arange(150)
     for k, row in enumerate(uniforms):
         whole.observe(whole.draw(np.ones(150, dtype=int), row))
@@ -82,6 +86,20 @@ def test_beliefs_far_below_underflow_stay_exact_and_can_come_back(kind):
         if learner.log_belief.min() < -2000:
             assert crowd.beliefs.min() == 0.0
     np.testing.assert_allclose(crowd.log_beliefs[1], learner.log_belief, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (4, 4), (5, 5), (20, 20), (30, 12), (12, 30)])
+def test_every_scaling_meets_its_sums(n, m):
+    rng = np.random.default_rng(n)
+    rule = cb.SCBI(rng.dirichlet(np.ones(n), size=m).T)
+    # From nearly even beliefs to nearly certain ones.
+    beliefs = np.concatenate([rng.dirichlet(np.full(m, a), size=100) for a in (50, 1, 0.1)])
+    beliefs = np.maximum(beliefs, 1e-60)
+    crowd = Crowd(rule, np.log(beliefs), 300)
+    likelihoods = crowd.likelihoods
+    # The tolerance, 1e-12, plus rounding.
+    np.testing.assert_allclose(likelihoods.sum(axis=1), 1.0, rtol=2e-12)
+    np.testing.assert_allclose((likelihoods * n * beliefs[:, None]).sum(axis=2), 1.0, rtol=2e-12)
 
 
 def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
