@@ -17,12 +17,12 @@ from cobayes.errors import ConvergenceError
 from cobayes.lessons.crowd import Crowd
 from cobayes.rules import SCBI, Rule
 from cobayes.scaling import small
+from cobayes.scaling.accelerated import solve_group
 from cobayes.scaling.lanes import (
     LANES,
     draw_group,
     observe_group,
     rescue_group,
-    solve_group,
 )
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
@@ -283,7 +283,7 @@ class Marchers(Crowd):
     def _method(self) -> int:
         if not isinstance(self.rule, SCBI):
             return FIXED
-        if self.rule.suspicious:
+        if self.rule.is_nearly_blocks:
             return VERIFIED
         is_small = small.SMALLEST <= self._shape[1] <= small.LARGEST
         return CLOSED_FORM if is_small else SWEEPS

@@ -1,0 +1,338 @@
+"""Perturbing one column of the learner's matrix: discs, equal divergence, mixtures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.stability.geometry import STEP, disc, plane_basis
+from cobayes.stability.validation import at_least_one
+from cobayes.theory.rates import relevant_hypothesis
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+DISC, CURVE, MIXTURE = "disc", "equal divergence", "mixture"
+
+
+class ColumnRoles(NamedTuple):
+    """Which column plays which part when a hypothesis is taught.
+
+    Attributes
+    ----------
+    target : int
+        The column of what is taught.
+    relevant : int
+        The one that is hardest to tell from it, which sets the rate of convergence.
+    irrelevant : tuple of int
+        All others.
+    """
+
+    target: int
+    relevant: int
+    irrelevant: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnPerturbations:
+    """Versions of a matrix that differ from it in one column.
+
+    Attributes
+    ----------
+    model : Model
+        The unperturbed matrix, column-normalised.
+    column, target : int
+        The perturbed column and the one of what is taught.
+    columns : ndarray
+        What stands in its place, (k, n).
+    kinds : ndarray
+        "disc", "equal divergence" or "mixture", (k,).
+    num_left_out : int
+        How many points fell outside the open simplex.
+    """
+
+    model: Model
+    column: int
+    target: int
+    columns: Array
+    kinds: NDArray[np.str_]
+    num_left_out: int
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def models(self) -> list[Model]:
+        """Return the perturbed matrices with the labels of the original."""
+        return [with_column(self.model, self.column, values) for values in self.columns]
+
+    def of_kind(self, kind: str) -> ColumnPerturbations:
+        """Return those of one kind."""
+        mask = self.kinds == kind
+        return ColumnPerturbations(
+            self.model, self.column, self.target, self.columns[mask], self.kinds[mask], 0
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row a perturbation: its kind and the perturbed column."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        table = pandas.DataFrame(self.columns, columns=list(self.model.data))
+        table.insert(0, "kind", self.kinds, allow_duplicates=True)
+        table.index.name = "perturbation"
+        return table
+
+    def __repr__(self) -> str:
+        return (
+            f"ColumnPerturbations({len(self)} versions of column "
+            f"{self.model.hypotheses[self.column]!r}; {self.num_left_out} left out)"
+        )
+
+
+def column_roles(matrix: MatrixLike, hypothesis: int | str = 0) -> ColumnRoles:
+    """Return the target, the relevant and the irrelevant columns.
+
+    Parameters
+    ----------
+    matrix
+        The teacher's matrix.
+    hypothesis
+        What is taught.
+
+    Notes
+    -----
+    Section 5: the relevant column is the arg min in the rate of SCBI (Theorem 3.6).
+    """
+    model = as_model(matrix)
+    target = model.hypothesis_index(hypothesis)
+    relevant = int(relevant_hypothesis(model, target))
+    others = (j for j in range(model.num_hypotheses) if j not in (target, relevant))
+    return ColumnRoles(target, relevant, tuple(others))
+
+
+def with_column(matrix: MatrixLike, column: int | str, values: ArrayLike) -> Model:
+    """Return a matrix with one column replaced.
+
+    Parameters
+    ----------
+    matrix
+        The original.
+    column
+        Which one, by position or label.
+    values
+        What stands in its place, (n,).
+    """
+    model = as_model(matrix)
+    changed = model.matrix.copy()
+    changed[:, model.hypothesis_index(column)] = values
+    return Model(changed, model.data, model.hypotheses)
+
+
+def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
+    """Return the divergence of columns from a target column that SCBI's rate uses, (...,).
+
+    Parameters
+    ----------
+    columns
+        Positive, (..., n).
+    target
+        The column of what is taught, (n,).
+
+    Notes
+    -----
+    ``KL(e / n, N_vec(L_h' / L_h))`` of Section 5: rows are divided by the target column.
+    """
+    ratios = np.asarray(columns, dtype=np.float64) / np.asarray(target, dtype=np.float64)
+    # log of the arithmetic over the geometric mean.
+    return np.log(ratios.mean(axis=-1)) - np.log(ratios).mean(axis=-1)
+
+
+def perturb_column(
+    matrix: MatrixLike,
+    column: int | str,
+    *,
+    hypothesis: int | str = 0,
+    num_circles: int = 10,
+    step: float = STEP,
+    num_curve: int = 90,
+    num_mixtures: int = 50,
+) -> ColumnPerturbations:
+    """Return all the paper's perturbations of one column of a matrix with three data.
+
+    Parameters
+    ----------
+    matrix
+        The teacher's matrix.
+    column
+        The column to perturb, not the one of what is taught.
+    hypothesis
+        What is taught.
+    num_circles, step
+        Of the disc around the column: 10 circles have 330 points.
+    num_curve
+        Points of equal normalised divergence.
+    num_mixtures
+        Mixtures with the target column.
+
+    Notes
+    -----
+    Figures 5 and S7: 330 + 90 + 50 perturbations.
+    """
+    model, changed, target = _columns(matrix, column, hypothesis)
+    around = disc(model.matrix[:, changed], num_circles=num_circles, step=step)
+    parts = {
+        DISC: around.points,
+        CURVE: equal_divergence_curve(model, changed, hypothesis=target, num_points=num_curve),
+        MIXTURE: mixtures_with_target(model, changed, hypothesis=target, num_points=num_mixtures),
+    }
+    kinds = np.concatenate([np.full(len(points), kind) for kind, points in parts.items()])
+    return ColumnPerturbations(
+        model, changed, target, np.concatenate(list(parts.values())), kinds, around.num_left_out
+    )
+
+
+def equal_divergence_curve(
+    matrix: MatrixLike,
+    column: int | str,
+    *,
+    hypothesis: int | str = 0,
+    num_points: int = 90,
+) -> Array:
+    """Return columns that are as far from the target column as this one, (num_points, 3).
+
+    They form a closed curve around the target; the first point is the column itself, and the
+    steps between neighbours are of about equal length.
+
+    Parameters
+    ----------
+    matrix
+        Three data by any number of hypotheses.
+    column
+        The column whose divergence is kept.
+    hypothesis
+        What is taught.
+    num_points
+        How many points.
+
+    Notes
+    -----
+    In terms of ``r``, the normalised ratio of column and target, the divergence is
+    ``KL(e / n, r)``: zero in the middle of the simplex and growing without bound along every ray
+    from there to the border. Every ray has exactly one solution.
+    """
+    model, changed, target = _columns(matrix, column, hypothesis)
+    count = at_least_one(num_points, "num_points")
+    if model.num_data != 3:
+        raise CobayesError(
+            f"there are {model.num_data} data; columns of equal divergence form a curve for "
+            "three data only.",
+            "use mixtures_with_target(...), which takes any number.",
+        )
+    aim = model.matrix[:, target]
+    own = model.matrix[:, changed]
+    level = float(normalized_divergence(own, aim))
+    if not level > 1e-14:
+        raise CobayesError(
+            f"column {model.hypotheses[changed]!r} equals that of "
+            f"{model.hypotheses[target]!r}; there is no curve of equal divergence.",
+            "perturb another column.",
+        )
+    first, second = plane_basis(3)
+    ratio = own / aim / (own / aim).sum()
+    start = np.arctan2((ratio - 1.0 / 3.0) @ second, (ratio - 1.0 / 3.0) @ first)
+
+    def curve(angles: Array) -> Array:
+        rays = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second
+        columns = _ratios_at(level, rays) * aim
+        return columns / columns.sum(axis=1, keepdims=True)
+
+    # Equal steps of the angle crowd where the curve is close to the target: space by length.
+    fine = start + np.linspace(0.0, 2.0 * np.pi, 40 * count + 1)
+    lengths = np.linalg.norm(np.diff(curve(fine), axis=0), axis=1)
+    travelled = np.concatenate([[0.0], np.cumsum(lengths)])
+    wanted = travelled[-1] * np.arange(count) / count
+    return curve(np.interp(wanted, travelled, fine))
+
+
+def mixtures_with_target(
+    matrix: MatrixLike,
+    column: int | str,
+    *,
+    hypothesis: int | str = 0,
+    num_points: int = 50,
+) -> Array:
+    """Return mixtures ``(1 - t) column + t target``, from beyond the column to the target.
+
+    Parameters
+    ----------
+    matrix
+        Any matrix.
+    column
+        The column to perturb.
+    hypothesis
+        What is taught.
+    num_points
+        How many; t is spaced evenly strictly between the value below zero at which an entry
+        would vanish and one, where the two columns would be equal.
+
+    Returns
+    -------
+    ndarray
+        (num_points, n), t growing.
+    """
+    model, changed, target = _columns(matrix, column, hypothesis)
+    count = at_least_one(num_points, "num_points")
+    own, aim = model.matrix[:, changed], model.matrix[:, target]
+    if np.allclose(own, aim, rtol=0.0, atol=1e-14):
+        raise CobayesError(
+            f"column {model.hypotheses[changed]!r} equals that of "
+            f"{model.hypotheses[target]!r}; there is nothing to mix.",
+            "perturb another column.",
+        )
+    # Some entry of the target is larger than the column's, as both sum to one.
+    shrinking = aim > own
+    farthest = -float((own[shrinking] / (aim - own)[shrinking]).min())
+    share = farthest + (1.0 - farthest) * (np.arange(count) + 0.5) / count
+    return (1.0 - share)[:, None] * own + share[:, None] * aim
+
+
+def _ratios_at(level: float, rays: Array) -> Array:
+    """Return the ratio distributions at which the divergence has a level, one on every ray.
+
+    On a ray ``r = (1 - (1 - exp(-y)) q) / n`` with ``max(q) = 1``, so that y = 0 is the middle and
+    the border is at infinity: bisection in y loses no digits near the border.
+    """
+    size = rays.shape[1]
+    slopes = -rays / (-rays).max(axis=1, keepdims=True)
+
+    def ratios(y: Array) -> Array:
+        return ((1.0 - slopes) + slopes * np.exp(-y)[:, None]) / size
+
+    low = np.zeros(len(rays))
+    # The entry that vanishes alone contributes (log n r = -y) / n; the others at most log n.
+    high = np.full(len(rays), size * (level + np.log(size)) + 1.0)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        below = -np.log(size * ratios(middle)).mean(axis=1) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return ratios(0.5 * (low + high))
+
+
+def _columns(
+    matrix: MatrixLike, column: int | str, hypothesis: int | str
+) -> tuple[Model, int, int]:
+    given = as_model(matrix)
+    model = Model(given.normalized(), given.data, given.hypotheses)
+    changed = model.hypothesis_index(column)
+    target = model.hypothesis_index(hypothesis)
+    if changed == target:
+        raise CobayesError(
+            f"column {model.hypotheses[changed]!r} is the one of what is taught.",
+            "perturb another one: perturbing the target is the same as perturbing all others.",
+        )
+    return model, changed, target
