@@ -76,7 +76,7 @@ def plan(models: dict[str, cb.Model], num_lessons: int, seed: int) -> runs.Exper
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="A sweep over your own matrices.")
     parser.add_argument("files", nargs="*", help="matrices: CSV, TSV, JSON or Parquet")
     parser.add_argument("--out", default="my-sweep", help="folder of the run")
     parser.add_argument("--lessons", type=int, default=40_000, help="for every point")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -40,7 +39,7 @@ def finish(process: subprocess.Popen[str], timeout: float = 60) -> tuple[int, st
     return process.returncode, out, err
 
 
-def wait_until(condition: Callable[[], bool], timeout: float = 20) -> None:
+def wait_until(condition: Callable[[], bool], timeout: float = 40) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:
@@ -56,9 +55,12 @@ def processes() -> Iterator[contextlib.ExitStack]:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.terminate()
+    try:
+        process.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

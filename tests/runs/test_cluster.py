@@ -47,14 +47,14 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     wait_until(file.exists)
     worker = start(
         *("-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--nworkers", 2),
-        *("--nthreads", 1, "--no-dashboard", "--death-timeout", 2),
+        *("--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", 60),
         cwd=tmp_path,
     )
     processes.callback(end, worker)
     driver = drive(tmp_path / "run", "--scheduler", file, "--pause", 0.1)
     processes.callback(end, driver)
     wait_until(lambda: (tmp_path / "run" / "ledger.sqlite").exists())
-    wait_until(lambda: read_state(tmp_path / "run").num_done >= 5)
+    wait_until(lambda: read_state(tmp_path / "run").num_done >= 5, timeout=60)
     scheduler.kill()
     code, out, err = finish(driver, timeout=30)
     assert (code, out) == (1, "")

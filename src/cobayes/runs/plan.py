@@ -11,7 +11,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -111,7 +111,7 @@ class Experiment:
     """
 
     name: str
-    points: tuple[Point, ...]
+    points: Sequence[Point]
     shard: ShardFunction
     seed: int = 0
     estimate: EstimateFunction | None = None
