@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.lessons.tallies import tally
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.scaling import lanes, small
+from cobayes.scaling import accelerated, lanes, small
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
@@ -107,7 +107,7 @@ class Crowd:
     def _solve(self, rule: SCBI) -> int:
         """Scale the matrix to all beliefs; return how many are stuck."""
         if not small.SMALLEST <= self._matrix.shape[1] <= small.LARGEST:
-            return lanes.solve_crowd(
+            return accelerated.solve_crowd(
                 self._matrix,
                 self._transposed,
                 self.size,

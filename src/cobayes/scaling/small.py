@@ -210,7 +210,7 @@ def _count_active(active, errors, room, tolerance):
 def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, stuck):
     """Scale a matrix of two to four columns to one belief in each lane.
 
-    The twin of `lanes.solve_group`: the same arrays in and out, the same meaning of `stuck`.
+    The twin of `accelerated.solve_group`: the same arrays in and out, the same meaning of `stuck`.
     The measured error of a lane is the length of its last Newton step.
 
     Parameters
