@@ -9,7 +9,7 @@ import typer
 
 from cobayes.cli.failures import FriendlyGroup
 
-COMMANDS = ("teach", "info", "examples", "reproduce", "runs")
+COMMANDS = ("teach", "compare", "rates", "world", "info", "examples", "reproduce", "runs")
 """Modules of `cobayes.cli`, in the order of the help text.
 
 To add a command, add its module here; the module defines a function of the module's own name, whose

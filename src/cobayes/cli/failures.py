@@ -30,8 +30,13 @@ class FriendlyGroup(TyperGroup):
             try:
                 code = super().main(given, *rest, **options)
                 sys.stdout.flush()
-            except (KeyboardInterrupt, typer.Abort):
+            except (KeyboardInterrupt, typer.Abort) as interrupt:
                 code = INTERRUPTED
+                # A run that was stopped says what is saved and how to go on.
+                said = getattr(interrupt, "message", "by Ctrl-C; nothing more was done.")
+                _say("interrupted", said)
+                if hasattr(interrupt, "hint"):
+                    _say("hint", interrupt.hint)  # type: ignore[attr-defined]
             except BrokenPipeError:
                 # The reader, say `head`, has seen enough; Python must not complain at exit either.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -40,8 +45,6 @@ class FriendlyGroup(TyperGroup):
                 if is_debugging:
                     raise
                 code = explain(error)
-        if code == INTERRUPTED:
-            _say("interrupted", "by Ctrl-C; nothing more was done.")
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -53,7 +56,7 @@ def explain(error: Exception) -> int:
         _say("error", error.message)
         if error.hint:
             _say("hint", error.hint)
-        return BAD_INPUT
+        return getattr(error, "exit_code", BAD_INPUT)
     if hasattr(error, "format_message"):  # the usage errors of every version of typer and click
         _say("error", error.format_message())  # type: ignore[attr-defined]
         context = getattr(error, "ctx", None)

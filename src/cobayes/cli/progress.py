@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,6 +33,18 @@ class ProgressLine:
     ) -> None:
         if self._status is not None:
             self._status.stop()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to another display for a while: two would overwrite each other."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
 
     def tell(self, what: str, text: str) -> None:
         """Show a line: what is being made, and how far it is."""

@@ -11,7 +11,11 @@ from cobayes.cli import output
 from cobayes.errors import CobayesError
 
 EPILOG = (
-    "Examples:\n\ncobayes reproduce\n\ncobayes reproduce lesson --scale 0.1 --out myreport --seed 7"
+    "Examples:\n\n"
+    "cobayes reproduce\n\n"
+    "cobayes reproduce figure-3 --scale paper --out results\n\n"
+    "cobayes reproduce 2 S1 --scale 0.01 --jobs 2 --format svg,csv\n\n"
+    "cobayes runs results"
 )
 
 
@@ -25,7 +29,7 @@ def reproduce(
         typer.Option(
             metavar="quick|paper|FACTOR",
             help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of "
-            "samples, a number is a share of the paper's.",
+            "samples, a number is a multiple of the paper's.",
         ),
     ] = "quick",
     out: Annotated[
@@ -34,13 +38,38 @@ def reproduce(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
     ] = 2020,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, metavar="N", help="Local processes; all cores by default."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS|FILE",
+            help="A Dask cluster's scheduler, by address or by its scheduler file.",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Delete what earlier runs computed, and start over."),
+    ] = False,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="LIST",
+            help="What to save beside the page: some of svg,png,pdf,csv,netcdf.",
+        ),
+    ] = "svg,png,pdf,csv,netcdf",
     show_list: Annotated[
         bool, typer.Option("--list", help="List the parts of the report and exit.")
     ] = False,
 ) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
-    Parts computed earlier stay in the report, so that one can be added or repeated by itself.
+    Parts computed earlier stay in the report, so that one can be added or repeated by itself. A
+    run that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
     """
     from cobayes.figures.registry import RECIPES, choose_recipes
 
@@ -50,20 +79,39 @@ def reproduce(
     factor = read_scale(scale)
     names = [recipe.name for recipe in choose_recipes(figures or [])]
 
+    chosen_formats = read_formats(formats)
+    if jobs is not None and scheduler is not None:
+        raise CobayesError(
+            "both --jobs and --scheduler are given; the scheduler knows its own workers.",
+            "leave out one of them.",
+        )
+
     from cobayes.cli.progress import ProgressLine
     from cobayes.figures.report import build_report
+    from cobayes.figures.runner import Runner
 
-    with ProgressLine() as progress:
-        page = build_report(out, names, scale=factor, seed=seed, tell=progress.tell)
+    with (
+        ProgressLine() as progress,
+        Runner(
+            jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True, alone=progress.paused
+        ) as runner,
+    ):
+        page = build_report(
+            out,
+            names,
+            scale=factor,
+            seed=seed,
+            formats=chosen_formats,
+            runner=runner,
+            tell=progress.tell,
+        )
     output.say("the report is ready; open it in a browser:")
     typer.echo(str(page))
 
 
-def read_scale(text: str) -> float:
-    """Return the share of the paper's effort that ``quick``, ``paper`` or a number means."""
-    from cobayes.figures.report import PAPER_SCALE, QUICK_SCALE
-
-    named = {"quick": QUICK_SCALE, "paper": PAPER_SCALE}
+def read_scale(text: str) -> float | None:
+    """Return the multiple of the paper's effort that is meant; None for ``quick``."""
+    named = {"quick": None, "paper": 1.0}
     if text.lower() in named:
         return named[text.lower()]
     try:
@@ -76,6 +124,20 @@ def read_scale(text: str) -> float:
             "0.1 is a tenth of the paper's effort.",
         )
     return value
+
+
+def read_formats(text: str) -> tuple[str, ...]:
+    """Return the formats of a list with commas; ``nc`` means ``netcdf``."""
+    from cobayes.figures.section import FORMATS
+
+    names = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
+    found = ["netcdf" if name == "nc" else name for name in names]
+    for name in found:
+        if name not in FORMATS:
+            raise CobayesError(
+                f"--format holds {name!r}, which is none.", f"choose among: {', '.join(FORMATS)}."
+            )
+    return tuple(found)
 
 
 def _print_recipes(recipes: tuple) -> None:

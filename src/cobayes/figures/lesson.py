@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from cobayes.example_library import Example, examples
 from cobayes.figures.section import Context, Download, Picture, Section, Table
-from cobayes.lessons import Learner, Lesson, Teacher, run_lesson
+from cobayes.lessons import Ensemble, Learner, Lesson, Teacher, run_lesson, simulate
 from cobayes.rules import BI, SCBI
 
 EXAMPLE, REALISTIC = "M_3", "diagnosis"
 NUM_ROUNDS = 12
-PAPER_NUM_LESSONS = 10_000
+FULL_NUM_LESSONS, QUICK_NUM_LESSONS = 100_000, 10_000
 
 
 def build(context: Context) -> Section:
@@ -24,14 +24,19 @@ def build(context: Context) -> Section:
     seeds = context.seeds().spawn(3)
     lessons = _teach(example, seeds[0])
     cases = _teach(realistic, seeds[1])
-    num_lessons = context.count(PAPER_NUM_LESSONS, at_least=200)
-    context.tell(f"averaging over {num_lessons} lessons of {NUM_ROUNDS} rounds")
-    many = {
-        rule.name: _many_beliefs(rule, example, num_lessons, seed)
+    num_lessons = context.count(FULL_NUM_LESSONS, at_least=200, quick=QUICK_NUM_LESSONS)
+    context.tell(f"averaging over {num_lessons:,} lessons of {NUM_ROUNDS} rounds")
+    many = [
+        simulate(
+            rule,
+            example.hypothesis,
+            num_rounds=NUM_ROUNDS,
+            num_lessons=num_lessons,
+            rng=np.random.default_rng(seed),
+        )
         for rule, seed in zip((BI(example), SCBI(example)), seeds[2].spawn(2), strict=True)
-    }
-    final = {name: values[:, -1] for name, values in many.items()}
-    ahead = "ahead of" if final["SCBI"].mean() > final["BI"].mean() else "behind"
+    ]
+    ahead = "ahead of" if many[1].mean()[-1] > many[0].mean()[-1] else "behind"
     bayes, cooperative = lessons
     return Section(
         title="One lesson, taught twice",
@@ -42,8 +47,8 @@ def build(context: Context) -> Section:
             "that moment (SCBI). Each learner reads its data by the same rule.",
             "A single lesson depends on luck: here plain Bayes ends with belief "
             f"{bayes.beliefs[-1, 0]:.3f} in the truth and SCBI with "
-            f"{cooperative.beliefs[-1, 0]:.3f}. Averaged over {num_lessons} lessons SCBI is "
-            f"{ahead} plain Bayes: {_plus_minus(final['SCBI'])} against {_plus_minus(final['BI'])} "
+            f"{cooperative.beliefs[-1, 0]:.3f}. Averaged over {num_lessons:,} lessons SCBI is "
+            f"{ahead} plain Bayes: {_plus_minus(many[1])} against {_plus_minus(many[0])} "
             "(standard error).",
             *_heat_maps(example),
             *(_bars(lesson, "lesson") for lesson in lessons),
@@ -80,22 +85,8 @@ def _teach(example: Example, seed: np.random.SeedSequence) -> list[Lesson]:
     ]
 
 
-def _many_beliefs(
-    rule: BI | SCBI, example: Example, num_lessons: int, seed: np.random.SeedSequence
-) -> NDArray[np.float64]:
-    """Return the belief in the taught hypothesis, shape (lessons, rounds + 1)."""
-    rng = np.random.default_rng(seed)
-    column = example.model.hypothesis_index(example.hypothesis)
-    return np.array(
-        [
-            run_lesson(Teacher(rule, column, rng=rng), Learner(rule), NUM_ROUNDS).beliefs[:, column]
-            for _ in range(num_lessons)
-        ]
-    )
-
-
-def _plus_minus(values: NDArray[np.float64]) -> str:
-    return f"{values.mean():.3f} ± {values.std(ddof=1) / np.sqrt(len(values)):.3f}"
+def _plus_minus(ensemble: Ensemble) -> str:
+    return f"{ensemble.mean()[-1]:.3f} ± {ensemble.stderr()[-1]:.3f}"
 
 
 def _table(lessons: list[Lesson]) -> Table:
@@ -196,36 +187,18 @@ def _curves(lessons: list[Lesson]) -> Picture:
     )
 
 
-def _average(many: dict[str, NDArray[np.float64]], num_lessons: int) -> Picture:
+def _average(many: list[Ensemble], num_lessons: int) -> Picture:
     from matplotlib.figure import Figure
 
-    from cobayes.plots import plot_belief_curves
-    from cobayes.plots.style import RULE_STYLES
+    from cobayes.plots.comparison import plot_mean_beliefs
 
     figure = Figure(figsize=(4.8, 3.2), layout="constrained")
-    ax = figure.subplots()
-    means = {name: values.mean(axis=0) for name, values in many.items()}
-    plot_belief_curves(
-        {name: np.column_stack([mean, 1.0 - mean]) for name, mean in means.items()},
-        hypothesis=0,
-        ax=ax,
-    )
-    for name, values in many.items():
-        error = 2.0 * values.std(axis=0, ddof=1) / np.sqrt(num_lessons)
-        ax.fill_between(
-            range(NUM_ROUNDS + 1),
-            means[name] - error,
-            means[name] + error,
-            color=RULE_STYLES[name]["color"],
-            alpha=0.2,
-            linewidth=0,
-        )
-    ax.set_ylabel("mean belief in h_1")
-    ends = " and ".join(f"{name} reaches {mean[-1]:.3f}" for name, mean in means.items())
+    plot_mean_beliefs(many, ax=figure.subplots())
+    ends = " and ".join(f"{x.rule_name} reaches {x.mean()[-1]:.3f}" for x in many)
     return Picture(
         "average",
         figure,
-        f"The same, averaged over {num_lessons} lessons; the bands are two standard errors.",
+        f"The same, averaged over {num_lessons:,} lessons; the bands are two standard errors.",
         f"Two rising curves of the mean belief in h_1 over {NUM_ROUNDS} rounds: {ends}.",
     )
 

@@ -11,6 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from cobayes.figures.claims import ERROR_RATE
+
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
 FIVE_SENTENCES = (
@@ -29,9 +31,14 @@ FIVE_SENTENCES = (
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 _SIGNS = {"good": "✓\u00a0", "note": "△\u00a0", "bad": "✗\u00a0", "plain": ""}
+_TONES = {"holds": "good", "holds except": "note", "does not hold": "bad", "not decided": "plain"}
 
 
-def render_page(sections: Sequence[tuple[str, Path, dict[str, Any]]], version: str) -> str:
+def render_page(
+    sections: Sequence[tuple[str, Path, dict[str, Any]]],
+    version: str,
+    claims_files: Sequence[str] = (),
+) -> str:
     """Return the page as HTML that needs nothing from elsewhere.
 
     Parameters
@@ -40,9 +47,13 @@ def render_page(sections: Sequence[tuple[str, Path, dict[str, Any]]], version: s
         Name, folder and saved content of every section, in order.
     version
         The version of cobayes that made the page.
+    claims_files
+        Names of the files that hold the claims, beside the page.
     """
     style = (resources.files("cobayes.figures") / "report.css").read_text(encoding="utf-8")
-    contents = "".join(
+    claims = _claims(sections, claims_files)
+    contents = '<li><a href="#claims">The paper’s claims, judged</a></li>' if claims else ""
+    contents += "".join(
         f'<li><a href="#{escape(name)}">{escape(content["title"])}</a></li>'
         for name, _, content in sections
     )
@@ -61,9 +72,56 @@ def render_page(sections: Sequence[tuple[str, Path, dict[str, Any]]], version: s
         f'<section class="what"><h2>What SCBI is, in five sentences</h2><ol>{sentences}</ol>'
         "</section>\n"
         f'<nav aria-label="Contents"><h2>Contents</h2><ol>{contents}</ol></nav>\n'
-        f"<main>{body}</main>\n"
+        f"<main>{claims}{body}</main>\n"
         f"<footer><p>Made with cobayes {escape(version)}. Pictures and tables may be used freely "
         "under the MIT licence; please cite the paper.</p></footer></body></html>\n"
+    )
+
+
+def _claims(sections: Sequence[tuple[str, Path, dict[str, Any]]], files: Sequence[str]) -> str:
+    """Return the table of all sections' claims."""
+    found = [
+        (name, content["title"], claim)
+        for name, _, content in sections
+        for claim in content.get("claims", ())
+    ]
+    if not found:
+        return ""
+    verdicts = [claim["verdict"] for _, _, claim in found]
+    counted = ", ".join(
+        f"{verdicts.count(verdict)} {words}"
+        for verdict, words in (
+            ("holds", "hold"),
+            ("holds except", "hold with exceptions"),
+            ("does not hold", "do not hold"),
+            ("not decided", "are not decided by these data"),
+        )
+        if verdict in verdicts
+    )
+    rows = "".join(
+        f"<tr><td>{inline(claim['statement'])} "
+        f'<span class="source">{inline(claim["source"])} · '
+        f'<a href="#{escape(name)}">{inline(title.partition(":")[0])}</a></span></td>'
+        f'<td class="{_TONES[claim["verdict"]]} verdict">'
+        f"{_SIGNS[_TONES[claim['verdict']]]}{escape(claim['verdict'])}</td>"
+        f"<td>{inline(claim['measured'])} "
+        f'<span class="source">{inline(claim["uncertainty"])}</span></td>'
+        f'<td class="source">{inline(claim["rule"])}</td></tr>'
+        for name, title, claim in found
+    )
+    links = " · ".join(
+        f'<a href="{escape(file)}" download>{Path(file).suffix[1:].upper()}</a>' for file in files
+    )
+    return (
+        '<section id="claims"><h2>The paper’s claims, judged</h2>'
+        f"<p>Of {len(found)} claims, {counted}. Every verdict follows from numbers below by the "
+        "rule in the last column. Sampled numbers speak for or against a claim only beyond their "
+        f"noise: a verdict errs with a probability of at most {100 * ERROR_RATE:g} %. "
+        f'<span class="files">{links}</span></p>'
+        '<div class="table claims" tabindex="0" role="region" aria-label="Claims and verdicts">'
+        '<table><thead><tr><th scope="col">claim</th><th scope="col">verdict</th>'
+        '<th scope="col">measured</th><th scope="col">judged by</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>\n"
     )
 
 
@@ -159,8 +217,11 @@ def _is_number(text: str) -> bool:
 def _made(made: dict[str, Any]) -> str:
     seconds = made["seconds"]
     took = f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+    effort = {"quick": "quick scale", "paper": "the paper’s own sizes"}.get(
+        made["scale"], f"{made['scale']} of the paper’s sizes"
+    )
+    sizes = f" Sizes: {inline(made['sizes'])}" if made["sizes"] else ""
     return (
         f'<p class="made">How it was made: <code>{escape(made["command"])}</code>, seed '
-        f"{made['seed']}, {made['scale']:g} of the paper's effort, {took}, "
-        f"cobayes {escape(made['version'])}.</p>"
+        f"{made['seed']}, {effort}, {took}, cobayes {escape(made['version'])}.{sizes}</p>"
     )

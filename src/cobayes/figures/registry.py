@@ -45,17 +45,55 @@ RECIPES = (
         "one lesson taught by plain Bayes and by SCBI, in pictures",
         "cobayes.figures.lesson",
     ),
+    Recipe(
+        "theorems",
+        "rates of convergence and invariants, measured against the theorems",
+        "cobayes.figures.theorems",
+    ),
+    Recipe(
+        "figure-2",
+        "how often and by how much SCBI is faster than BI on random matrices",
+        "cobayes.figures.figure2",
+    ),
+    Recipe(
+        "figure-s1",
+        "the supplement's empirical formula, tested and fitted anew",
+        "cobayes.figures.figure_s1",
+    ),
+    Recipe(
+        "figure-3",
+        "20x20 matrices after 5 rounds, exactly, and after 30, by simulation",
+        "cobayes.figures.figure3",
+    ),
+    Recipe(
+        "figure-6",
+        "the grid world, and the trends claimed for larger boards",
+        "cobayes.figures.figure6",
+    ),
 )
 """Every section, in the order of the report; add a `Recipe` to add one."""
 
 
 def choose_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
-    """Return the recipes of these names in the report's order; no name means all."""
+    """Return the recipes of these names in the report's order; no name means all.
+
+    ``2``, ``S1`` and ``Figure2`` mean ``figure-2``, ``figure-s1`` and ``figure-2``.
+    """
     known = {recipe.name: recipe for recipe in RECIPES}
+    chosen = set()
     for name in names:
-        if name not in known:
+        found = name if name in known else f"figure-{_figure_number(name)}"
+        if found not in known:
             raise CobayesError(
                 f"there is no part of the report called {name!r}.",
                 f"choose among: {', '.join(known)}.",
             )
-    return tuple(recipe for recipe in RECIPES if not names or recipe.name in names)
+        chosen.add(found)
+    return tuple(recipe for recipe in RECIPES if not chosen or recipe.name in chosen)
+
+
+def _figure_number(name: str) -> str:
+    text = name.lower()
+    for prefix in ("figure", "fig"):
+        text = text.removeprefix(prefix)
+    return text.strip(" .-_")

@@ -1,0 +1,272 @@
+"""``cobayes compare``: how many rounds a learner needs, by plain Bayes and by SCBI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobayes.cli import inputs, output
+
+if TYPE_CHECKING:
+    from cobayes.lessons import Ensemble
+
+EPILOG = (
+    "Examples:\n\n"
+    "cobayes compare example:diagnosis --seed 1\n\n"
+    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg"
+)
+
+# So many rounds of the distribution are shown on a terminal.
+_MOST_ROWS = 12
+_BAR_WIDTH = 16
+
+
+def compare(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    hypothesis: Annotated[
+        str | None,
+        typer.Option(
+            "--hypothesis",
+            "-H",
+            help="What is taught: a label, or a position counted from 0. An example knows its own.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option("--rounds", "-k", min=1, help="How many data the teacher may show.")
+    ] = 100,
+    lessons: Annotated[
+        int, typer.Option("--lessons", "-n", min=2, help="How many lessons by each rule.")
+    ] = 10_000,
+    level: Annotated[
+        float,
+        typer.Option("--level", help="The belief in the truth from which on a learner is sure."),
+    ] = 0.95,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior",
+            help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
+            "uniform if not given.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw both rules: .png, .svg or .pdf (needs matplotlib)."
+        ),
+    ] = None,
+) -> None:
+    """Compare the rounds that a learner needs to be sure of the truth, BI against SCBI.
+
+    Teacher and learner follow the same rule; many lessons are simulated by each.
+    """
+    model, example = inputs.load_matrix(matrix)
+    target = inputs.find_hypothesis(hypothesis, model, example)
+    first_belief = inputs.read_prior(prior, model, example, name="prior")
+    if plot is not None:
+        from cobayes.plots.overview import require_picture_format
+
+        require_picture_format(inputs.require_writable(plot, "--plot"))
+
+    import numpy as np
+
+    from cobayes.lessons import simulate
+    from cobayes.rules import BI, SCBI
+
+    used_seed = inputs.choose_seed(seed)
+    seeds = np.random.SeedSequence(used_seed).spawn(2)
+    found = [
+        simulate(
+            rule,
+            target,
+            num_rounds=rounds,
+            num_lessons=lessons,
+            prior=first_belief,
+            rng=np.random.default_rng(own),
+            level=level,
+            keep_paths=False,
+        )
+        for rule, own in zip((BI(model), SCBI(model)), seeds, strict=True)
+    ]
+    if plot is not None:
+        _save(found, plot)
+        output.say(f"wrote {plot}")
+    if as_json:
+        output.print_json(_as_json(matrix, found, used_seed))
+        return
+    _print(found)
+    if seed is None:
+        output.say(f"seed {used_seed} (add --seed {used_seed} to see the same numbers again)")
+
+
+def _summary(ensemble: Ensemble) -> dict[str, Any]:
+    needed = ensemble.rounds_needed
+    mean, stderr = _mean_rounds(ensemble)
+    return {
+        "rule": ensemble.rule_name,
+        "rounds_needed": {
+            "median": needed.median,
+            "quartiles": [needed.quantile(0.25), needed.quantile(0.75)],
+            "percentile_90": needed.quantile(0.9),
+            "mean_if_all_were_sure": mean,
+            "mean_stderr": stderr,
+            "num_unsure": needed.num_unsure,
+            "counts": needed.counts.tolist(),
+        },
+        "final_belief": {
+            "mean": float(ensemble.mean()[-1]),
+            "stderr": float(ensemble.stderr()[-1]),
+            "std": float(ensemble.std()[-1]),
+        },
+        "mean_belief": ensemble.mean().tolist(),
+    }
+
+
+def _mean_rounds(ensemble: Ensemble) -> tuple[float, float]:
+    """Return mean and standard error of the rounds needed; NaN unless every lesson got there."""
+    import numpy as np
+
+    needed = ensemble.rounds_needed
+    if needed.num_unsure:
+        return float("nan"), float("nan")
+    count, rounds = int(needed.counts.sum()), np.arange(len(needed.counts))
+    mean = float(needed.counts @ rounds) / count
+    variance = float(needed.counts @ (rounds - mean) ** 2) / (count - 1)
+    return mean, (variance / count) ** 0.5
+
+
+def _as_json(source: str, found: list[Ensemble], seed: int) -> dict[str, Any]:
+    from cobayes import __version__
+
+    first = found[0]
+    return {
+        "cobayes": __version__,
+        "matrix": source,
+        "hypothesis": first.model.hypotheses[first.hypothesis],
+        "rounds": first.num_rounds,
+        "lessons": first.num_lessons,
+        "level": first.rounds_needed.level,
+        "seed": seed,
+        "rules": [_summary(ensemble) for ensemble in found],
+    }
+
+
+def _print(found: list[Ensemble]) -> None:
+    from rich.text import Text
+
+    console = output.console()
+    first = found[0]
+    taught = first.model.hypotheses[first.hypothesis]
+    level = first.rounds_needed.level
+    table = output.table(
+        f"Rounds until the learner is {100 * level:g} % sure of {taught}, "
+        f"{first.num_lessons:,} lessons by each rule",
+        [("", "left"), *((ensemble.rule_name, "right") for ensemble in found)],
+    )
+    rows = [
+        ("half of the learners", [_round(e.rounds_needed.median) for e in found]),
+        ("a quarter", [_round(e.rounds_needed.quantile(0.25)) for e in found]),
+        ("three quarters", [_round(e.rounds_needed.quantile(0.75)) for e in found]),
+        ("nine in ten", [_round(e.rounds_needed.quantile(0.9)) for e in found]),
+        ("mean", [_mean_text(e) for e in found]),
+        (f"not sure after {first.num_rounds}", [_unsure_text(e) for e in found]),
+        (
+            f"mean belief after {first.num_rounds}",
+            [f"{e.mean()[-1]:.4f} ± {e.stderr()[-1]:.4f}" for e in found],
+        ),
+    ]
+    for name, cells in rows:
+        table.add_row(Text(name), *map(Text, cells))
+    console.print(table)
+    console.print(_distribution(found))
+    console.print(_verdict(found), markup=False)
+
+
+def _distribution(found: list[Ensemble]) -> Any:
+    """Return a table of the share of learners that were sure by some rounds."""
+    from rich.text import Text
+
+    shares = [ensemble.rounds_needed.cumulative() for ensemble in found]
+    table = output.table(
+        "Share of learners that were sure by then",
+        [("round", "right"), *((ensemble.rule_name, "left") for ensemble in found)],
+    )
+    for k in _rounds_to_show(found):
+        cells = [
+            Text(f"{100 * share[k]:5.1f} % ") + Text(output.bar(share[k], _BAR_WIDTH), style="blue")
+            for share in shares
+        ]
+        table.add_row(str(k), *cells)
+    return table
+
+
+def _rounds_to_show(found: list[Ensemble]) -> list[int]:
+    """Return rounds from the first to where nearly all learners are sure, evenly spread."""
+    last = found[0].num_rounds
+    ends = [ensemble.rounds_needed.quantile(0.99) for ensemble in found]
+    reached = [end for end in ends if end is not None]
+    if len(reached) == len(ends):
+        last = max(1, *reached)
+    count = min(_MOST_ROWS, last)
+    return sorted({round(last * k / count) for k in range(1, count + 1)})
+
+
+def _verdict(found: list[Ensemble]) -> str:
+    bayes, cooperative = (ensemble.rounds_needed for ensemble in found)
+    if bayes.median is None and cooperative.median is None:
+        return "by neither rule were half of the learners sure; give more --rounds."
+    if bayes.median is None or cooperative.median is None:
+        name = "SCBI" if bayes.median is None else "BI"
+        return f"only by {name} was half of the learners sure; give more --rounds."
+    if cooperative.median == bayes.median:
+        return f"both rules bring half of the learners there by round {bayes.median}."
+    faster, slower = sorted((("BI", bayes.median), ("SCBI", cooperative.median)), key=_by_rounds)
+    return (
+        f"{faster[0]} brings half of the learners there by round {faster[1]}, {slower[0]} by "
+        f"round {slower[1]}."
+    )
+
+
+def _by_rounds(entry: tuple[str, int]) -> int:
+    return entry[1]
+
+
+def _round(number: int | None) -> str:
+    return "never" if number is None else str(number)
+
+
+def _mean_text(ensemble: Ensemble) -> str:
+    mean, stderr = _mean_rounds(ensemble)
+    return "unknown" if mean != mean else f"{mean:.2f} ± {stderr:.2f}"
+
+
+def _unsure_text(ensemble: Ensemble) -> str:
+    unsure = ensemble.rounds_needed.num_unsure
+    return f"{100 * unsure / ensemble.num_lessons:.3g} %"
+
+
+def _save(found: list[Ensemble], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from cobayes.errors import CobayesError
+    from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
+
+    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+    upper, lower = figure.subplots(2, 1)
+    plot_rounds_needed(found, ax=upper)
+    plot_mean_beliefs(found, ax=lower)
+    first = found[0]
+    upper.set_title(
+        f"{first.model.hypotheses[first.hypothesis]}, {first.num_lessons:,} lessons by each rule",
+        loc="left",
+    )
+    try:
+        figure.savefig(path, dpi=160)
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,138 @@
+"""BI against SCBI: matrix by matrix, and lesson by lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobayes.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    axes_or_new,
+    count_in_whole_numbers,
+    line_style,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cobayes.lessons import Ensemble
+
+# A curve of many rounds carries about so many markers.
+_MARKERS = 12
+
+
+def plot_against_diagonal(
+    bi: ArrayLike, scbi: ArrayLike, *, what: str = "mean belief", ax: Axes | None = None
+) -> Axes:
+    """Draw one point for each matrix, BI to the right and SCBI upwards, with the diagonal.
+
+    Parameters
+    ----------
+    bi, scbi
+        The two numbers of every matrix.
+    what
+        Their name, for the axes.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, (4.2, 4.2))
+    bi, scbi = np.asarray(bi, dtype=float), np.asarray(scbi, dtype=float)
+    both = np.concatenate([bi, scbi])
+    margin = 0.05 * (np.ptp(both) or 1e-3)
+    limits = (both.min() - margin, both.max() + margin)
+    ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
+    ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
+    share = 100.0 * float((scbi > bi).mean())
+    # Next to the diagonal's ends there is always room.
+    ax.text(
+        0.03,
+        0.97,
+        f"above: {share:.1f} % of {len(bi)}",
+        transform=ax.transAxes,
+        va="top",
+        fontsize=9,
+        color=INK,
+    )
+    ax.set_xlim(limits)
+    ax.set_ylim(limits)
+    ax.set_aspect("equal")
+    ax.set_xlabel(f"BI: {what}")
+    ax.set_ylabel(f"SCBI: {what}")
+    tidy(ax)
+    return ax
+
+
+def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
+    """Draw the share of lessons in which the learner was sure by each round.
+
+    Parameters
+    ----------
+    ensembles
+        From `simulate`, one for each rule.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    for position, ensemble in enumerate(ensembles):
+        share = ensemble.rounds_needed.cumulative()
+        style = line_style(ensemble.rule_name, position)
+        median = ensemble.rounds_needed.median
+        ax.step(
+            range(len(share)),
+            share,
+            where="post",
+            label=f"{ensemble.rule_name}, median {'never' if median is None else median}",
+            markevery=max(1, len(share) // _MARKERS),
+            markersize=4,
+            **style,
+        )
+    ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+    level = ensembles[0].rounds_needed.level
+    ax.set_xlabel("round")
+    ax.set_ylabel(f"share of learners {100 * level:g} % sure by then")
+    ax.set_ylim(0.0, 1.02)
+    count_in_whole_numbers(ax)
+    tidy(ax)
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def plot_mean_beliefs(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
+    """Draw the mean belief in the truth, with bands of two standard errors.
+
+    Parameters
+    ----------
+    ensembles
+        From `simulate`, one for each rule; all teach one hypothesis.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    for position, ensemble in enumerate(ensembles):
+        mean, error = ensemble.mean(), 2.0 * ensemble.stderr()
+        style = line_style(ensemble.rule_name, position)
+        every = max(1, len(mean) // _MARKERS)
+        ax.plot(mean, label=ensemble.rule_name, markevery=every, markersize=4, **style)
+        ax.fill_between(
+            range(len(mean)),
+            mean - error,
+            mean + error,
+            color=style["color"],
+            alpha=0.2,
+            linewidth=0,
+        )
+    first = ensembles[0]
+    ax.set_xlabel("round")
+    ax.set_ylabel(f"mean belief in {first.model.hypotheses[first.hypothesis]}")
+    ax.set_ylim(0.0, 1.02)
+    count_in_whole_numbers(ax)
+    tidy(ax)
+    ax.legend(frameon=False, loc="best")
+    return ax

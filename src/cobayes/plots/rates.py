@@ -1,0 +1,176 @@
+"""How often and by how much SCBI converges faster than BI: P, E and -ln(1 - P)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobayes.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    axes_or_new,
+    count_in_whole_numbers,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RED = "#B2182B"
+"""Of E, as in the paper; dark enough to differ from the blue of P without colour, too."""
+
+
+def plot_probability_and_advantage(
+    size: ArrayLike,
+    probability: ArrayLike,
+    probability_stderr: ArrayLike,
+    advantage: ArrayLike,
+    advantage_stderr: ArrayLike,
+    *,
+    exact_advantage: ArrayLike | None = None,
+    size_label: str = "number of rows n",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw P in blue and E in red against the size of the matrix.
+
+    Parameters
+    ----------
+    size
+        What grows.
+    probability, probability_stderr
+        P; the bars are two standard errors.
+    advantage, advantage_stderr
+        E, likewise.
+    exact_advantage
+        The exact E, drawn as a line over the sampled one.
+    size_label
+        Of the horizontal axis.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    size, exact = np.asarray(size), exact_advantage
+    style = {"linestyle": "none", "markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5}
+    for values, errors, color, marker, label in (
+        (probability, probability_stderr, BLUE, "o", "P, share of matrices"),
+        (advantage, advantage_stderr, RED, "s", "E, nats a round"),
+    ):
+        error = 2.0 * np.asarray(errors)
+        ax.errorbar(
+            size, values, yerr=error, color=color, marker=marker, label=label, zorder=2, **style
+        )
+    if exact is not None:
+        ax.plot(size, exact, color=INK, linewidth=1.0, label="E, exact", zorder=3)
+    ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+    ax.set_ylim(0.0, 1.04)
+    ax.set_xlabel(size_label)
+    ax.set_ylabel("P and E")
+    count_in_whole_numbers(ax)
+    tidy(ax)
+    ax.legend(frameon=False, fontsize=8.5, loc="best")
+    return ax
+
+
+def plot_exceptions(
+    size: ArrayLike,
+    minus_log: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    *,
+    num_samples: int | None = None,
+    size_label: str = "number of rows n",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw -ln(1 - P) with intervals; where no exception was seen, what it exceeds.
+
+    Parameters
+    ----------
+    size
+        What grows.
+    minus_log
+        -ln(1 - P); infinite where no exception was seen.
+    low, high
+        The ends of its intervals.
+    num_samples
+        N, for the paper's precision line at ln(N)/2 and for the limit of sampling at ln(N); no
+        lines when left out.
+    size_label
+        Of the horizontal axis.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    size, value, low, high = (np.asarray(x, dtype=float) for x in (size, minus_log, low, high))
+    seen = np.isfinite(value)
+    ax.errorbar(
+        size[seen],
+        value[seen],
+        yerr=(value[seen] - low[seen], high[seen] - value[seen]),
+        color=BLUE,
+        linestyle="none",
+        marker="o",
+        markersize=3.5,
+        elinewidth=1.0,
+        capsize=1.5,
+        label="sampled, with 95 % interval",
+    )
+    if not seen.all():
+        ax.plot(
+            size[~seen],
+            low[~seen],
+            color=GREY,
+            linestyle="none",
+            marker="^",
+            markersize=4,
+            label="no exception seen: at least this (97.5 %)",
+        )
+    if num_samples is not None:
+        for level, style, text in (
+            (0.5 * math.log(num_samples), "--", "paper's precision line, ln(N)/2"),
+            (math.log(num_samples), ":", "one exception in N, ln(N)"),
+        ):
+            ax.axhline(level, color=RED, linewidth=1.0, linestyle=style, label=text)
+    ax.set_ylim(0.0, None)
+    ax.set_xlabel(size_label)
+    ax.set_ylabel("−ln(1 − P)")
+    count_in_whole_numbers(ax)
+    tidy(ax)
+    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    return ax
+
+
+def plot_splitting(
+    size: ArrayLike, minus_log: ArrayLike, low: ArrayLike, high: ArrayLike, *, ax: Axes
+) -> Axes:
+    """Add -ln(1 - P) found by multilevel splitting, as what it is: open diamonds.
+
+    Parameters
+    ----------
+    size
+        The numbers of rows.
+    minus_log, low, high
+        Values and the ends of their intervals.
+    ax
+        Where the sampled values are drawn already.
+    """
+    value, low, high = (np.asarray(x, dtype=float) for x in (minus_log, low, high))
+    ax.errorbar(
+        np.asarray(size),
+        value,
+        yerr=(value - low, high - value),
+        color=GREEN,
+        linestyle="none",
+        marker="D",
+        markersize=5,
+        markerfacecolor="none",
+        elinewidth=1.0,
+        capsize=2,
+        label="multilevel splitting, not plain sampling",
+    )
+    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    return ax
