@@ -19,9 +19,11 @@ _HOME = {
     "check_invariants": "cobayes.theory.invariants",
     "CobayesError": "cobayes.errors",
     "CobayesWarning": "cobayes.errors",
+    "compare_rates": "cobayes.theory.efficiency",
     "ConvergenceError": "cobayes.errors",
     "cooperative_inference": "cobayes.rules",
     "CooperativeInference": "cobayes.rules",
+    "coupling": "cobayes.stability",
     "empirical_rate": "cobayes.theory.empirical",
     "Ensemble": "cobayes.lessons",
     "exact_rounds": "cobayes.theory.exact",
@@ -29,18 +31,25 @@ _HOME = {
     "ExactRounds": "cobayes.theory.exact_results",
     "Example": "cobayes.example_library",
     "examples": "cobayes.example_library",
+    "expected_advantage": "cobayes.theory.advantage",
     "GridWorld": "cobayes.worlds",
     "InvariantReport": "cobayes.theory.invariants",
     "inverse_update": "cobayes.theory.maps",
     "Learner": "cobayes.lessons",
     "Legibility": "cobayes.worlds",
     "Lesson": "cobayes.lessons",
+    "m_sharp": "cobayes.theory.rates",
     "measure_legibility": "cobayes.worlds",
     "MissingDependencyError": "cobayes.errors",
     "Model": "cobayes.model",
     "num_threads": "cobayes.threads",
     "plan_trajectory": "cobayes.worlds",
+    "rare_probability": "cobayes.theory.rare_events",
+    "RareProbability": "cobayes.theory.rare_events",
+    "rate_of_convergence": "cobayes.theory.rates",
+    "RateComparison": "cobayes.theory.efficiency",
     "read_model": "cobayes.reading",
+    "relevant_hypothesis": "cobayes.theory.rates",
     "RoundsNeeded": "cobayes.lessons",
     "run_lesson": "cobayes.lessons",
     "run_trajectory": "cobayes.worlds",
@@ -51,10 +60,13 @@ _HOME = {
     "set_num_threads": "cobayes.threads",
     "simulate": "cobayes.lessons",
     "smooth": "cobayes.model",
+    "success_bounds": "cobayes.stability",
+    "success_rate": "cobayes.stability",
     "TabularWorld": "cobayes.worlds",
     "taxi_world": "cobayes.worlds",
     "Teacher": "cobayes.lessons",
     "teaching_map": "cobayes.theory.maps",
+    "TeachingSequences": "cobayes.stability",
     "Trajectory": "cobayes.worlds",
     "update_map": "cobayes.theory.maps",
     "walk_distribution": "cobayes.worlds",
@@ -111,6 +123,13 @@ if TYPE_CHECKING:
     from cobayes.rules import cooperative_inference as cooperative_inference
     from cobayes.scaling import ScalingResult as ScalingResult
     from cobayes.scaling import scale as scale
+    from cobayes.stability import TeachingSequences as TeachingSequences
+    from cobayes.stability import coupling as coupling
+    from cobayes.stability import success_bounds as success_bounds
+    from cobayes.stability import success_rate as success_rate
+    from cobayes.theory.advantage import expected_advantage as expected_advantage
+    from cobayes.theory.efficiency import RateComparison as RateComparison
+    from cobayes.theory.efficiency import compare_rates as compare_rates
     from cobayes.theory.empirical import empirical_rate as empirical_rate
     from cobayes.theory.exact import exact_rounds as exact_rounds
     from cobayes.theory.exact import exact_rounds_all as exact_rounds_all
@@ -122,6 +141,11 @@ if TYPE_CHECKING:
     from cobayes.theory.maps import teaching_map as teaching_map
     from cobayes.theory.maps import update_map as update_map
     from cobayes.theory.measures import AtomicMeasure as AtomicMeasure
+    from cobayes.theory.rare_events import RareProbability as RareProbability
+    from cobayes.theory.rare_events import rare_probability as rare_probability
+    from cobayes.theory.rates import m_sharp as m_sharp
+    from cobayes.theory.rates import rate_of_convergence as rate_of_convergence
+    from cobayes.theory.rates import relevant_hypothesis as relevant_hypothesis
     from cobayes.threads import num_threads as num_threads
     from cobayes.threads import set_num_threads as set_num_threads
     from cobayes.worlds import GridWorld as GridWorld
