@@ -1,12 +1,15 @@
-"""``cobayes info``: what a matrix holds and which of the paper's assumptions it fulfils."""
+"""``cobayes info``: what a matrix holds, the paper's assumptions, and the rates it allows."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cobayes.cli import inputs, output
+
+if TYPE_CHECKING:
+    from cobayes.model import Model
 
 EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json"
 
@@ -15,7 +18,7 @@ def info(
     matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
 ) -> None:
-    """Describe a matrix: its shape, its labels, and the paper's assumptions (i) to (iv)."""
+    """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), mean rates."""
     model, example = inputs.load_matrix(matrix)
     report = model.check()
     content: dict[str, Any] = {
@@ -32,6 +35,7 @@ def info(
             for f in report.findings
         ],
         "holds": report.holds,
+        "mean_rates": _mean_rates(model),
     }
     if as_json:
         output.print_json(content)
@@ -49,6 +53,7 @@ def info(
         ("hypotheses", shorten(model.hypotheses)),
         ("entries", f"{model.matrix.min():.4g} to {model.matrix.max():.4g}"),
         ("column sums", _range(content["column_sums"])),
+        *_rate_rows(content["mean_rates"], matrix),
     ):
         facts.add_row(Text(name, style="bold"), Text(value))
     console.print(facts)
@@ -56,6 +61,25 @@ def info(
         holds = finding.status == "holds"
         mark = Text("ok     ", style="green") if holds else Text("warning", style="yellow")
         console.print(mark + Text(f" ({finding.assumption}) {finding.text}", style=""))
+
+
+def _mean_rates(model: Model) -> dict[str, float] | None:
+    """Return the rates of both rules averaged over the hypotheses; one alone has none."""
+    if model.num_hypotheses == 1:
+        return None
+    from cobayes.theory.rates import rate_of_convergence
+
+    return {
+        rule: float(rate_of_convergence(model, rule=rule).mean())  # type: ignore[union-attr]
+        for rule in ("bi", "scbi")
+    }
+
+
+def _rate_rows(rates: dict[str, float] | None, matrix: str) -> list[tuple[str, str]]:
+    if rates is None:
+        return []
+    shown = f"BI {rates['bi']:.4g}, SCBI {rates['scbi']:.4g} per round"
+    return [("mean rates", f"{shown} (each one: cobayes rates {matrix})")]
 
 
 def _range(sums: list[float]) -> str:
