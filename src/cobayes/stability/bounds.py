@@ -51,7 +51,7 @@ def success_bounds(
     Frechet's bounds: ``max(0, theta^T(h) + theta^L(h) - 1) / theta^T(h)`` and
     ``min(1, theta^L(h) / theta^T(h))``.
     """
-    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     lower, upper = frechet(taught[position], believed[position])
     return SuccessBounds(float(lower), float(upper))
 
@@ -87,7 +87,7 @@ def two_hypothesis_success(
     With one matrix every update is monotone in the belief, so the joint law is the monotone
     one and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
     """
-    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     if len(taught) != 2:
         raise CobayesError(
             f"there are {len(taught)} hypotheses; the exact formula is for two.",
@@ -118,7 +118,7 @@ def conjectured_success(
     -----
     Conjecture 5.3: ``1 - distance(theta^T, theta^L) / theta^T(h)``.
     """
-    taught, believed, position = _validated(teacher_prior, learner_prior, hypothesis)
+    taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     return float(1.0 - prior_distance(taught, believed, distance) / taught[position])
 
 
@@ -144,9 +144,10 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
     )
 
 
-def _validated(
+def validated_priors(
     teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
 ) -> tuple[Array, Array, int]:
+    """Return both priors and the position of what is taught, or say what is wrong with them."""
     if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):
         names = list(teacher_prior.keys())  # type: ignore[union-attr]
         labels = make_labels(names, len(names), "hypothesis")

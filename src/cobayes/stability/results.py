@@ -204,18 +204,12 @@ def summarize(
 
     Notes
     -----
-    Proposition 5.1. Where a sequence stops, what would come is again a teacher and a learner
-    with known beliefs: Frechet's bounds hold for the chance of success from there on.
+    Proposition 5.1.
     """
     count = len(beliefs)
     means = beliefs.mean(axis=0)
     spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(means), math.nan)
-    own = beliefs[:, hypothesis]
-    if isinstance(teacher, SCBI) and isinstance(learner, SCBI):
-        lower, upper = frechet(teacher_beliefs[:, hypothesis], own)
-    else:
-        # Plain Bayes is no martingale under uniform data: nothing is known of the rest.
-        lower, upper = np.where(is_finished, own, 0.0), np.where(is_finished, own, 1.0)
+    lower, upper = chances_left(beliefs, teacher_beliefs, is_finished, teacher, learner, hypothesis)
     model = teacher.model
     return SuccessRate(
         value=float(means[hypothesis]),
@@ -231,3 +225,23 @@ def summarize(
         hypotheses=model.hypotheses,
         max_rounds=max_rounds,
     )
+
+
+def chances_left(
+    beliefs: Array,
+    teacher_beliefs: Array,
+    is_finished: NDArray[np.bool_],
+    teacher: Rule,
+    learner: Rule,
+    hypothesis: int,
+) -> tuple[Array, Array]:
+    """Return the least and the greatest chance of success from the end of every sequence on.
+
+    Where a sequence stops, what would come is again a teacher and a learner with known beliefs:
+    Frechet's bounds hold. The parameters are those of `summarize`.
+    """
+    own = beliefs[:, hypothesis]
+    if isinstance(teacher, SCBI) and isinstance(learner, SCBI):
+        return frechet(teacher_beliefs[:, hypothesis], own)
+    # Plain Bayes is no martingale under uniform data: nothing is known of the rest.
+    return np.where(is_finished, own, 0.0), np.where(is_finished, own, 1.0)

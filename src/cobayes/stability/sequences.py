@@ -25,7 +25,7 @@ from cobayes.stability.blocks import (
     follow_block,
     root_seed,
 )
-from cobayes.stability.results import SuccessRate, SuccessRates, summarize
+from cobayes.stability.results import SuccessRate, SuccessRates, chances_left, summarize
 from cobayes.stability.validation import (
     as_rule,
     at_least_one,
@@ -236,6 +236,31 @@ class TeachingSequences:
             self.hypothesis,
             self.max_rounds,
         )
+
+    def most_success_of(
+        self, learner: MatrixLike | Rule | None = None, prior: ArrayLike | None = None
+    ) -> Array:
+        """Return the greatest chance of success that the end of every sequence leaves open.
+
+        Independent numbers between 0 and 1 whose mean is the success rate at least: what a
+        sequential test against a lower bound needs.
+
+        Parameters
+        ----------
+        learner
+            The learner's matrix or rule; by default the teacher's.
+        prior
+            The learner's prior; by default the one that the teacher takes it to be.
+        """
+        rule, log_belief = self._learner(learner, prior)
+        return chances_left(
+            self._beliefs(rule, log_belief),
+            self.teacher_beliefs,
+            self.is_finished,
+            self.rule,
+            rule,
+            self.hypothesis,
+        )[1]
 
     def success_of_many(
         self,

@@ -1,0 +1,292 @@
+"""Conjecture 5.3: certificates of counter-examples, and checking them.
+
+The conjecture says that a learner whose prior is at distance d from what the teacher takes it to
+be still succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a file with a
+matrix and two priors for which that fails; anyone can run the check again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
+from cobayes.stability.results import SuccessRate
+from cobayes.stability.success import success_rate
+
+Array = NDArray[np.float64]
+
+KIND = "cobayes conjecture certificate"
+FORMAT = 1
+# How far a failure must exceed what is allowed, in standard errors, to count as confirmed.
+STANDARD_ERRORS = 6.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """A claim that Conjecture 5.3 fails for one matrix and one pair of priors.
+
+    Attributes
+    ----------
+    distance : str
+        In which form of the conjecture: "euclidean", "l1" or "tv".
+    model : Model
+        The matrix that both agents hold.
+    hypothesis : int
+        The position of what is taught.
+    teacher_prior, learner_prior : ndarray
+        The two priors, (m,).
+    num_sequences, max_rounds : int
+        How much work a check is meant to do.
+    doubt : float
+        When a lesson ends, as in `success_rate`.
+    story : str
+        Where it comes from.
+    evidence : dict
+        What was measured when it was made.
+    """
+
+    distance: Distance
+    model: Model
+    hypothesis: int
+    teacher_prior: Array
+    learner_prior: Array
+    num_sequences: int = 100_000
+    max_rounds: int = 10_000
+    doubt: float = 1e-5
+    story: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        matrix: MatrixLike,
+        hypothesis: int | str,
+        teacher_prior: ArrayLike,
+        learner_prior: ArrayLike,
+        distance: Distance,
+        **more: Any,
+    ) -> Certificate:
+        """Validate a claim.
+
+        Parameters
+        ----------
+        matrix, hypothesis, teacher_prior, learner_prior, distance
+            See the attributes.
+        **more
+            The attributes that have defaults.
+        """
+        model = as_model(matrix)
+        position = model.hypothesis_index(hypothesis)
+        own = model.distribution(teacher_prior, name="teacher's prior")
+        theirs = model.distribution(learner_prior, name="learner's prior")
+        bound = conjectured_success(own, theirs, position, distance)
+        if not 0.0 < bound < 1.0:
+            raise CobayesError(
+                f"the conjecture's bound is {bound:.4g} here; it says something only strictly "
+                "between 0 and 1.",
+                "take other priors, closer to each other.",
+            )
+        return cls(distance, model, position, own, theirs, **more)
+
+    @property
+    def conjectured_success(self) -> float:
+        """What the conjecture says the success rate is at least."""
+        return conjectured_success(
+            self.teacher_prior, self.learner_prior, self.hypothesis, self.distance
+        )
+
+    def slope(self, success: float) -> float:
+        """Return failure times theta^T(h) over the distance; the conjecture says at most one."""
+        apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
+        return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "kind": KIND,
+            "format": FORMAT,
+            "distance": self.distance,
+            **self.model.to_dict(),
+            "hypothesis": self.model.hypotheses[self.hypothesis],
+            "teacher_prior": self.teacher_prior.tolist(),
+            "learner_prior": self.learner_prior.tolist(),
+            "conjectured_success": self.conjectured_success,
+            "num_sequences": self.num_sequences,
+            "max_rounds": self.max_rounds,
+            "doubt": self.doubt,
+            "story": self.story,
+            "evidence": self.evidence,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Certificate:
+        """Undo `to_dict`."""
+        try:
+            if content["kind"] != KIND or content["format"] > FORMAT:
+                raise CobayesError(
+                    f"this is a {content['kind']!r} of format {content['format']}; expected "
+                    f"{KIND!r} of format {FORMAT} at most."
+                )
+            return cls.of(
+                Model.from_dict(content),
+                content["hypothesis"],
+                content["teacher_prior"],
+                content["learner_prior"],
+                content["distance"],
+                num_sequences=int(content["num_sequences"]),
+                max_rounds=int(content["max_rounds"]),
+                doubt=float(content["doubt"]),
+                story=content.get("story", ""),
+                evidence=content.get("evidence", {}),
+            )
+        except (KeyError, TypeError) as error:
+            raise CobayesError(
+                f"the certificate is not complete: {error} is missing or of the wrong type."
+            ) from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the certificate to a JSON file."""
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        try:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certificate:
+        """Read a certificate written by `save`, or a packaged one by name.
+
+        Parameters
+        ----------
+        path
+            A file, or one of `known_certificates()`.
+        """
+        if str(path) in known_certificates() and not Path(path).exists():
+            text = (_folder() / f"{path}.json").read_text(encoding="utf-8")
+        else:
+            try:
+                text = Path(path).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise CobayesError(
+                    f"{path} cannot be read: {error}.",
+                    f"give a file, or one of: {', '.join(known_certificates())}.",
+                ) from error
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise CobayesError(f"{path} is no JSON: {error}.") from error
+        if not isinstance(content, dict):
+            raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
+        return cls.from_dict(content)
+
+    def __repr__(self) -> str:
+        n, m = self.model.shape
+        return (
+            f"Certificate({self.distance}: {n} data x {m} hypotheses; conjectured success "
+            f">= {self.conjectured_success:.4f})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertificateCheck:
+    """The outcome of running a certificate.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        What was checked.
+    lessons, coupled : SuccessRate
+        The two estimates, from independent random numbers.
+    """
+
+    certificate: Certificate
+    lessons: SuccessRate
+    coupled: SuccessRate
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """By how many standard errors each estimate lies below the conjectured success.
+
+        Counted from the upper end of what unfinished sequences may hide.
+        """
+        bound = self.certificate.conjectured_success
+        return {
+            rate.method: (bound - rate.upper) / rate.stderr for rate in (self.lessons, self.coupled)
+        }
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether both estimates lie at least six standard errors below."""
+        return min(self.standard_errors.values()) >= STANDARD_ERRORS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        certificate = self.certificate
+        return {
+            "is_confirmed": self.is_confirmed,
+            "distance": certificate.distance,
+            "conjectured_success": certificate.conjectured_success,
+            "standard_errors": self.standard_errors,
+            "slope": certificate.slope(self.lessons.value),
+            "lessons": self.lessons.to_dict(),
+            "coupling": self.coupled.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        verdict = "confirmed" if self.is_confirmed else "not confirmed"
+        errors = ", ".join(f"{name} {z:.1f}" for name, z in self.standard_errors.items())
+        return (
+            f"CertificateCheck({verdict}; conjectured success >= "
+            f"{self.certificate.conjectured_success:.4f}, found {self.lessons.value:.4f} and "
+            f"{self.coupled.value:.4f}; standard errors below: {errors})"
+        )
+
+
+def check_certificate(
+    certificate: Certificate, *, num_sequences: int | None = None, rng: Any = None
+) -> CertificateCheck:
+    """Run a certificate: estimate the success rate in both ways, with new random numbers.
+
+    Parameters
+    ----------
+    certificate
+        What to check.
+    num_sequences
+        For each estimate; by default what the certificate asks for.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    """
+    generator = np.random.default_rng(rng)
+    estimates = {}
+    for method in ("lessons", "coupling"):
+        estimates[method] = success_rate(
+            certificate.model,
+            hypothesis=certificate.hypothesis,
+            teacher_prior=certificate.teacher_prior,
+            learner_prior=certificate.learner_prior,
+            num_sequences=num_sequences or certificate.num_sequences,
+            max_rounds=certificate.max_rounds,
+            doubt=certificate.doubt,
+            method=method,
+            rng=generator,
+        )
+    return CertificateCheck(certificate, estimates["lessons"], estimates["coupling"])
+
+
+def known_certificates() -> tuple[str, ...]:
+    """Return the names of the certificates that come with cobayes."""
+    files = (entry.name for entry in _folder().iterdir())
+    return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
+
+
+def _folder():
+    return resources.files("cobayes") / "data" / "conjecture"
