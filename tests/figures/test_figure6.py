@@ -152,6 +152,11 @@ def test_section_has_pictures_verdicts_and_downloads(tmp_path):
     gap = "the gap SCBI less BI after (left, up) rises"
     assert trends[f"{gap}: width, two goals"] == "does not hold"
     assert trends["SCBI's expected difference falls: number of goals, width 25"] == "holds except"
-    header, first, *_ = section.downloads[0].content.splitlines()
-    assert header == "discount,BI,SCBI"
-    assert float(first.split(",")[1]) == pytest.approx(1 / (1 + 0.02**2))
+    panels = section.data[0]
+    assert panels["belief_bi"] == pytest.approx(1 / (1 + panels["discount"] ** 2))
+    claims = {claim.statement: claim.verdict for claim in section.claims}
+    assert len(claims) == 8
+    assert (
+        claims["On larger boards the gap between SCBI and BI after (left, up) grows"]
+        == "does not hold"
+    )

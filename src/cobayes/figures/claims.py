@@ -211,7 +211,7 @@ def judge_agreement(
         source,
         "holds" if chance >= ERROR_RATE else "does not hold",
         f"{what}: largest difference {_number(worst)} over {len(values)} cases; "
-        f"χ² = {chi_square:.1f} with {len(values)} degrees of freedom, p = {chance:.2g}",
+        f"χ² = {chi_square:.1f} with {len(values)} degrees of freedom, {probability_text(chance)}",
         f"standard errors {_number(float(stderrs.min()))} to {_number(float(stderrs.max()))}",
         f"p of the χ² test is at least {ERROR_RATE:g}",
     )
@@ -295,6 +295,11 @@ def judge_exact(
         "exact",
         f"the largest violation is rounding, at most {tolerance:.0e}",
     )
+
+
+def probability_text(chance: float) -> str:
+    """Return "p = ..." for a probability that may be too small for a float."""
+    return f"p = {chance:.2g}" if chance > 1e-99 else "p < 10⁻⁹⁹"
 
 
 def _verdict(num_against: int, num_not_for: int, count: int) -> Verdict:

@@ -43,13 +43,14 @@ def build(context: Context) -> Section:
             "they are larger than the symbols.",
             *(picture for name in SHAPES for picture in _panels(families[name])),
             *_beyond(families["n-by-n"], splitting),
-            "The paper’s precision line lies at ln(N)/2, where 1 − P equals N^(−1/2). It is "
-            "cautious: the exact interval of a rare event’s frequency still says much beyond it, "
-            "up to about ln(N), where one exception is expected among N matrices. Beyond that "
-            "multilevel splitting goes on: a population of matrices is led through rising levels "
-            "of “BI’s rate less SCBI’s”, and the shares that pass the levels multiply to an "
-            "unbiased estimate of 1 − P. Where both methods see exceptions they agree "
-            f"({_overlap(families['n-by-n'], splitting)}).",
+            "The paper’s precision line lies at ln(N)/2, where 1 − P equals 1/√N; it is drawn "
+            "where it is in view. It is cautious: the exact interval of a rare event’s frequency "
+            "still says much beyond it, up to about ln(N), where one exception is expected among "
+            "N matrices. Beyond that multilevel splitting goes on: a population of matrices is "
+            "led through rising levels of “BI’s rate less SCBI’s”, and the shares that pass the "
+            "levels multiply to an unbiased estimate of 1 − P. Both methods where both see "
+            "exceptions: "
+            f"{_overlap(families['n-by-n'], splitting)}.",
             _table(families, splitting),
         ),
         data=(_data(families, splitting),),
@@ -82,7 +83,7 @@ def _panels(family: Family) -> tuple[Picture, Picture]:
         size_label=label,
         ax=rates.subplots(),
     )
-    ax = plot_exceptions(
+    plot_exceptions(
         family.size,
         family.minus_log,
         *family.minus_log_interval(),
@@ -90,7 +91,6 @@ def _panels(family: Family) -> tuple[Picture, Picture]:
         size_label=label,
         ax=exceptions.subplots(),
     )
-    ax.set_ylim(0.0, max(1.25 * ax.get_ylim()[1], 1.75 * np.log(family.num_samples)))
     first, last = family.shape_names[0], family.shape_names[-1]
     exact = " The line is the exact E, a single integral." if family.name == "n-by-2" else ""
     unseen = int((family.exceptions == 0).sum())
@@ -128,7 +128,6 @@ def _beyond(square: Family, splitting: Splitting) -> tuple[Picture, ...]:
         square.size,
         square.minus_log,
         *square.minus_log_interval(),
-        num_samples=square.num_samples,
         ax=figure.subplots(),
     )
     plot_splitting(splitting.size, splitting.minus_log, splitting.low, splitting.high, ax=ax)
@@ -161,7 +160,7 @@ def _overlap(square: Family, splitting: Splitting) -> str:
                 f"{splitting.minus_log_stderr[position]:.2f} against {square.minus_log[at]:.2f} ± "
                 f"{square.minus_log_stderr[at]:.2f}"
             )
-    return "; ".join(texts[-2:]) or "here they have no size in common"
+    return "; ".join(texts[-2:]) or "there is no such size here"
 
 
 def _table(families: dict[str, Family], splitting: Splitting) -> Table:

@@ -15,7 +15,10 @@ from cobayes.figures.claims import Claim, judge_differences
 from cobayes.figures.data_table import DataTable, column
 from cobayes.figures.section import Context, Picture, Section, Table
 
-_QUANTITIES = (("mean", "mean belief in the truth"), ("std", "standard deviation of it"))
+_QUANTITIES = (
+    ("mean", "mean belief in the truth", "Mean belief in the truth"),
+    ("std", "sd of the belief in the truth", "Standard deviation of the belief in the truth"),
+)
 
 
 def build(context: Context) -> Section:
@@ -34,7 +37,7 @@ def build(context: Context) -> Section:
             "deviation of the belief in the truth are exact: all "
             f"{SIZE}⁵ = {SIZE**5:,} sequences of data were followed for SCBI, all counts of data "
             "for BI. After 30 rounds they come from simulated lessons.",
-            *(_panel(beliefs, name, what) for beliefs in both for name, what in _QUANTITIES),
+            *(_panel(beliefs, *names) for beliefs in both for names in _QUANTITIES),
             _table(both),
         ),
         data=(_data(both),),
@@ -88,11 +91,10 @@ def judge_figure3(exact: Beliefs, simulated: Beliefs) -> tuple[Claim, ...]:
 
 
 def _deviation_noise(beliefs: Beliefs) -> np.ndarray:
-    """Return standard errors of the differences of two standard deviations.
+    """Return upper bounds of the standard errors of the differences of two standard deviations.
 
-    For a number b between 0 and 1 with mean μ the fourth central moment is at most that of the
-    two-valued variable with the same mean and deviation, about σ²(1 - 2μ(1 - μ) ...) <= σ²: beliefs
-    near certainty jump between almost 0 and almost 1, far from normal.
+    Beliefs near certainty jump between almost 0 and almost 1, far from a normal variable, so that
+    the usual error of a standard deviation would be much too small.
     """
     total = np.zeros_like(beliefs.std_bi)
     for mean, std in ((beliefs.mean_bi, beliefs.std_bi), (beliefs.mean_scbi, beliefs.std_scbi)):
@@ -102,7 +104,7 @@ def _deviation_noise(beliefs: Beliefs) -> np.ndarray:
     return np.sqrt(total)
 
 
-def _panel(beliefs: Beliefs, name: str, what: str) -> Picture:
+def _panel(beliefs: Beliefs, name: str, what: str, title: str) -> Picture:
     from matplotlib.figure import Figure
 
     from cobayes.plots.comparison import plot_against_diagonal
@@ -112,12 +114,10 @@ def _panel(beliefs: Beliefs, name: str, what: str) -> Picture:
     plot_against_diagonal(bi, scbi, what=what, ax=figure.subplots())
     above = int((scbi > bi).sum())
     how = "exactly" if beliefs.num_lessons is None else f"{beliefs.num_lessons} lessons each"
-    title = what[0].upper() + what[1:]
     return Picture(
         f"figure-3-round-{beliefs.num_rounds}-{name}",
         figure,
-        f"{title.replace('of it', 'of the belief in the truth')} after {beliefs.num_rounds} "
-        f"rounds, {len(bi)} matrices, {how}.",
+        f"{title} after {beliefs.num_rounds} rounds, {len(bi)} matrices, {how}.",
         f"{len(bi)} points, {above} of them above the diagonal; the average is {bi.mean():.4f} "
         f"for BI and {scbi.mean():.4f} for SCBI.",
     )
@@ -126,13 +126,13 @@ def _panel(beliefs: Beliefs, name: str, what: str) -> Picture:
 def _table(both: tuple[Beliefs, Beliefs]) -> Table:
     rows = []
     for beliefs in both:
-        for name, what in _QUANTITIES:
+        for name, what, _ in _QUANTITIES:
             bi, scbi = getattr(beliefs, f"{name}_bi"), getattr(beliefs, f"{name}_scbi")
             ahead = scbi - bi
             rows.append(
                 (
                     f"{beliefs.num_rounds}",
-                    what.replace("of it", "of the belief"),
+                    what,
                     f"{bi.mean():.4f}",
                     f"{scbi.mean():.4f}",
                     f"{ahead.mean():.4f} ± {ahead.std(ddof=1) / np.sqrt(len(ahead)):.4f}",
@@ -177,7 +177,7 @@ def _data(both: tuple[Beliefs, Beliefs]) -> DataTable:
             ),
             *(
                 column(f"{name}_{rule}", joined(f"{name}_{rule}"), f"{what}, {rule.upper()}")
-                for name, what in _QUANTITIES
+                for name, what, _ in _QUANTITIES
                 for rule in ("bi", "scbi")
             ),
         ),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cobayes.figures.section import Cell, Context, Download, Picture, Section, Table, Tone
+from cobayes.figures.claims import Claim
+from cobayes.figures.data_table import DataTable, column
+from cobayes.figures.section import Cell, Context, Picture, Section, Table, Tone
 from cobayes.plots.style import axes_or_new, count_in_whole_numbers, line_style, tidy
 from cobayes.worlds import GridWorld, measure_legibility, plan_trajectory
 from cobayes.worlds.agents import Moves, RuleName
@@ -40,6 +40,13 @@ WALKERS: tuple[tuple[RuleName, Moves], ...] = (
     ("SCBI", "any"),
     ("BI", "any"),
 )
+
+_TREND_CLAIMS = {
+    "gap": "On larger boards the gap between SCBI and BI after (left, up) grows",
+    "SCBI_difference": "On larger boards SCBI’s expected difference falls",
+    "BI_difference": "On larger boards BI’s expected difference falls",
+}
+"""By the quantity that `judge_trends` judges, in its order."""
 
 TONES: dict[Verdict, Tone] = {"holds": "good", "holds except": "note", "does not hold": "bad"}
 
@@ -154,14 +161,9 @@ def build(context: Context) -> Section:
             *(_plan_picture(plan) for plan in plans),
             _legibility_table(measured),
         ),
-        downloads=(
-            Download("posteriors.csv", "Left panel (CSV)", _csv(beliefs)),
-            Download("misjudgement.csv", "Right panel (CSV)", _csv(errors)),
-            *(
-                Download(f"trend-{number}.csv", f"Trend with {name} (CSV)", _csv(trend))
-                for number, (name, trend) in enumerate(trends.items(), 1)
-            ),
-        ),
+        data=(_data(beliefs, errors), _trends_data(trends)),
+        claims=claims_of(judgements[:5], judgements[5:], trends),
+        sizes=f"{num_walks} walks of each walker; the rest is exact.",
     )
 
 
@@ -285,9 +287,114 @@ def _legibility_table(measured: list[Legibility]) -> Table:
     )
 
 
-def _csv(columns: Columns) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    return text.getvalue()
+def claims_of(
+    statements: Sequence[Judgement],
+    judged_trends: Sequence[Judgement],
+    trends: Mapping[str, Columns],
+) -> tuple[Claim, ...]:
+    """Return the judgements as claims; each trend once, with all readings of a larger board.
+
+    Parameters
+    ----------
+    statements
+        Of `judge_figure`.
+    judged_trends
+        Of `judge_trends`.
+    trends
+        What they were judged by.
+    """
+    claims = [
+        Claim(
+            judgement.claim[0].upper() + judgement.claim[1:],
+            "Section 6, Figure 6",
+            judgement.verdict,
+            judgement.evidence,
+            "exact",
+            "at every discount; “except” where at most of them",
+        )
+        for judgement in statements
+    ]
+    for position, (quantity, statement) in enumerate(_TREND_CLAIMS.items()):
+        own = judged_trends[position :: len(_TREND_CLAIMS)]
+        texts = []
+        for (name, trend), judgement in zip(trends.items(), own, strict=True):
+            discounts, _, values = by_board(trend, quantity)
+            middle = int(np.argmin(np.abs(discounts - 0.5)))
+            texts.append(
+                f"{name}: {judgement.verdict}, {values[0, middle]:.4f} → {values[-1, middle]:.4f}"
+            )
+        verdict = own[0].verdict
+        if any(judgement.verdict != verdict for judgement in own):
+            verdict = "holds except"
+        claims.append(
+            Claim(
+                statement,
+                "Section 6",
+                verdict,
+                f"at discount {discounts[middle]:g}, from the smallest board to the largest: "
+                + "; ".join(texts),
+                "exact",
+                "in every reading of a larger board; “except” where the readings differ",
+            )
+        )
+    return tuple(claims)
+
+
+def _data(beliefs: Columns, errors: Columns) -> DataTable:
+    """Return both panels as one table; a panel has no value at some discounts of the other."""
+    discounts = np.union1d(beliefs["discount"], errors["discount"])
+
+    def spread(columns: Columns, rule: str) -> np.ndarray:
+        values = np.full(len(discounts), np.nan)
+        values[np.searchsorted(discounts, columns["discount"])] = columns[rule]
+        return values
+
+    return DataTable(
+        "figure-6",
+        "Figure 6: both panels",
+        (
+            column("discount", discounts, "what a step leaves of the reward", is_key=True),
+            *(
+                column(
+                    f"belief_{rule.lower()}",
+                    spread(beliefs, rule),
+                    f"belief in A after (left, up), {rule}",
+                )
+                for rule in ("SCBI", "BI")
+            ),
+            *(
+                column(
+                    f"difference_{rule.lower()}",
+                    spread(errors, rule),
+                    "expected difference between the learner's belief in A and the teacher's "
+                    f"estimate after two moves, discounts 0.1 apart, {rule}",
+                )
+                for rule in ("SCBI", "BI")
+            ),
+        ),
+    )
+
+
+def _trends_data(trends: Mapping[str, Columns]) -> DataTable:
+    described = {
+        "gap": "belief in A after (left, up), SCBI less BI",
+        "SCBI_difference": "expected difference between learner and teacher, SCBI",
+        "BI_difference": "expected difference between learner and teacher, BI",
+    }
+    names = [name for name in next(iter(trends.values())) if name in described]
+
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([trend[name] for trend in trends.values()])
+
+    lengths = [len(trend["discount"]) for trend in trends.values()]
+    return DataTable(
+        "figure-6-trends",
+        "The trends on growing boards",
+        (
+            column("trend", np.repeat(list(trends), lengths), "what grows", is_key=True),
+            column("width", joined("width"), "columns of the board", "squares", is_key=True),
+            column("num_goals", joined("num_goals"), "candidate goals", is_key=True),
+            column("discount", joined("discount"), "the discount", is_key=True),
+            *(column(name, joined(name), described[name]) for name in names),
+        ),
+    )

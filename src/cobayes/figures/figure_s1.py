@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.figures.claims import ERROR_RATE, Claim, Verdict
+from cobayes.figures.claims import ERROR_RATE, Claim, Verdict, probability_text
 from cobayes.figures.data_table import DataTable, column
 from cobayes.figures.rate_experiments import Family, family_of, rates_experiment
 from cobayes.figures.section import Cell, Context, Picture, Section, Table
@@ -48,14 +49,19 @@ class Fit:
     ----------
     values, stderrs : ndarray
         The four parameters in the order of `PARAMETERS`.
+    misfit : float
+        By how much the form itself is off, as a standard deviation in -ln(1 - P): what must be
+        added to the sampling errors to explain the residuals. Zero where they do by themselves.
     chi_square, guess_chi_square : float
-        Sum of squared residuals in standard errors: of the fit, and of the authors' guess.
+        Sum of squared residuals in sampling errors: of the best fit without a misfit, and of the
+        authors' guess.
     num_points : int
         How many sizes had exceptions and could be used.
     """
 
     values: Array
     stderrs: Array
+    misfit: float
     chi_square: float
     guess_chi_square: float
     num_points: int
@@ -70,11 +76,6 @@ class Fit:
         """The probability of larger residuals, were the authors' formula exact."""
         return _chance(self.guess_chi_square, self.num_points)
 
-    @property
-    def scaled_stderrs(self) -> Array:
-        """The standard errors, widened where the form itself does not fit."""
-        return self.stderrs * max(1.0, self.chi_square / (self.num_points - len(GUESS))) ** 0.5
-
 
 def fit_formula(num_data: ArrayLike, minus_log: ArrayLike, stderr: ArrayLike) -> Fit:
     """Fit the formula's four parameters by weighted least squares.
@@ -85,27 +86,38 @@ def fit_formula(num_data: ArrayLike, minus_log: ArrayLike, stderr: ArrayLike) ->
         The numbers of rows.
     minus_log, stderr
         -ln(1 - P) and its standard error; sizes where they are not finite are left out.
+
+    Notes
+    -----
+    Where the sampling errors are too small to explain the residuals, a common variance is added
+    to all of them until they do: else the fit would heed only the sizes that are known best.
     """
-    from scipy.optimize import curve_fit
+    from scipy.optimize import brentq, curve_fit
 
     x, y, error = (np.asarray(v, dtype=float) for v in (num_data, minus_log, stderr))
     usable = np.isfinite(y) & np.isfinite(error)
     x, y, error = x[usable], y[usable], error[usable]
     # The logarithm's argument must stay positive at the smallest size.
-    values, covariance = curve_fit(
-        empirical_formula,
-        x,
-        y,
-        p0=GUESS,
-        sigma=error,
-        absolute_sigma=True,
-        bounds=((-np.inf, -np.inf, -np.inf, -np.inf), (np.inf, x.min() - 1e-6, np.inf, np.inf)),
-    )
+    bounds = ((-np.inf, -np.inf, -np.inf, -np.inf), (np.inf, x.min() - 1e-6, np.inf, np.inf))
+    degrees = len(x) - len(GUESS)
 
-    def chi_square(parameters: ArrayLike) -> float:
-        return float((((y - empirical_formula(x, *np.asarray(parameters))) / error) ** 2).sum())
+    def fit(misfit: float) -> tuple[Array, Array]:
+        errors = np.hypot(error, misfit)
+        return curve_fit(
+            empirical_formula, x, y, p0=GUESS, sigma=errors, absolute_sigma=True, bounds=bounds
+        )
 
-    return Fit(values, np.sqrt(np.diag(covariance)), chi_square(values), chi_square(GUESS), len(x))
+    def chi_square(parameters: ArrayLike, misfit: float = 0.0) -> float:
+        rest = y - empirical_formula(x, *np.asarray(parameters))
+        return float(((rest / np.hypot(error, misfit)) ** 2).sum())
+
+    best = chi_square(fit(0.0)[0])
+    misfit = 0.0
+    if _chance(best, degrees) < ERROR_RATE:
+        root: Any = brentq(lambda s: chi_square(fit(s)[0], s) - degrees, 0.0, 1.0, xtol=1e-6)
+        misfit = float(root)
+    values, covariance = fit(misfit)
+    return Fit(values, np.sqrt(np.diag(covariance)), misfit, best, chi_square(GUESS), len(x))
 
 
 def build(context: Context) -> Section:
@@ -145,8 +157,8 @@ def _judge(fit: Fit, worst: float, two: Family) -> Claim:
         "Figure S1",
         verdict,
         f"largest deviation {worst:.3f} in −ln(1 − P), that is, {100 * np.expm1(worst):.1f} % of "
-        f"1 − P; χ² = {fit.guess_chi_square:.0f} for {fit.num_points} sizes, p = "
-        f"{fit.guess_chance:.1g}; fitted anew χ² = {fit.chi_square:.0f}",
+        f"1 − P; χ² = {fit.guess_chi_square:.0f} for {fit.num_points} sizes, "
+        f"{probability_text(fit.guess_chance)}; fitted anew χ² = {fit.chi_square:.0f}",
         f"standard errors {np.nanmin(two.minus_log_stderr):.1g} to "
         f"{np.nanmax(two.minus_log_stderr):.1g}",
         f"holds if within sampling error (p ≥ {ERROR_RATE:g}); “except” if not, but within "
@@ -169,7 +181,8 @@ def _verdict_in_words(fit: Fit, worst: float, claim: Claim) -> str:
     return (
         f"{start} Nor does the form itself with any four numbers fit within the error "
         f"(χ² = {fit.chi_square:.0f} with {fit.num_points - len(GUESS)} degrees of freedom): it "
-        "is a description, not a law. The errors in the table are widened accordingly."
+        f"is a description, not a law, good to about {fit.misfit:.3f} (standard deviation). The "
+        "fit and the errors in the table take that into account."
     )
 
 
@@ -236,9 +249,7 @@ def _pictures(two: Family, fit: Fit) -> tuple[Picture, Picture]:
 
 def _table(fit: Fit) -> Table:
     rows = []
-    for name, guess, value, error in zip(
-        PARAMETERS, GUESS, fit.values, fit.scaled_stderrs, strict=True
-    ):
+    for name, guess, value, error in zip(PARAMETERS, GUESS, fit.values, fit.stderrs, strict=True):
         away = abs(value - guess) / error
         tone = "good" if away <= 3.0 else "note"
         rows.append((name, f"{guess:g}", f"{value:.4f} ± {error:.4f}", Cell(f"{away:.1f}", tone)))

@@ -183,7 +183,7 @@ def _picture(picture: dict[str, Any], name: str, folder: Path, number: int) -> s
 
 def _table(table: dict[str, Any]) -> str:
     numeric = [
-        all(_is_number(row[column]["text"]) for row in table["rows"])
+        all(_is_number(row[column]["text"]) for row in table["rows"] if row[column]["text"])
         for column in range(len(table["header"]))
     ]
     kinds = [' class="number"' if is_number else "" for is_number in numeric]
@@ -216,7 +216,7 @@ def _is_number(text: str) -> bool:
 
 def _made(made: dict[str, Any]) -> str:
     seconds = made["seconds"]
-    took = f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+    took = f"{seconds:.1f}\u00a0s" if seconds < 60 else f"{seconds / 60:.1f}\u00a0min"
     effort = {"quick": "quick scale", "paper": "the paper’s own sizes"}.get(
         made["scale"], f"{made['scale']} of the paper’s sizes"
     )

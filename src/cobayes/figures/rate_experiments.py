@@ -15,7 +15,7 @@ from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate
 from cobayes.runs.estimates import mean_estimate
 
 PAPER_SAMPLES = {"n-by-2": 10**10, "10-by-m": 10**8, "n-by-n": 10**8}
-QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": 20_000}
+QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": 50_000}
 SHAPES = {
     "n-by-2": tuple((n, 2) for n in range(2, 51)),
     "10-by-m": tuple((10, m) for m in range(2, 11)),
@@ -30,8 +30,10 @@ _SHARD_SECONDS = 1.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22, 26)
-_SPLITTING_SHARDS, _QUICK_SPLITTING_SHARDS = 8, 2
-_REPLICATES = 2
+FULL_ESTIMATES, FEWEST_ESTIMATES = 20, 10
+FULL_PARTICLES, QUICK_PARTICLES = 256, 128
+# A shard's pilot population is shared by its estimates: fewer where each takes half a minute.
+_ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 30
 
 
 @dataclass(frozen=True)
@@ -270,17 +272,17 @@ def splitting_experiment(context: Context) -> Experiment:
     Parameters
     ----------
     context
-        Says scale and seed. Since the paper has no such experiment, scale 1 means 16 estimates of
-        1 - P for each size.
+        Says scale and seed. Since the paper has no such experiment, scale 1 means 20 estimates of
+        1 - P for each size; fewer than ten could not say how much they scatter.
     """
-    shards = context.count(_SPLITTING_SHARDS, at_least=2, quick=_QUICK_SPLITTING_SHARDS)
-    particles = 128 if context.is_quick else 512
+    estimates = context.count(FULL_ESTIMATES, at_least=FEWEST_ESTIMATES, quick=FEWEST_ESTIMATES)
+    particles = QUICK_PARTICLES if context.is_quick else FULL_PARTICLES
     points = [
         Point(
             f"{n} x {n}",
             {"num_data": n, "num_hypotheses": n, "num_particles": particles, "num_sweeps": 4},
-            _REPLICATES * shards,
-            _REPLICATES,
+            estimates,
+            _ESTIMATES_PER_SHARD if n <= _LARGE else _LARGE_ESTIMATES_PER_SHARD,
         )
         for n in (QUICK_SPLITTING_SIZES if context.is_quick else SPLITTING_SIZES)
     ]

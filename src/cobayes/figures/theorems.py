@@ -23,11 +23,11 @@ EXAMPLES = ("supplement-2x2", "M_1", "M_2", "M_3", "M_4", "M_5", "M'_1", "diagno
 RANDOM_SIZES = (4, 8)
 
 # Long enough for two hypotheses with nearly the same rate to part: the slope is an asymptotic one.
-NUM_ROUNDS = 8000
+FULL_NUM_ROUNDS, QUICK_NUM_ROUNDS = 8000, 4000
 FULL_NUM_LESSONS, QUICK_NUM_LESSONS = 2000, 200
 
 UNIFORM_PRIORS = {"M_2": (0.5, 0.3, 0.2), "M_3": (0.2, 0.2, 0.6), "M'_1": (0.1, 0.2, 0.3, 0.4)}
-UNIFORM_ROUNDS = 1000
+MAX_UNIFORM_ROUNDS, _ROUNDS_BETWEEN_LOOKS = 20_000, 100
 FULL_NUM_LEARNERS, QUICK_NUM_LEARNERS = 20_000, 4096
 _SETTLED = 1e-5
 
@@ -70,8 +70,9 @@ def build(context: Context) -> Section:
     rate_seed, matrix_seed, uniform_seed = context.seeds().spawn(3)
     models = _models(matrix_seed)
     num_lessons = context.count(FULL_NUM_LESSONS, at_least=20, quick=QUICK_NUM_LESSONS)
-    context.tell(f"slopes of the log-odds, {num_lessons} lessons of {NUM_ROUNDS} rounds each")
-    rates = _measure_rates(models, num_lessons, rate_seed)
+    num_rounds = QUICK_NUM_ROUNDS if context.is_quick else FULL_NUM_ROUNDS
+    context.tell(f"slopes of the log-odds, {num_lessons} lessons of {num_rounds} rounds each")
+    rates = _measure_rates(models, num_rounds, num_lessons, rate_seed)
     context.tell("invariants, exactly")
     reports = {
         name: check_invariants(model, hypothesis) for name, (model, hypothesis) in models.items()
@@ -86,7 +87,7 @@ def build(context: Context) -> Section:
             "convergence: for BI the smallest Kullback-Leibler divergence between the column of "
             "the truth and another one (Theorem 3.2), for SCBI the same after all rows are "
             "divided by the column of the truth (Theorem 3.6). Below, the slope in simulated "
-            f"lessons between rounds {NUM_ROUNDS // 2} and {NUM_ROUNDS}, beside the theory.",
+            f"lessons between rounds {num_rounds // 2} and {num_rounds}, beside the theory.",
             *_pictures(rates, reports),
             _rates_table(rates),
             "The proof of consistency rests on two invariants: while h is taught the mean of θ(h) "
@@ -98,8 +99,8 @@ def build(context: Context) -> Section:
         ),
         data=(_data(rates),),
         claims=(*_judge_rates(rates), *_judge_invariants(reports), _judge_destinations(ends)),
-        sizes=f"{num_lessons} lessons of {NUM_ROUNDS} rounds for each of {len(rates)} slopes; "
-        f"{num_learners} learners for {UNIFORM_ROUNDS} rounds of uniform data.",
+        sizes=f"{num_lessons} lessons of {num_rounds} rounds for each of {len(rates)} slopes; "
+        f"{num_learners} learners under uniform data for each of {len(ends)} matrices.",
     )
 
 
@@ -118,7 +119,10 @@ def _models(seed: np.random.SeedSequence) -> dict[str, tuple[Model, int]]:
 
 
 def _measure_rates(
-    models: dict[str, tuple[Model, int]], num_lessons: int, seed: np.random.SeedSequence
+    models: dict[str, tuple[Model, int]],
+    num_rounds: int,
+    num_lessons: int,
+    seed: np.random.SeedSequence,
 ) -> list[MeasuredRate]:
     found = []
     seeds = iter(seed.spawn(2 * len(models)))
@@ -128,7 +132,7 @@ def _measure_rates(
             measured = empirical_rate(
                 rule,
                 hypothesis,
-                num_rounds=NUM_ROUNDS,
+                num_rounds=num_rounds,
                 num_lessons=num_lessons,
                 rng=np.random.default_rng(next(seeds)),
             )
@@ -146,12 +150,19 @@ def _destinations(num_learners: int, seed: np.random.SeedSequence) -> list[Desti
         rule = SCBI(examples[name])
         rng = np.random.default_rng(own)
         crowd = Crowd(rule, np.log(prior), num_learners)
-        for _ in range(UNIFORM_ROUNDS):
-            crowd.observe(rng.integers(rule.model.num_data, size=num_learners))
-        beliefs = crowd.beliefs
-        is_settled = beliefs.max(axis=1) > 1.0 - _SETTLED
-        counts = np.bincount(beliefs[is_settled].argmax(axis=1), minlength=len(prior))
-        found.append(Destinations(name, np.array(prior), counts, int((~is_settled).sum())))
+        counts = np.zeros(len(prior), dtype=np.int64)
+        for _ in range(MAX_UNIFORM_ROUNDS // _ROUNDS_BETWEEN_LOOKS):
+            for _ in range(_ROUNDS_BETWEEN_LOOKS):
+                crowd.observe(rng.integers(rule.model.num_data, size=crowd.size))
+            beliefs = crowd.beliefs
+            is_settled = beliefs.max(axis=1) > 1.0 - _SETTLED
+            counts += np.bincount(beliefs[is_settled].argmax(axis=1), minlength=len(prior))
+            if is_settled.all():
+                break
+            # Those that are sure stay so; the others go on.
+            crowd.keep(np.flatnonzero(~is_settled))
+        unsettled = num_learners - int(counts.sum())
+        found.append(Destinations(name, np.array(prior), counts, unsettled))
     return found
 
 
@@ -220,7 +231,13 @@ def _pictures(
 ) -> tuple[Picture, Picture]:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.style import GREY, count_in_whole_numbers, line_style, tidy
+    from cobayes.plots.style import (
+        GREY,
+        HYPOTHESIS_COLORS,
+        count_in_whole_numbers,
+        line_style,
+        tidy,
+    )
 
     slopes, invariants = (Figure(figsize=(4.8, 3.4), layout="constrained") for _ in range(2))
     ax = slopes.subplots()
@@ -244,8 +261,13 @@ def _pictures(
     tidy(ax)
     ax = invariants.subplots()
     for position, (name, report) in enumerate(list(reports.items())[1:6]):
-        style = line_style(name, position)
-        ax.plot(report.mean_belief, label=name, markersize=4, **style)
+        ax.plot(
+            report.mean_belief,
+            label=name,
+            color=HYPOTHESIS_COLORS[position],
+            marker="os^Dv"[position],
+            markersize=4,
+        )
     ax.set_xlabel("round")
     ax.set_ylabel("exact mean of θ(h)")
     count_in_whole_numbers(ax)
@@ -308,7 +330,8 @@ def _ends_table(ends: list[Destinations]) -> Table:
             )
         )
     return Table(
-        f"Where SCBI learners end after {UNIFORM_ROUNDS} rounds of uniform random data.",
+        "Where SCBI learners end under uniform random data: followed until they are sure of "
+        f"something (belief above 1 − {_SETTLED:g}), at most {MAX_UNIFORM_ROUNDS:,} rounds.",
         ("matrix", "prior", "share that ends there", "unsettled"),
         tuple(rows),
     )

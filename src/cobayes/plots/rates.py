@@ -14,7 +14,6 @@ from cobayes.plots.style import (
     GREY,
     INK,
     axes_or_new,
-    count_in_whole_numbers,
     tidy,
 )
 
@@ -70,7 +69,7 @@ def plot_probability_and_advantage(
     ax.set_ylim(0.0, 1.04)
     ax.set_xlabel(size_label)
     ax.set_ylabel("P and E")
-    count_in_whole_numbers(ax)
+    _count_by_tens(ax)
     tidy(ax)
     ax.legend(frameon=False, fontsize=8.5, loc="best")
     return ax
@@ -97,8 +96,8 @@ def plot_exceptions(
     low, high
         The ends of its intervals.
     num_samples
-        N, for the paper's precision line at ln(N)/2 and for the limit of sampling at ln(N); no
-        lines when left out.
+        N, for the paper's precision line at ln(N)/2 and for the limit of sampling at ln(N), where
+        they are in view; no lines when left out.
     size_label
         Of the horizontal axis.
     ax
@@ -129,16 +128,15 @@ def plot_exceptions(
             markersize=4,
             label="no exception seen: at least this (97.5 %)",
         )
-    if num_samples is not None:
-        for level, style, text in (
-            (0.5 * math.log(num_samples), "--", "paper's precision line, ln(N)/2"),
-            (math.log(num_samples), ":", "one exception in N, ln(N)"),
-        ):
+    highest = 1.15 * float(np.concatenate([value[seen], low[~seen]]).max())
+    for level, style, text in _limits_of_sampling(num_samples):
+        if level < highest:
             ax.axhline(level, color=RED, linewidth=1.0, linestyle=style, label=text)
-    ax.set_ylim(0.0, None)
+    # Room for the legend above the points.
+    ax.set_ylim(0.0, 1.3 * highest)
     ax.set_xlabel(size_label)
     ax.set_ylabel("−ln(1 − P)")
-    count_in_whole_numbers(ax)
+    _count_by_tens(ax)
     tidy(ax)
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     return ax
@@ -174,3 +172,19 @@ def plot_splitting(
     )
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     return ax
+
+
+def _limits_of_sampling(num_samples: int | None) -> list[tuple[float, str, str]]:
+    if num_samples is None:
+        return []
+    return [
+        (0.5 * math.log(num_samples), "--", "paper's precision line, ln(N)/2"),
+        (math.log(num_samples), ":", "one exception in N, ln(N)"),
+    ]
+
+
+def _count_by_tens(ax: Axes) -> None:
+    """Let the ticks below fall on round whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
