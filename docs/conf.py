@@ -1,0 +1,80 @@
+"""Settings of the documentation; `make docs` builds it, and a warning is an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+# Pictures of the gallery are drawn without a screen, and examples print plain text.
+os.environ.update(MPLBACKEND="Agg", NO_COLOR="1", COLUMNS="90")
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+import cobayes  # noqa: E402
+
+project = "cobayes"
+author = "the cobayes developers"
+copyright = f"2026, {author}"  # noqa: A001
+version = release = cobayes.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
+    # Ours, in docs/extensions:
+    "mathml",
+    "public_names",
+    "command_help",
+    "repository_links",
+]
+exclude_patterns = ["_build", "**/*.py", "gallery/*.ipynb", "gallery/*.codeobj.json"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+# In our docstrings a name in single back-quotes is a name of the library.
+default_role = "py:obj"
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "inherited-members": True}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_title = "cobayes"
+html_static_path = ["static"]
+html_css_files = ["cobayes.css"]
+html_show_sphinx = False
+html_copy_source = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r".*\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1,
+    "plot_gallery": True,
+    "image_srcset": ["2x"],
+    "thumbnail_size": (480, 336),
+    "reset_modules": ("matplotlib",),
+}
+# The gallery's configuration holds functions, which Sphinx cannot store between builds.
+suppress_warnings = ["config.cache"]

@@ -1,0 +1,40 @@
+"""``command-help``: what ``cobayes COMMAND --help`` says, as of this build."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+def help_text(arguments: list[str], width: int = 88) -> str:
+    """Return the help of a command as plain text."""
+    from typer.testing import CliRunner
+
+    from cobayes.cli.app import app
+
+    runner = CliRunner(env={"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb"})
+    result = runner.invoke(app, [*arguments, "--help"], prog_name="cobayes")
+    if result.exit_code != 0:
+        raise ValueError(f"cobayes {' '.join(arguments)} --help failed: {result.output}")
+    return "\n".join(line.rstrip() for line in result.output.splitlines()).strip("\n")
+
+
+class CommandHelp(SphinxDirective):
+    """The help of every command: a section for each."""
+
+    def run(self):
+        from cobayes.cli.app import COMMANDS
+
+        sections = []
+        for name in COMMANDS:
+            section = nodes.section(ids=[f"cobayes-{name}"], names=[f"cobayes-{name}"])
+            section += nodes.title("", "", nodes.literal("", f"cobayes {name}"))
+            section += nodes.literal_block("", help_text([name]), language="text")
+            sections.append(section)
+        return sections
+
+
+def setup(app):
+    """Register the directive."""
+    app.add_directive("command-help", CommandHelp)
+    return {"parallel_read_safe": True}

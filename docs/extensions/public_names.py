@@ -1,0 +1,80 @@
+"""``public-names``: describe every public name of the library whose home is in some modules."""
+
+from __future__ import annotations
+
+import inspect
+
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+import cobayes
+
+described: set[str] = set()
+
+
+def names_from(modules: list[str]) -> list[str]:
+    """Return the public names that these modules, or modules inside them, define, sorted."""
+    inside = [(module, module + ".") for module in modules]
+    return sorted(
+        (
+            name
+            for name, home in cobayes._HOME.items()
+            if any(home == module or home.startswith(prefix) for module, prefix in inside)
+        ),
+        key=lambda name: (inspect.isclass(getattr(cobayes, name)), name.lower()),
+    )
+
+
+class PublicNames(SphinxDirective):
+    """Functions first, then classes, each with its docstring.
+
+    The content lists modules, one a line. With the option ``of`` the names are those of that
+    module's ``__all__`` instead.
+    """
+
+    has_content = True
+    option_spec = {"of": str}  # noqa: RUF012
+
+    def run(self):
+        if "of" in self.options:
+            module = self.options["of"]
+            home = __import__(module, fromlist=["_"])
+            found = {name: getattr(home, name) for name in home.__all__}
+            found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
+        else:
+            module = "cobayes"
+            names = names_from([line.strip() for line in self.content if line.strip()])
+            if not names:
+                raise self.error(f"no public name lives in {list(self.content)}")
+            described.update(names)
+            found = {name: getattr(cobayes, name) for name in names}
+        lines = []
+        for name, thing in found.items():
+            kind = "class" if inspect.isclass(thing) else "function"
+            if not inspect.isclass(thing) and not callable(thing):
+                kind = "data"
+            lines += [f".. auto{kind}:: {module}.{name}", ""]
+            if kind == "class" and issubclass(thing, BaseException):
+                lines.insert(-1, "   :no-inherited-members:")
+        return self.parse_text_to_nodes(_as_myst(lines))
+
+
+def _as_myst(lines: list[str]) -> str:
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def require_all(_app, env):
+    """Fail where the library has a public name that no page describes."""
+    missing = set(cobayes._HOME) - described
+    if described and missing:
+        raise ExtensionError(f"no page of docs/api describes {sorted(missing)}")
+    return []
+
+
+def setup(app):
+    """Register the directive."""
+    app.add_directive("public-names", PublicNames)
+    app.connect("env-updated", require_all)
+    # A page that is not read again describes its names no less: always read them all.
+    app.connect("env-get-outdated", lambda _app, env, *_: [d for d in env.found_docs if "api/" in d])
+    return {"parallel_read_safe": False}

@@ -1,0 +1,57 @@
+"""Draw the pictures that README and pages show: ``python docs/make_pictures.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+import cobayes as cb  # noqa: E402
+from cobayes.plots.comparison import plot_rounds_needed  # noqa: E402
+from cobayes.plots.style import line_style  # noqa: E402
+
+FOLDER = Path(__file__).parent / "pictures"
+# Nothing in the file may tell when or with what it was drawn.
+PLAIN = {"Software": None}
+
+
+def draw_overview() -> None:
+    """What a cooperative robot does differently, and what its watchers gain."""
+    example = cb.examples["gestures"]
+    rules = {"BI": cb.BI(example), "SCBI": cb.SCBI(example)}
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(10, 3.7), layout="constrained", width_ratios=[1, 1.15]
+    )
+    uniform = np.full(4, 0.25)
+    chances = {name: rule.teach(uniform, "bowl") for name, rule in rules.items()}
+    places = np.arange(example.model.num_data)
+    for shift, (name, chance) in zip((-0.2, 0.2), chances.items(), strict=True):
+        color = line_style(name, 0)["color"]
+        left.barh(places + shift, chance, height=0.38, color=color, label=name)
+    left.set_yticks(places, example.model.data)
+    left.invert_yaxis()
+    left.set_xlabel("chance that this is the first gesture")
+    left.set_title("A robot that means the bowl", fontsize=11)
+    left.legend(frameon=False, loc="lower right")
+    left.spines[["top", "right"]].set_visible(False)
+    ensembles = [
+        cb.simulate(rule, "bowl", num_rounds=80, num_lessons=20_000, rng=1)
+        for rule in rules.values()
+    ]
+    plot_rounds_needed(ensembles, ax=right)
+    right.set_title("People who watch it", fontsize=11)
+    right.set_xlabel("gestures seen")
+    right.set_ylabel("share who are 95 % sure")
+    figure.savefig(FOLDER / "overview.png", dpi=90, metadata=PLAIN)
+    for ensemble in ensembles:
+        print(ensemble.rule_name, "median", ensemble.rounds_needed.median)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    draw_overview()

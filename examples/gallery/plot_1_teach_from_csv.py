@@ -1,0 +1,47 @@
+"""
+Teach a concept from a CSV file
+===============================
+
+A table with one row for each example that can be shown, one column for each concept, and in
+each cell how well the two go together, is all that is needed.
+"""
+
+# %%
+# The file could come from any spreadsheet. Cells are weights: counts will do, since columns are
+# normalised.
+from pathlib import Path
+
+import cobayes as cb
+
+Path("leaves.csv").write_text(
+    "seen,oak,beech,birch,maple\n"
+    "green,40,42,41,40\n"
+    "toothed edge,4,6,36,20\n"
+    "lobed,38,1,1,28\n"
+    "smooth edge,6,37,2,2\n"
+    "acorn below,9,1,1,1\n"
+    "white bark,1,2,19,1\n"
+    "winged seed,1,1,6,13\n"
+)
+model = cb.read_model("leaves.csv")
+model
+
+# %%
+# A teacher who knows that the tree is a maple, and a learner who does not.
+rule = cb.SCBI(model)
+teacher = cb.Teacher(rule, "maple", rng=4)
+learner = cb.Learner(rule)
+lesson = cb.run_lesson(teacher, learner, num_rounds=8)
+lesson.to_dataframe().round(3)
+
+# %%
+# The same as a picture.
+ax = cb.plots.plot_belief_bars(lesson)
+
+# %%
+# What the teacher shows is drawn from a distribution over the examples, which depends on what the
+# learner believes by now. At first "winged seed" is the likeliest choice. Once the learner is all
+# but sure, the choice hardly matters, and SCBI's teacher chooses almost evenly.
+for moment, belief in (("first", [0.25] * 4), ("now", learner.belief)):
+    distribution = rule.teach(belief, "maple")
+    print(moment, {name: round(p, 3) for name, p in zip(model.data, distribution.tolist())})
