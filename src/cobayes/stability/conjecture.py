@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.lessons import Learner
 from cobayes.model import MatrixLike, Model, as_model
+from cobayes.rules import SCBI
 from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
 from cobayes.stability.results import SuccessRate
 from cobayes.stability.success import success_rate
@@ -48,6 +50,8 @@ class Certificate:
         How much work a check is meant to do.
     doubt : float
         When a lesson ends, as in `success_rate`.
+    witness : tuple of int
+        Data, by position, that prove the claim without statistics; see `witness_margin`.
     story : str
         Where it comes from.
     evidence : dict
@@ -62,6 +66,7 @@ class Certificate:
     num_sequences: int = 100_000
     max_rounds: int = 10_000
     doubt: float = 1e-5
+    witness: tuple[int, ...] = ()
     story: str = ""
     evidence: dict[str, Any] = field(default_factory=dict)
 
@@ -123,6 +128,7 @@ class Certificate:
             "num_sequences": self.num_sequences,
             "max_rounds": self.max_rounds,
             "doubt": self.doubt,
+            "witness": list(self.witness),
             "story": self.story,
             "evidence": self.evidence,
         }
@@ -145,6 +151,7 @@ class Certificate:
                 num_sequences=int(content["num_sequences"]),
                 max_rounds=int(content["max_rounds"]),
                 doubt=float(content["doubt"]),
+                witness=tuple(int(datum) for datum in content.get("witness", ())),
                 story=content.get("story", ""),
                 evidence=content.get("evidence", {}),
             )
@@ -206,11 +213,14 @@ class CertificateCheck:
         What was checked.
     lessons, coupled : SuccessRate
         The two estimates, from independent random numbers.
+    witness_margin : float or None
+        Positive where the certificate's witness proves the claim; None where it has none.
     """
 
     certificate: Certificate
     lessons: SuccessRate
     coupled: SuccessRate
+    witness_margin: float | None
 
     @property
     def standard_errors(self) -> dict[str, float]:
@@ -237,6 +247,7 @@ class CertificateCheck:
             "conjectured_success": certificate.conjectured_success,
             "standard_errors": self.standard_errors,
             "slope": certificate.slope(self.lessons.value),
+            "witness_margin": self.witness_margin,
             "lessons": self.lessons.to_dict(),
             "coupling": self.coupled.to_dict(),
         }
@@ -279,7 +290,38 @@ def check_certificate(
             method=method,
             rng=generator,
         )
-    return CertificateCheck(certificate, estimates["lessons"], estimates["coupling"])
+    margin = witness_margin(certificate) if certificate.witness else None
+    return CertificateCheck(certificate, estimates["lessons"], estimates["coupling"], margin)
+
+
+def witness_margin(certificate: Certificate) -> float:
+    """Return by how much a single sequence of data proves a certificate; negative if it does not.
+
+    Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
+    the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
+    never ends at h unless the teacher does. After data that leave the teacher believing some
+    other i and the learner believing h with more than one together, that happens all the same:
+    such data have a positive probability, and from there on the two events overlap by at least
+    the excess, which is returned.
+
+    Parameters
+    ----------
+    certificate
+        With a witness, in the form of total variation.
+    """
+    own, theirs, h = certificate.teacher_prior, certificate.learner_prior, certificate.hypothesis
+    others = np.arange(len(own)) != h
+    if certificate.distance != "tv" or not (theirs >= own - 1e-12)[others].all():
+        raise CobayesError(
+            "a witness proves the form of total variation only, for a learner whose prior is "
+            "smaller than the teacher's at the taught hypothesis alone."
+        )
+    rule = SCBI(certificate.model)
+    agents = Learner(rule, own), Learner(rule, theirs)
+    for datum in certificate.witness:
+        for agent in agents:
+            agent.observe(datum)
+    return float(agents[0].belief[others].max() + agents[1].belief[h] - 1.0)
 
 
 def known_certificates() -> tuple[str, ...]:
