@@ -1,6 +1,16 @@
 """`cobayes reproduce`: the report from the command line."""
 
+import signal
+import sqlite3
+
 import pytest
+
+# Figure 3 in small: a few matrices, 9 x 9. The plan is made in the command's own process.
+SMALL = """
+import cobayes.figures.belief_experiments as experiments
+experiments.SIZE = 9
+experiments.QUICK_EXACT, experiments.QUICK_SIMULATED = 40, 5
+"""
 
 
 def test_reproduce_writes_the_page_and_names_it_on_stdout(run, tmp_path):
@@ -11,7 +21,7 @@ def test_reproduce_writes_the_page_and_names_it_on_stdout(run, tmp_path):
     assert (folder / "index.html").is_file()
     assert "[1/1] worked-example: started" in result.stderr
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert "cobayes reproduce worked-example --scale 0.01 --seed 5" in page
+    assert "cobayes reproduce worked-example --scale quick --seed 5" in page
 
 
 def test_the_parts_are_listed(run):
@@ -22,12 +32,12 @@ def test_the_parts_are_listed(run):
 
 
 @pytest.mark.parametrize(
-    ("text", "factor"), [("quick", "0.01"), ("paper", "1"), ("0.5", "0.5"), ("1e-3", "0.001")]
+    ("text", "shown"), [("quick", "quick"), ("paper", "paper"), ("0.5", "0.5"), ("1e-3", "0.001")]
 )
-def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, factor):
+def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown):
     result = run("reproduce", "worked-example", "--scale", text, "--out", tmp_path)
     assert result.exit_code == 0
-    assert f"--scale {factor} " in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert f"--scale {shown} " in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -37,6 +47,8 @@ def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, facto
         (["--scale", "big"], "expected quick, paper or a positive number"),
         (["--scale", "-1"], "expected quick, paper or a positive number"),
         (["--scale", "nan"], "expected quick, paper or a positive number"),
+        (["--format", "svg,tiff"], "--format holds 'tiff'"),
+        (["--jobs", "2", "--scheduler", "tcp://nowhere:1"], "both --jobs and --scheduler"),
     ],
 )
 def test_bad_requests_are_errors(run, tmp_path, arguments, message):
@@ -44,3 +56,63 @@ def test_bad_requests_are_errors(run, tmp_path, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def num_finished(ledger):
+    with sqlite3.connect(ledger) as connection:
+        return connection.execute("SELECT count(*) FROM shards").fetchone()[0]
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, tmp_path):
+    arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv")
+    process = command(*arguments, before=SMALL)
+    for line in process.stderr:
+        if "shards" in line and "0/40" not in line:
+            break
+        if "beliefs-round-5-exact" in line:
+            break
+    ledger = tmp_path / "figure-3" / "runs" / "beliefs-round-5-exact" / "ledger.sqlite"
+    while process.poll() is None and num_finished(ledger) < 3:
+        pass
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "interrupted: stopped by Ctrl-C" in rest
+    assert "the same command goes on from here" in rest
+    assert not (tmp_path / "index.html").exists()
+    done = num_finished(ledger)
+    assert 3 <= done < 40
+    shown = run("runs", tmp_path)
+    assert "beliefs-round-5-exact" in shown.stdout
+    assert "interrupted" in shown.stdout
+
+    process = command(*arguments, before=SMALL)
+    rest = process.communicate(timeout=120)[1]
+    assert process.returncode == 0
+    assert f"{done} of 40 shards are done" in rest
+    assert num_finished(ledger) == 40
+    assert (tmp_path / "index.html").exists()
+
+    process = command(*arguments, before=SMALL)
+    rest = process.communicate(timeout=60)[1]
+    assert "done before; nothing has changed since" in rest
+
+
+@pytest.mark.slow
+def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(command, tmp_path):
+    small = SMALL.replace("40, 5", "2, 5")
+    arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv")
+    process = command(*arguments, before=small)
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    other = (*arguments, "--seed", "9")
+    process = command(*other, before=small)
+    message = process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert "holds another run: the seed is 2020 there and 9 here" in message
+    assert "--fresh" in message
+    process = command(*other, "--fresh", before=small)
+    message = process.communicate(timeout=120)[1]
+    assert process.returncode == 0
+    assert "starting over in" in message

@@ -13,6 +13,7 @@ from cobayes.figures.page import FIVE_SENTENCES, inline, render_page
 from cobayes.figures.registry import RECIPES, Recipe, choose_recipes
 from cobayes.figures.report import build_report
 from cobayes.figures.section import (
+    FORMATS,
     Cell,
     Context,
     Download,
@@ -141,7 +142,7 @@ def test_a_section_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Recipe, "build", fail)
     with pytest.raises(KeyboardInterrupt):
-        build_report(tmp_path, ["worked-example"])
+        build_report(tmp_path, ["worked-example"], seed=7)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == page
     assert load_section(tmp_path / "worked-example") is not None
 
@@ -161,6 +162,75 @@ def test_unknown_parts_bad_scales_and_bad_folders_are_errors(tmp_path):
 def test_recipes_come_in_the_reports_order_whatever_the_users():
     assert choose_recipes([]) == RECIPES
     assert tuple(recipe.name for recipe in choose_recipes(["lesson", "worked-example"])) == PARTS
+    for name in ("3", "Figure3", "fig. 3", "figure-3"):
+        assert [recipe.name for recipe in choose_recipes([name])] == ["figure-3"]
+    assert [recipe.name for recipe in choose_recipes(["S1", "2"])] == ["figure-2", "figure-s1"]
+
+
+def test_a_section_that_would_come_out_the_same_is_not_built_again(tmp_path):
+    told = []
+    options = {"tell": lambda *line: told.append(line[1])}
+    build_report(tmp_path, ["worked-example"], **options)
+    build_report(tmp_path, ["worked-example"], **options)
+    assert told[-1] == "done before; nothing has changed since"
+    for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}):
+        told.clear()
+        build_report(tmp_path, ["worked-example"], **changed, **options)
+        assert told[-1].startswith("done in")
+    (tmp_path / "worked-example" / "numbers.csv").unlink()
+    build_report(tmp_path, ["worked-example"], formats=("svg",), **options)
+    assert told[-1].startswith("done in")
+
+
+def test_only_the_wanted_formats_are_saved(tmp_path):
+    from matplotlib.figure import Figure
+
+    from cobayes.figures.data_table import DataTable, column
+
+    def section():
+        drawing = Figure(figsize=(2, 1))
+        drawing.subplots().plot([0, 1])
+        table = DataTable("t", "title", (column("x", [1.0], "an x"),))
+        return Section("t", (Picture("p", drawing, "c", "a"),), data=(table,))
+
+    made = Made("c", 1, "quick", 1, "0")
+    for formats, files in (
+        (
+            ("svg", "png", "pdf", "csv", "netcdf"),
+            "p.pdf p.png p.svg t.csv t.csv-metadata.json t.nc",
+        ),
+        (("png", "csv"), "p.png t.csv t.csv-metadata.json"),
+        (("pdf", "netcdf"), "p.pdf p.svg t.nc"),
+    ):
+        folder = tmp_path / "-".join(formats)
+        save_section(section(), made, folder, formats=formats)
+        assert {file.name for file in folder.iterdir()} == {*files.split(), "section.json"}
+        shown = load_section(folder)["blocks"][0]["files"][0]
+        assert shown.endswith((".svg", ".png"))
+    with pytest.raises(cb.CobayesError, match="no format 'tiff'"):
+        build_report(tmp_path, ["worked-example"], formats=("tiff",))
+
+
+def test_the_claims_of_all_sections_stand_in_one_table(tmp_path):
+    from cobayes.figures.claims import Claim
+
+    claims = [
+        Claim(f"s{k} < t", "Figure 9", verdict, "m", "u", "r")
+        for k, verdict in enumerate(("holds", "holds except", "does not hold", "not decided"))
+    ]
+    made = Made("c", 1, "quick", 1, "0")
+    save_section(Section("One: a", (), claims=tuple(claims[:1])), made, tmp_path / "lesson")
+    save_section(Section("Two", (), claims=tuple(claims[1:])), made, tmp_path / "figure-2")
+    page = report_module.write_page(tmp_path)
+    text = " ".join("".join(read(page).text).split())
+    assert (
+        "Of 4 claims, 1 hold, 1 hold with exceptions, 1 do not hold, 1 are not decided by these"
+        in text
+    )
+    assert text.index("s0 < t") < text.index("s1 < t") < text.index("s3 < t")
+    links = [attributes.get("href") for tag, attributes in read(page).tags if tag == "a"]
+    assert links.count("#figure-2") == 4  # three claims, and the contents
+    assert (tmp_path / "claims.csv").read_text(encoding="utf-8").count("Figure 9") == 4
 
 
 def test_text_cannot_break_the_page():
@@ -185,14 +255,14 @@ def test_a_saved_section_holds_its_words_pictures_tables_and_files(tmp_path):
         ),
         (Download("d.csv", "data", "x\n"), Download("p.png", "the picture again")),
     )
-    save_section(section, Made("cobayes x", 1, 0.5, 61.0, "0"), tmp_path / "s")
+    save_section(section, Made("cobayes x", 1, "0.5", 61.0, "0", "3 of it."), tmp_path / "s")
     content = load_section(tmp_path / "s")
     assert [block["kind"] for block in content["blocks"]] == ["text", "picture", "table", "text"]
     assert (tmp_path / "s" / "d.csv").read_text(encoding="utf-8") == "x\n"
     page = render_page([("s", tmp_path / "s", content)], "0")
     assert page.index("First.") < page.index("<figure") < page.index("<table") < page.index("Last.")
     assert f'alt="{html.escape("alt with")}' in page
-    assert "0.5 of the paper's effort, 1.0 min" in page
+    assert "0.5 of the paper’s sizes, 1.0\u00a0min, cobayes 0. Sizes: 3 of it." in page
     assert '<td class="good">✓\u00a0fine</td>' in page
 
 
@@ -203,7 +273,7 @@ def test_a_drawing_with_very_many_points_is_shown_as_png(tmp_path):
     drawing = Figure(figsize=(3, 3))
     drawing.subplots().scatter(*np.random.default_rng(0).random((2, 6000)))
     section = Section("t", (Picture("p", drawing, "c", "a"),))
-    save_section(section, Made("c", 1, 1, 1, "0"), tmp_path)
+    save_section(section, Made("c", 1, "quick", 1, "0"), tmp_path)
     assert load_section(tmp_path)["blocks"][0]["files"][0] == "p.png"
 
 
@@ -217,6 +287,8 @@ def test_a_context_scales_counts_and_seeds_by_name(tmp_path):
     first, second = (Context(name, 0.01, 1, tmp_path) for name in ("a", "b"))
     assert first.count(10_000) == 100
     assert first.count(10_000, at_least=200) == 200
+    assert first.count(10_000, quick=7) == 100
+    assert Context("a", 0.01, 1, tmp_path, is_quick=True).count(10_000, quick=7) == 7
     assert first.rng().random() == Context("a", 1.0, 1, tmp_path).rng().random()
     assert first.rng().random() != second.rng().random()
 

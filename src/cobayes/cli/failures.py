@@ -21,6 +21,8 @@ class FriendlyGroup(TyperGroup):
     they run a command again.
     """
 
+    _interrupt: BaseException | None = None
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
         """Run a command and exit with its code."""
         given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
@@ -30,13 +32,8 @@ class FriendlyGroup(TyperGroup):
             try:
                 code = super().main(given, *rest, **options)
                 sys.stdout.flush()
-            except (KeyboardInterrupt, typer.Abort) as interrupt:
+            except (KeyboardInterrupt, typer.Abort):
                 code = INTERRUPTED
-                # A run that was stopped says what is saved and how to go on.
-                said = getattr(interrupt, "message", "by Ctrl-C; nothing more was done.")
-                _say("interrupted", said)
-                if hasattr(interrupt, "hint"):
-                    _say("hint", interrupt.hint)  # type: ignore[attr-defined]
             except BrokenPipeError:
                 # The reader, say `head`, has seen enough; Python must not complain at exit either.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -45,7 +42,17 @@ class FriendlyGroup(TyperGroup):
                 if is_debugging:
                     raise
                 code = explain(error)
+        if code == INTERRUPTED:
+            _explain_interrupt(self._interrupt)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, context: Any) -> Any:
+        """Run a command, and remember what Ctrl-C found: typer keeps its exit code alone."""
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as interrupt:
+            self._interrupt = interrupt
+            raise
 
 
 def explain(error: Exception) -> int:
@@ -66,6 +73,14 @@ def explain(error: Exception) -> int:
     _say("error", f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     _say("hint", "run again with --debug for the full traceback.")
     return FAILED
+
+
+def _explain_interrupt(interrupt: BaseException | None) -> None:
+    # A run that was stopped says what is saved and how to go on.
+    _say("interrupted", getattr(interrupt, "message", "by Ctrl-C; nothing more was done."))
+    hint = getattr(interrupt, "hint", None)
+    if hint:
+        _say("hint", hint)
 
 
 def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:

@@ -147,7 +147,7 @@ def exact_experiment(context: Context) -> Experiment:
         "beliefs-round-5-exact",
         (
             Point(
-                "20 x 20, round 5, exact",
+                f"{SIZE} x {SIZE}, round {EXACT_ROUNDS}, exact",
                 {"size": SIZE, "num_rounds": EXACT_ROUNDS},
                 context.count(PAPER_EXACT, at_least=2, quick=QUICK_EXACT),
                 _EXACT_PER_SHARD,
@@ -172,7 +172,7 @@ def simulated_experiment(context: Context) -> Experiment:
         "beliefs-round-30",
         (
             Point(
-                "20 x 20, round 30, 2000 lessons",
+                f"{SIZE} x {SIZE}, round {SIMULATED_ROUNDS}, {NUM_LESSONS} lessons",
                 {"size": SIZE, "num_rounds": SIMULATED_ROUNDS, "num_lessons": NUM_LESSONS},
                 context.count(PAPER_SIMULATED, at_least=2, quick=QUICK_SIMULATED),
                 _SIMULATED_PER_SHARD,
