@@ -13,7 +13,6 @@ from cobayes.figures.page import FIVE_SENTENCES, inline, render_page
 from cobayes.figures.registry import RECIPES, Recipe, choose_recipes
 from cobayes.figures.report import build_report
 from cobayes.figures.section import (
-    FORMATS,
     Cell,
     Context,
     Download,

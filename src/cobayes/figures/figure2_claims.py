@@ -232,6 +232,8 @@ class _Slopes:
 
 def _two_slopes(name: str, size: np.ndarray, values: np.ndarray, errors: np.ndarray) -> _Slopes:
     middle, last = len(size) // 2, len(size) - 1
+    if not np.isfinite(values[[0, middle, last]]).all():
+        return _Slopes(name, math.nan, math.nan, math.nan)
     early, late = (
         (values[b] - values[a]) / (size[b] - size[a]) for a, b in ((0, middle), (middle, last))
     )

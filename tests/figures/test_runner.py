@@ -1,0 +1,60 @@
+"""One set of workers for a report: lazy, shared, and fresh only once."""
+
+import pytest
+
+from cobayes.errors import CobayesError
+from cobayes.figures.runner import Runner
+from cobayes.runs import Experiment, Point
+
+
+def shard(parameters, seed_sequence, num_samples):
+    return {"count": num_samples, "word": int(seed_sequence.generate_state(1)[0])}
+
+
+def experiment(name="count"):
+    return Experiment(name, (Point("p", {}, 4, 2),), shard)
+
+
+def test_workers_start_only_when_there_is_something_to_do(tmp_path, monkeypatch):
+    started = []
+    from cobayes.figures import runner as module
+
+    choose = module.choose_executor
+    monkeypatch.setattr(
+        module, "choose_executor", lambda **given: (started.append(given), choose(**given))[1]
+    )
+    with Runner(jobs=1) as runner:
+        first = runner.run(experiment(), tmp_path / "a")
+        runner.run(experiment("other"), tmp_path / "b")
+    assert len(started) == 1
+    with Runner(jobs=1) as runner:
+        again = runner.run(experiment(), tmp_path / "a")
+    assert len(started) == 1
+    assert again.digest == first.digest
+
+
+def test_fresh_deletes_a_shared_experiment_once(tmp_path):
+    with Runner(jobs=1) as runner:
+        runner.run(experiment(), tmp_path / "a")
+    states = []
+    with Runner(jobs=1, fresh=True, progress=states.append) as runner:
+        runner.run(experiment(), tmp_path / "a")
+        count = len(states)
+        runner.run(experiment(), tmp_path / "a")
+    assert count > 0
+    assert len(states) == count  # the second found the run complete
+
+
+def test_time_counts_earlier_sessions(tmp_path):
+    with Runner(jobs=1) as runner:
+        runner.run(experiment(), tmp_path / "a")
+        spent = runner.seconds_in_all
+    with Runner(jobs=1) as runner:
+        runner.run(experiment(), tmp_path / "a")
+        assert runner.seconds_in_all == pytest.approx(spent)
+        assert runner.seconds_here > 0.0
+
+
+def test_a_scheduler_that_is_not_there_is_an_error(tmp_path):
+    with Runner(scheduler="/nowhere/scheduler.json") as runner, pytest.raises(CobayesError):
+        runner.run(experiment(), tmp_path / "a")
