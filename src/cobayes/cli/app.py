@@ -9,11 +9,23 @@ import typer
 
 from cobayes.cli.failures import FriendlyGroup
 
-COMMANDS = ("teach", "compare", "rates", "world", "info", "examples", "reproduce", "runs")
+COMMANDS = (
+    "teach",
+    "compare",
+    "rates",
+    "robustness",
+    "conjecture",
+    "world",
+    "info",
+    "examples",
+    "reproduce",
+    "runs",
+)
 """Modules of `cobayes.cli`, in the order of the help text.
 
 To add a command, add its module here; the module defines a function of the module's own name, whose
-docstring is the help text, and may define ``EPILOG``, shown below its options.
+docstring is the help text, and may define ``EPILOG``, shown below its options. A command with
+commands of its own defines a `typer.Typer` of that name instead.
 """
 
 app = typer.Typer(
@@ -61,4 +73,8 @@ def cobayes(
 
 for _name in COMMANDS:
     _module = importlib.import_module(f"cobayes.cli.{_name}")
-    app.command(_name, epilog=getattr(_module, "EPILOG", None))(getattr(_module, _name))
+    _command = getattr(_module, _name)
+    if isinstance(_command, typer.Typer):
+        app.add_typer(_command, name=_name)
+    else:
+        app.command(_name, epilog=getattr(_module, "EPILOG", None))(_command)

@@ -238,11 +238,17 @@ class CertificateCheck:
         """Whether both estimates lie at least six standard errors below."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
+    @property
+    def is_proved(self) -> bool:
+        """Whether a witness proves the claim without statistics."""
+        return self.witness_margin is not None and self.witness_margin > 1e-6
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
         certificate = self.certificate
         return {
             "is_confirmed": self.is_confirmed,
+            "is_proved": self.is_proved,
             "distance": certificate.distance,
             "conjectured_success": certificate.conjectured_success,
             "standard_errors": self.standard_errors,

@@ -1,0 +1,174 @@
+"""``cobayes conjecture``: check counter-examples to Conjecture 5.3, and search for new ones."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobayes.cli import output
+
+if TYPE_CHECKING:
+    from cobayes.stability.falsifier import Falsifier, SearchReport
+
+conjecture = typer.Typer(
+    no_args_is_help=True,
+    help=(
+        "Check counter-examples to Conjecture 5.3 of the paper, and search for new ones.\n\n"
+        "The conjecture: a learner whose prior is at distance d from the teacher's idea of it "
+        "succeeds with probability at least 1 - d / theta(h)."
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+NOT_CONFIRMED = 1
+
+
+class DistanceChoice(StrEnum):
+    """How the distance between priors is measured."""
+
+    euclidean = "euclidean"
+    l1 = "l1"
+    tv = "tv"
+
+
+@conjecture.command("check", epilog="Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1")
+def check(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="A certificate, or the name of one that comes with cobayes."
+        ),
+    ],
+    sequences: Annotated[
+        int | None,
+        typer.Option("--sequences", "-n", min=100, help="Lessons; by default what FILE asks for."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+) -> None:
+    """Run a certificate again: measure the success rate in two ways against the conjecture.
+
+    The exit code is 0 where both ways put it at least six standard errors below what the
+    conjecture says, or where a sequence of data in the file proves it, else 1.
+    """
+    from cobayes.cli.inputs import choose_seed
+    from cobayes.stability.conjecture import Certificate, check_certificate
+
+    certificate = Certificate.load(file)
+    used_seed = choose_seed(seed)
+    outcome = check_certificate(certificate, num_sequences=sequences, rng=used_seed)
+    if as_json:
+        output.print_json({"file": file, "seed": used_seed, **outcome.to_dict()})
+    else:
+        console = output.console()
+        table = output.table(
+            f"Conjecture 5.3, {certificate.distance} distance",
+            [("", "left"), ("success rate", "right"), ("standard errors below", "right")],
+        )
+        table.add_row("conjectured, at least", f"{certificate.conjectured_success:.4f}", "")
+        for rate in (outcome.lessons, outcome.coupled):
+            table.add_row(
+                f"measured by {rate.method}",
+                f"{rate.value:.4f} ± {rate.stderr:.1g}",
+                f"{outcome.standard_errors[rate.method]:.1f}",
+            )
+        console.print(table)
+        if outcome.is_confirmed:
+            console.print("counter-example confirmed by both estimates", markup=False)
+        elif not outcome.is_proved:
+            console.print("counter-example NOT confirmed", markup=False)
+        if outcome.is_proved:
+            console.print(
+                f"counter-example proved by its witness, {len(certificate.witness)} data "
+                f"(margin {outcome.witness_margin:.4g})",
+                markup=False,
+            )
+        if seed is None:
+            output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+    if not (outcome.is_confirmed or outcome.is_proved):
+        raise typer.Exit(NOT_CONFIRMED)
+
+
+@conjecture.command(
+    "search",
+    epilog="Example:\n\ncobayes conjecture search --distance tv --minutes 10 --out search-tv",
+)
+def search(
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where the search keeps its state and finds."),
+    ],
+    distance: Annotated[
+        DistanceChoice, typer.Option("--distance", help="The form of the conjecture.")
+    ] = DistanceChoice.tv,
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=0.0, help="How long to search in this session.")
+    ] = 10.0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Of the whole search, over all its sessions.")
+    ] = 0,
+    alpha: Annotated[
+        float,
+        typer.Option("--alpha", help="Chance that the whole search claims something false."),
+    ] = 0.01,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+) -> None:
+    """Search for counter-examples; run it again with the same DIR to go on.
+
+    Candidates are screened and varied; a claim is made only by a sequential test on new random
+    numbers. Confirmed counter-examples are written to DIR as certificates.
+    """
+    from cobayes.stability.falsifier import Falsifier
+
+    report = Falsifier(out, distance.value, seed=seed, alpha=alpha).run(minutes, _Notifier())
+    if as_json:
+        output.print_json(report.to_dict())
+    else:
+        _print_report(report, out)
+
+
+class _Notifier:
+    """Tells on stderr how far the search is, every half minute."""
+
+    def __init__(self, every: float = 30.0) -> None:
+        self._every = every
+        self._next = time.monotonic() + every
+
+    def __call__(self, falsifier: Falsifier) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self._every
+            output.say(falsifier.status)
+
+
+def _print_report(report: SearchReport, folder: Path) -> None:
+    console = output.console()
+    table = output.table(
+        f"search against Conjecture 5.3, {report.distance} distance",
+        [("", "left"), ("", "left")],
+    )
+    table.show_header = False
+    table.add_row("candidates", f"{report.num_candidates} in {report.seconds / 60.0:.1f} minutes")
+    table.add_row("tests", f"{report.num_tests}, false-alarm rate {report.alpha:g} in all")
+    if report.slope is not None and report.worst is not None:
+        low, high = report.slope.interval()
+        n, m = report.worst.matrix.shape
+        table.add_row(
+            "steepest slope",
+            f"{report.slope.value:.4f}, 95 % interval {low:.4f} to {high:.4f} "
+            f"({report.worst.family}, {n} x {m}; the conjecture says at most 1)",
+        )
+    console.print(table)
+    if not report.confirmed:
+        console.print("no counter-example confirmed", markup=False)
+    for entry in report.confirmed:
+        console.print(
+            f"counter-example {folder / entry['file']}: slope {entry['slope']:.4f} ± "
+            f"{entry['stderr']:.1g}, evidence e^{entry['log_evidence']:.0f}",
+            markup=False,
+        )

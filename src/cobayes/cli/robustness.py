@@ -1,0 +1,180 @@
+"""``cobayes robustness``: does teaching survive a wrong idea of the learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobayes.cli import inputs, output
+
+if TYPE_CHECKING:
+    from cobayes.stability.robustness import Robustness
+
+EPILOG = (
+    "Examples:\n\n"
+    "cobayes robustness example:gestures --learner-prior tidy --seed 1\n\n"
+    "cobayes robustness example:M_3 --teacher-prior 1/3,1/3,1/3 --plot map.png"
+)
+
+MAP_DIVISIONS = 24
+
+
+def robustness(
+    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    hypothesis: Annotated[
+        str | None,
+        typer.Option(
+            "--hypothesis",
+            "-H",
+            help="What is taught: a label, or a position counted from 0. An example knows its own.",
+        ),
+    ] = None,
+    teacher_prior: Annotated[
+        str | None,
+        typer.Option(
+            "--teacher-prior",
+            help="What the teacher takes the learner's prior to be: 0.2,0.8 or A=0.2,B=0.8 or a "
+            "prior of the example by name; uniform if not given.",
+        ),
+    ] = None,
+    learner_prior: Annotated[
+        str | None,
+        typer.Option("--learner-prior", help="What it is; the teacher is right if not given."),
+    ] = None,
+    learner_matrix: Annotated[
+        str | None,
+        typer.Option(
+            "--learner-matrix", metavar="MATRIX", help="The learner's own matrix, where it differs."
+        ),
+    ] = None,
+    radius: Annotated[
+        float,
+        typer.Option("--radius", min=1e-6, help="How far to move the prior in every direction."),
+    ] = 0.05,
+    sequences: Annotated[
+        int, typer.Option("--sequences", "-n", min=2, help="How many lessons to run.")
+    ] = 10_000,
+    max_rounds: Annotated[
+        int, typer.Option("--max-rounds", min=1, help="Where to cut off a lesson.")
+    ] = 10_000,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw a map (three hypotheses) or the most dangerous directions (any number).",
+        ),
+    ] = None,
+) -> None:
+    """Show how robust teaching is: the success rate with its bounds, and the worst mistake.
+
+    Teacher and learner follow SCBI. The teacher has an idea of the learner's prior; where it is
+    wrong, the learner may end up with another hypothesis, however long the lesson.
+    """
+    model, example = inputs.load_matrix(matrix)
+    target = inputs.find_hypothesis(hypothesis, model, example)
+    own = inputs.read_prior(teacher_prior, model, example, name="teacher's prior")
+    theirs = inputs.read_prior(learner_prior, model, example, name="learner's prior")
+    other = None if learner_matrix is None else inputs.load_matrix(learner_matrix)[0]
+    if plot is not None:
+        inputs.require_writable(plot, "--plot")
+        from cobayes.plots.overview import require_picture_format
+
+        require_picture_format(plot)
+
+    from cobayes.stability.robustness import robustness as estimate
+
+    used_seed = inputs.choose_seed(seed)
+    result = estimate(
+        model,
+        other,
+        hypothesis=target,
+        teacher_prior=own,
+        learner_prior=theirs,
+        radius=radius,
+        num_sequences=sequences,
+        max_rounds=max_rounds,
+        rng=used_seed,
+    )
+    if plot is not None:
+        _draw(result, model, other, target, own, used_seed, plot)
+        output.say(f"wrote {plot}")
+    if as_json:
+        output.print_json({"matrix": matrix, "seed": used_seed, **result.to_dict()})
+        return
+    _print(result, is_own_learner=theirs is not None or other is not None)
+    if seed is None:
+        output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+
+
+def _print(result: Robustness, *, is_own_learner: bool) -> None:
+    console = output.console()
+    rate, names = result.rate, result.rate.hypotheses
+    low, high = rate.interval()
+    who = "this learner" if is_own_learner else "a learner as the teacher imagines it"
+    table = output.table(
+        f"teaching {rate.hypothesis} to {who}",
+        [("", "left"), ("", "right")],
+    )
+    table.show_header = False
+    table.add_row("success rate", f"{rate.value:.4f} ± {rate.stderr:.1g}")
+    table.add_row("95 % interval", f"{low:.4f} to {high:.4f}")
+    table.add_row(
+        "proved, from the priors", f"{result.bounds.lower:.4f} to {result.bounds.upper:.4f}"
+    )
+    if rate.num_unfinished:
+        table.add_row(
+            "lessons cut off", f"{rate.num_unfinished} of {rate.num_sequences} (in the interval)"
+        )
+    console.print(table)
+    others = sorted(range(len(names)), key=lambda j: -rate.outcomes[j])
+    wrong = [j for j in others if names[j] != rate.hypothesis and rate.outcomes[j] > 1e-4][:4]
+    if wrong:
+        ends = ", ".join(f"{names[j]} {rate.outcomes[j]:.4f}" for j in wrong)
+        console.print(f"otherwise it ends at: {ends}", markup=False)
+    prior = ", ".join(
+        f"{name}={value:.4g}" for name, value in zip(names, result.worst_prior, strict=True)
+    )
+    worst = output.table("most dangerous mistake about its prior", [("", "left"), ("", "left")])
+    worst.show_header = False
+    worst.add_row("direction", result.describe_direction())
+    worst.add_row("for example", prior)
+    worst.add_row(
+        "success rate there",
+        f"{result.worst_rate.value:.4f} ± {result.worst_rate.stderr:.1g} "
+        f"(distance {result.distances[result.worst]:.3g})",
+    )
+    worst.add_row("success lost per 0.01", f"{0.01 * result.worst_slope:.4f}")
+    console.print(worst)
+
+
+def _draw(result: Robustness, model, other, target: int, own, seed: int, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from cobayes.errors import CobayesError
+    from cobayes.plots.stability import plot_directions, plot_robustness_map
+
+    is_map = model.num_hypotheses == 3
+    figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")
+    ax = figure.subplots()
+    if is_map:
+        from cobayes.stability import TeachingSequences
+        from cobayes.stability.robustness import simplex_grid
+
+        grid = simplex_grid(3, MAP_DIVISIONS)
+        sequences = TeachingSequences.draw(model, target, prior=own, num_sequences=2000, rng=seed)
+        learners = None if other is None else [other] * len(grid)
+        plot_robustness_map(result, grid, sequences.success_of_many(learners, grid).values, ax=ax)
+    else:
+        plot_directions(result, ax=ax)
+        ax.set_title(f"teaching {result.rate.hypothesis}: most dangerous mistakes", loc="left")
+    try:
+        figure.savefig(path, dpi=160)
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
