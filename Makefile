@@ -53,8 +53,9 @@ bench: $(STAMPS)/dev
 	$(BIN)/python -m benchmarks.run
 
 docs: $(STAMPS)/dev
-	$(BIN)/python -m docs.build
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) $(STAMPS) report docs/_build dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(STAMPS) report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

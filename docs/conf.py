@@ -17,7 +17,7 @@ import cobayes  # noqa: E402
 
 project = "cobayes"
 author = "the cobayes developers"
-copyright = f"2026, {author}"  # noqa: A001
+copyright = f"2026, {author}"
 version = release = cobayes.__version__
 
 extensions = [
@@ -73,8 +73,14 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "plot_gallery": True,
     "image_srcset": ["2x"],
+    # Tables and models are shown, addresses of objects are not.
+    "capture_repr": ("_repr_html_",),
     "thumbnail_size": (480, 336),
     "reset_modules": ("matplotlib",),
 }
-# The gallery's configuration holds functions, which Sphinx cannot store between builds.
-suppress_warnings = ["config.cache"]
+suppress_warnings = [
+    # The gallery's configuration holds functions, which Sphinx cannot store between builds.
+    "config.cache",
+    # A name in back-quotes may be that of a parameter and, by chance, of several methods.
+    "ref.python",
+]

@@ -9,11 +9,11 @@ import numpy as np
 
 mpl.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
-import cobayes as cb  # noqa: E402
-from cobayes.plots.comparison import plot_rounds_needed  # noqa: E402
-from cobayes.plots.style import line_style  # noqa: E402
+import cobayes as cb
+from cobayes.plots.comparison import plot_rounds_needed
+from cobayes.plots.style import line_style
 
 FOLDER = Path(__file__).parent / "pictures"
 # Nothing in the file may tell when or with what it was drawn.

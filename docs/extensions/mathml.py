@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docutils import nodes
-from docutils.utils.math import MathError, pick_math_environment, wrap_math_code
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
@@ -13,8 +13,8 @@ logger = logging.getLogger(__name__)
 
 def convert(code: str, *, as_block: bool) -> str:
     """Return a formula in LaTeX as MathML."""
-    if as_block and "\\begin{align" not in code:
-        code = wrap_math_code(code, as_block=pick_math_environment(code) != "align*")
+    # What the converter does not know by these names.
+    code = code.replace("\\dots", "\\ldots").replace("'", "^{\\prime}")
     return tex2mathml(code, as_block=as_block)
 
 

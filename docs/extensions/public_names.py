@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from sphinx.domains.python import PyObject
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
@@ -39,7 +40,10 @@ class PublicNames(SphinxDirective):
         if "of" in self.options:
             module = self.options["of"]
             home = __import__(module, fromlist=["_"])
-            found = {name: getattr(home, name) for name in home.__all__}
+            # What `cobayes` itself exports is described under that name.
+            found = {
+                name: getattr(home, name) for name in home.__all__ if name not in cobayes._HOME
+            }
             found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
         else:
             module = "cobayes"
@@ -71,10 +75,35 @@ def require_all(_app, env):
     return []
 
 
+def split_attributes(_app, _what, _name, _thing, _options, lines):
+    """Give every attribute an entry of its own where a docstring describes several at once.
+
+    For parameters napoleon does it by itself.
+    """
+    if "Attributes" not in lines:
+        return
+    start = lines.index("Attributes") + 2
+    underlines = [i for i in range(start, len(lines)) if lines[i] and set(lines[i]) == {"-"}]
+    end = underlines[0] - 1 if underlines else len(lines)
+    heads = [i for i in range(start, end) if lines[i] and not lines[i].startswith(" ")]
+    result = lines[:start]
+    for head, following in zip(heads, [*heads[1:], end], strict=True):
+        names, colon, kind = lines[head].partition(" : ")
+        for name in names.split(", "):
+            result += [name + colon + kind, *lines[head + 1 : following]]
+    lines[:] = result + lines[end:]
+
+
 def setup(app):
     """Register the directive."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
+    app.connect("autodoc-process-docstring", split_attributes, priority=400)
     app.add_directive("public-names", PublicNames)
     app.connect("env-updated", require_all)
     # A page that is not read again describes its names no less: always read them all.
-    app.connect("env-get-outdated", lambda _app, env, *_: [d for d in env.found_docs if "api/" in d])
+    app.connect(
+        "env-get-outdated", lambda _app, env, *_: [d for d in env.found_docs if "api/" in d]
+    )
     return {"parallel_read_safe": False}

@@ -29,10 +29,8 @@ class RepositoryLink(SphinxRole):
         wanted = self.env.__dict__.setdefault("cobayes_linked_files", set())
         wanted.add(file)
         up = "../" * self.env.docname.count("/")
-        target = f"{up}{FOLDER}/{file}.txt"
-        if name:
-            line = path.read_text("utf-8").split(f"def {name}(")[0].rsplit("\n", 1)[-1]
-            del line
+        # Browsers scroll to the text that stands after the colon and tilde.
+        target = f"{up}{FOLDER}/{file}.txt" + (f"#:~:text=def%20{name}" if name else "")
         shown = name.replace("_", " ").removeprefix("test ") if name else file
         link = nodes.reference("", "", internal=False, refuri=target)
         link += nodes.Text(shown) if name else nodes.literal("", shown)

@@ -11,23 +11,22 @@ does the learner still end up at the truth?
 # truth, doubts the first one.
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 import cobayes as cb
 
 example = cb.examples["M_3"]
 believed = [1 / 3, 1 / 3, 1 / 3]
 actual = [0.20, 0.45, 0.35]
-rate = cb.success_rate(
-    example, hypothesis=0, teacher_prior=believed, learner_prior=actual, rng=1
-)
+rate = cb.success_rate(example, hypothesis=0, teacher_prior=believed, learner_prior=actual, rng=1)
 print(rate)
 
 # %%
 # Where does the learner end when it fails? One run with uniform data answers for every
 # hypothesis at once (see :doc:`/beyond` for why): row = what was taught, column = what is believed.
 coupled = cb.coupling(example, teacher_prior=believed, learner_prior=actual, rng=2)
-confusion = cb.Model(coupled.confusion(), example.model.hypotheses, example.model.hypotheses)
-confusion.to_dataframe().round(3)
+names = example.model.hypotheses
+pd.DataFrame(coupled.confusion(), index=names, columns=names).round(3)
 
 # %%
 # Two bounds hold for any matrix: success is at most min(1, learner's prior / teacher's prior), and
@@ -36,7 +35,7 @@ lower, upper = cb.success_bounds(believed, actual, 0)
 print(f"proved: between {lower:.3f} and {upper:.3f}; measured {rate.value:.3f}")
 
 # %%
-# The same for many learners, who doubt the truth more and more.
+# The same for many learners, from deep doubt to trust in the truth.
 doubts = np.linspace(0.02, 0.6, 30)
 rest = np.array([0.45, 0.35]) / 0.80
 measured = [

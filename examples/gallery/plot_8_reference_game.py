@@ -46,8 +46,10 @@ for ax, values, title in (
 # %%
 # In numbers:
 word, face = literal.datum_index("glasses"), literal.hypothesis_index("glasses only")
-print(f"'glasses' means the face with glasses only: literally {literal_listener[word, face]:.3f}, "
-      f"cooperatively {game.learner[word, face]:.3f}")
+print(
+    f"'glasses' means the face with glasses only: literally {literal_listener[word, face]:.3f}, "
+    f"cooperatively {game.learner[word, face]:.3f}"
+)
 
 # %%
 # Where some faces are talked about more often than others, that is the listener's prior; where
