@@ -19,17 +19,36 @@ def help_text(arguments: list[str], width: int = 88) -> str:
     return "\n".join(line.rstrip() for line in result.output.splitlines()).strip("\n")
 
 
+def all_commands() -> list[list[str]]:
+    """Return every command, and after a group its commands, as lists of words."""
+    import importlib
+
+    import typer
+
+    from cobayes.cli.app import COMMANDS
+
+    found = []
+    for name in COMMANDS:
+        found.append([name])
+        command = getattr(importlib.import_module(f"cobayes.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            found += [
+                [name, info.name or info.callback.__name__.replace("_", "-")]
+                for info in command.registered_commands
+            ]
+    return found
+
+
 class CommandHelp(SphinxDirective):
     """The help of every command: a section for each."""
 
     def run(self):
-        from cobayes.cli.app import COMMANDS
-
         sections = []
-        for name in COMMANDS:
-            section = nodes.section(ids=[f"cobayes-{name}"], names=[f"cobayes-{name}"])
-            section += nodes.title("", "", nodes.literal("", f"cobayes {name}"))
-            section += nodes.literal_block("", help_text([name]), language="text")
+        for words in all_commands():
+            target = "-".join(["cobayes", *words])
+            section = nodes.section(ids=[target], names=[target])
+            section += nodes.title("", "", nodes.literal("", " ".join(["cobayes", *words])))
+            section += nodes.literal_block("", help_text(words), language="text")
             sections.append(section)
         return sections
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
-from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -37,10 +36,7 @@ def _visit(as_block: bool):
 
 def setup(app):
     """Register the renderer under the name "mathml"."""
-    try:
-        app.add_html_math_renderer(
-            "mathml", inline_renderers=(_visit(False), None), block_renderers=(_visit(True), None)
-        )
-    except ExtensionError:  # registered already, by a second build in this process
-        pass
+    app.add_html_math_renderer(
+        "mathml", inline_renderers=(_visit(False), None), block_renderers=(_visit(True), None)
+    )
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -67,7 +67,7 @@ def _as_myst(lines: list[str]) -> str:
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
-def require_all(_app, env):
+def require_all(_app, _env):
     """Fail where the library has a public name that no page describes."""
     missing = set(cobayes._HOME) - described
     if described and missing:

@@ -29,8 +29,8 @@ uniform = [1 / 3] * 3
 literal_listener = cb.BI(literal).posteriors(uniform)
 
 # %%
-# Cooperative speaker and listener are each other's best reply: the speaker chooses words by what the
-# listener will understand, the listener hears them as chosen so.
+# Cooperative speaker and listener take each other into account: the speaker chooses words by what
+# the listener will understand, the listener hears them as chosen so.
 game = cb.cooperative_inference(literal)
 print(game)
 

@@ -21,6 +21,7 @@ conjecture = typer.Typer(
         "The conjecture: a learner whose prior is at distance d from the teacher's idea of it "
         "succeeds with probability at least 1 - d / theta(h)."
     ),
+    epilog="Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

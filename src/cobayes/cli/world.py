@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cobayes.worlds.agents import Moves, RuleName
 
 EPILOG = (
-    "Examples:  cobayes world --seed 1      "
+    "Examples:\n\n"
+    "cobayes world --seed 1\n\n"
     "cobayes world --width 9 --height 4 --goals 3 --goal B --moves plan --gif walk.gif"
 )
 

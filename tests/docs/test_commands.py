@@ -1,0 +1,89 @@
+"""Help texts, and completion in a real shell."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+sys.path.insert(0, str(ROOT / "docs" / "extensions"))
+import itertools
+
+from command_help import all_commands, help_text
+
+
+@pytest.mark.parametrize("words", [[], *all_commands()], ids=" ".join)
+def test_every_help_shows_an_example_and_says_what_it_does(words):
+    text = help_text(words)
+    usage, _, rest = text.partition("\n")
+    assert usage.strip().startswith(" ".join(["Usage: cobayes", *words]))
+    # After the last box come the examples, each a command line of its own.
+    epilog = rest.rsplit("╯", 1)[-1]
+    examples = [line.strip() for line in epilog.splitlines() if "cobayes" in line]
+    assert examples
+    assert any(" ".join(["cobayes", *words]) in example for example in examples)
+
+
+@pytest.mark.parametrize("words", all_commands(), ids=" ".join)
+def test_paragraphs_of_help_are_filled(words):
+    """A line that ends early in the middle of a sentence reads badly."""
+    text = help_text(words, width=90)
+    paragraphs = text.split("╭", 1)[0].split("\n\n")
+    for paragraph in paragraphs[1:]:
+        lines = [line.strip() for line in paragraph.strip().splitlines()]
+        for line, following in itertools.pairwise(lines):
+            assert len(line) + 1 + len(following.split()[0]) > 80
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("cobayes te", {"teach"}),
+        ("cobayes ", {"teach", "compare", "rates", "world", "info", "examples", "runs"}),
+        ("cobayes teach --ru", {"--rule"}),
+        ("cobayes teach example:gestures --rule ", {"scbi", "bi", "both"}),
+        ("cobayes conjecture ch", {"check"}),
+    ],
+)
+def test_bash_completes(line, expected):
+    """The script that `--show-completion` prints, sourced and called as bash would."""
+    words = line.split(" ")
+    quoted = " ".join(f"'{word}'" for word in words)
+    script = (
+        "source <(cobayes --show-completion bash)\n"
+        f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}\n"
+        '_cobayes_completion cobayes\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "SHELL": "/bin/bash",
+            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert expected <= set(done.stdout.split()), done.stdout + done.stderr
+
+
+def test_completion_says_nothing_else():
+    done = subprocess.run(
+        [Path(sys.executable).parent / "cobayes"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "_COBAYES_COMPLETE": "complete_bash",
+            "COMP_WORDS": "cobayes ra",
+            "COMP_CWORD": "1",
+        },
+    )
+    assert (done.stdout.strip(), done.stderr) == ("rates", "")
