@@ -170,7 +170,7 @@ def judge_monotone(
         source,
         verdict,
         measured,
-        "exact" if is_exact else f"standard errors up to {_number(float(stderrs.max()))}",
+        "exact" if is_exact else f"standard errors up to {stderrs.max():.2g}",
         "no step goes the other way"
         + ("" if is_exact else f" beyond the noise ({_percent()} for all steps together)")
         + ", and the last value is beyond the first",
@@ -210,9 +210,9 @@ def judge_agreement(
         statement,
         source,
         "holds" if chance >= ERROR_RATE else "does not hold",
-        f"{what}: largest difference {_number(worst)} over {len(values)} cases; "
+        f"{what}: largest difference {worst:.2g} over {len(values)} cases; "
         f"χ² = {chi_square:.1f} with {len(values)} degrees of freedom, {probability_text(chance)}",
-        f"standard errors {_number(float(stderrs.min()))} to {_number(float(stderrs.max()))}",
+        f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
         f"p of the χ² test is at least {ERROR_RATE:g}",
     )
 
@@ -256,7 +256,7 @@ def judge_differences(
     positive = int((found > 0.0).sum())
     low, high = exact_interval(positive, count)
     measured = (
-        f"{what} {_number(mean)} on average; above zero in {positive} of {count} matrices "
+        f"{what} {mean:.3g} on average; above zero in {positive} of {count} matrices "
         f"({100 * positive / count:.1f} %)"
     )
     if noise is not None:
@@ -266,7 +266,7 @@ def judge_differences(
         source,
         verdict,
         measured,
-        f"±\u00a0{_number(stderr)} (standard error); share of all matrices "
+        f"±\u00a0{stderr:.2g} (standard error); share of all matrices "
         f"{100 * low:.1f} to {100 * high:.1f} % (95 %)",
         f"the average is above zero beyond the noise ({_percent()}); “except” where single "
         "matrices go the other way" + (" beyond theirs" if noise is not None else ""),

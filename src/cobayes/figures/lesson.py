@@ -60,6 +60,7 @@ def build(context: Context) -> Section:
             f"*{realistic.hypothesis}*. Run it with `cobayes teach example:diagnosis --rule both`.",
             *(_bars(lesson, REALISTIC) for lesson in cases),
         ),
+        sizes=f"{num_lessons:,} lessons of {NUM_ROUNDS} rounds by each rule.",
         downloads=(
             Download("lesson.csv", "Both lessons, round by round (CSV)", _csv(lessons)),
             *(_saved(lesson, context) for lesson in lessons),

@@ -110,6 +110,11 @@ class Case:
         changed = "" if self.column is None else f" {self.column + 1}"
         return f"{self.kind}{changed}, {self.matrix}, {self.prior}"
 
+    @property
+    def title(self) -> str:
+        """Matrix and prior as the paper writes them."""
+        return f"{in_symbols(self.matrix)}, {in_symbols(self.prior)}"
+
     @cached_property
     def model(self) -> Model:
         """The teacher's matrix, column-normalised."""
@@ -160,6 +165,18 @@ class Learners:
 
     def __len__(self) -> int:
         return len(self.priors)
+
+
+def in_symbols(name: str) -> str:
+    """Write ``M'_1`` as M′₁ and ``theta_2`` as θ₂.
+
+    Parameters
+    ----------
+    name
+        Of a matrix or a prior.
+    """
+    text, number = name.replace("theta", "θ").replace("'", "′").split("_")
+    return text + "₀₁₂₃₄₅₆₇₈₉"[int(number)]
 
 
 def rank_three() -> tuple[tuple[str, str], ...]:

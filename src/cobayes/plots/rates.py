@@ -128,12 +128,12 @@ def plot_exceptions(
             markersize=4,
             label="no exception seen: at least this (97.5 %)",
         )
-    highest = 1.15 * float(np.concatenate([value[seen], low[~seen]]).max())
+    highest = 1.05 * float(np.concatenate([high[seen], low[~seen]]).max())
     for level, style, text in _limits_of_sampling(num_samples):
         if level < highest:
             ax.axhline(level, color=RED, linewidth=1.0, linestyle=style, label=text)
     # Room for the legend above the points.
-    ax.set_ylim(0.0, 1.3 * highest)
+    ax.set_ylim(0.0, highest / (0.96 - 0.075 * len(ax.get_legend_handles_labels()[1])))
     ax.set_xlabel(size_label)
     ax.set_ylabel("−ln(1 − P)")
     _count_by_tens(ax)
