@@ -11,6 +11,8 @@ each cell how well the two go together, is all that is needed.
 # normalised.
 from pathlib import Path
 
+import pandas as pd
+
 import cobayes as cb
 
 Path("leaves.csv").write_text(
@@ -42,6 +44,7 @@ ax = cb.plots.plot_belief_bars(lesson)
 # What the teacher shows is drawn from a distribution over the examples, which depends on what the
 # learner believes by now. At first "winged seed" is the likeliest choice. Once the learner is all
 # but sure, the choice hardly matters, and SCBI's teacher chooses almost evenly.
-for moment, belief in (("first", [0.25] * 4), ("now", learner.belief)):
-    distribution = rule.teach(belief, "maple")
-    print(moment, {name: round(p, 3) for name, p in zip(model.data, distribution.tolist())})
+pd.DataFrame(
+    {"at first": rule.teach([0.25] * 4, "maple"), "now": rule.teach(learner.belief, "maple")},
+    index=model.data,
+).round(3)
