@@ -66,6 +66,46 @@ RECIPES = (
         "cobayes.figures.figure3",
     ),
     Recipe(
+        "figure-4",
+        "success when the learner's prior is another, four samples",
+        "cobayes.figures.figure4",
+    ),
+    Recipe(
+        "figure-s2",
+        "success over discs around the teacher's prior, 25 cases",
+        "cobayes.figures.figure_s2",
+    ),
+    Recipe(
+        "figure-s3",
+        "success along six rays, 25 cases",
+        "cobayes.figures.figure_s3",
+    ),
+    Recipe(
+        "figure-s4",
+        "four hypotheses: success along fifteen directions, 9 cases",
+        "cobayes.figures.figure_s4",
+    ),
+    Recipe(
+        "figure-s5",
+        "success for any prior of the learner and the proved bounds, 25 cases",
+        "cobayes.figures.figure_s5",
+    ),
+    Recipe(
+        "figure-s6",
+        "the same for four hypotheses, and Conjecture 5.3",
+        "cobayes.figures.figure_s6",
+    ),
+    Recipe(
+        "figure-5",
+        "success when a column of the learner's matrix is another",
+        "cobayes.figures.figure5",
+    ),
+    Recipe(
+        "figure-s7",
+        "the same for all five matrices",
+        "cobayes.figures.figure_s7",
+    ),
+    Recipe(
         "figure-6",
         "the grid world, and the trends claimed for larger boards",
         "cobayes.figures.figure6",

@@ -1,0 +1,329 @@
+"""Panels of the stability figures: small, alike, and quick to draw by the dozen.
+
+`cobayes.plots.stability` has the larger pictures for single questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.plots.simplex import CORNERS, draw_frame, project
+from cobayes.plots.style import BLUE, COLORMAP, FAINT, GREY, INK, VERMILION, axes_or_new, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Color = str | tuple[float, ...]
+
+_EDGE = 0.03
+
+
+def plot_falls(
+    distances: ArrayLike,
+    values: ArrayLike,
+    rays: ArrayLike,
+    colors: Sequence[Color],
+    *,
+    slope: float | None = None,
+    markers: Sequence[str] = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw success rates against the distance from the centre, one line a ray.
+
+    Parameters
+    ----------
+    distances, values
+        Of all learners, (k,); the first is the centre.
+    rays
+        On which ray each lies, or -1, (k,).
+    colors
+        One for each ray.
+    slope
+        Draws ``1 - slope * distance`` as a red line: Conjecture 5.3 has 1 / theta^T(h).
+    markers
+        One for each ray; none are drawn when left out.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    distances, values, rays = np.asarray(distances), np.asarray(values), np.asarray(rays)
+    for ray in np.unique(rays[rays >= 0]):
+        own = np.concatenate([[0], np.flatnonzero(rays == ray)])
+        ax.plot(
+            distances[own],
+            values[own],
+            color=colors[ray],
+            linewidth=1.0,
+            marker=markers[ray] if len(markers) else None,
+            markersize=2.8,
+            markeredgewidth=0.0,
+            solid_capstyle="round",
+        )
+    lowest = float(values.min())
+    room = _EDGE * (1.0 - lowest) + 1e-4
+    if slope is not None:
+        reach = np.array([0.0, float(distances.max())])
+        ax.plot(reach, 1.0 - slope * reach, color=VERMILION, linewidth=1.0, linestyle="--")
+    ax.set_ylim(lowest - room, 1.0 + room)
+    ax.set_xlim(0.0, float(distances.max()) * 1.02)
+    tidy(ax)
+    return ax
+
+
+def plot_against_belief(
+    believed: ArrayLike, values: ArrayLike, teacher_belief: float, *, ax: Axes | None = None
+) -> Axes:
+    """Draw success rates against the learner's prior in the truth, between the proved bounds.
+
+    Parameters
+    ----------
+    believed, values
+        Of all learners, (k,).
+    teacher_belief
+        theta^T(h).
+    ax
+        Where to draw; None makes a new figure.
+    """
+    from cobayes.stability.bounds import frechet
+
+    ax = axes_or_new(ax)
+    corners = np.unique([0.0, 1.0 - teacher_belief, teacher_belief, 1.0])
+    lower, upper = frechet(teacher_belief, corners)
+    ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2)
+    ax.plot(corners, lower, color=GREY, linewidth=1.0, linestyle=":", zorder=2)
+    ax.plot(believed, values, ".", color=BLUE, markersize=3.0, markeredgewidth=0.0, zorder=3)
+    ax.set_xlim(0.0, 1.0)
+    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
+    tidy(ax)
+    return ax
+
+
+def plot_against_distance(
+    distances: ArrayLike, values: ArrayLike, teacher_belief: float, *, ax: Axes | None = None
+) -> Axes:
+    """Draw success rates against the distance of the priors, with Conjecture 5.3's line.
+
+    Parameters
+    ----------
+    distances, values
+        Of all learners, (k,).
+    teacher_belief
+        theta^T(h).
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax)
+    ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)
+    ax.plot(distances, values, ".", color=BLUE, markersize=3.0, markeredgewidth=0.0, zorder=3)
+    ax.set_xlim(0.0, None)
+    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
+    tidy(ax)
+    return ax
+
+
+def plot_disc(
+    points: ArrayLike,
+    values: ArrayLike,
+    limits: tuple[float, float],
+    *,
+    size: float = 9.0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Colour a disc of the triangle by success, enlarged; the border of the triangle is drawn.
+
+    Parameters
+    ----------
+    points, values
+        Priors, (k, 3), and success rates, (k,); the first is the centre.
+    limits
+        The success rates of the darkest and the lightest colour.
+    size
+        The points' area, in square points.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, size=(3.0, 3.0))
+    flat = project(points)
+    closed = CORNERS[[0, 1, 2, 0]]
+    ax.plot(*closed.T, color=GREY, linewidth=0.8, zorder=1)
+    ax.scatter(
+        *flat.T,
+        c=np.asarray(values),
+        s=size,
+        linewidths=0.0,
+        cmap=COLORMAP,
+        vmin=limits[0],
+        vmax=limits[1],
+        zorder=2,
+        rasterized=True,
+    )
+    ax.plot(*flat[0], "+", color="white", markersize=5, markeredgewidth=1.0, zorder=3)
+    _zoom_to(ax, flat)
+    return ax
+
+
+def plot_position(centre: ArrayLike, radius: float, *, ax: Axes | None = None) -> Axes:
+    """Show where a disc around a prior lies in the triangle.
+
+    Parameters
+    ----------
+    centre
+        The prior, (3,).
+    radius
+        Of the disc, Euclidean in R^3.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    from matplotlib.patches import Circle, Polygon
+
+    ax = draw_frame(axes_or_new(ax, size=(3.0, 3.0)), grid=None)
+    middle = project(np.asarray(centre))
+    # The triangle shows distances of R^3 divided by sqrt(2).
+    around = Circle((middle[0], middle[1]), radius / np.sqrt(2.0), color=BLUE, alpha=0.35, lw=0)
+    ax.add_patch(around)
+    around.set_clip_path(Polygon(CORNERS, closed=True, transform=ax.transData))
+    ax.plot(*middle, ".", color=INK, markersize=4)
+    return ax
+
+
+def plot_column_map(
+    columns: ArrayLike,
+    values: ArrayLike,
+    own_columns: ArrayLike,
+    names: Sequence[str],
+    limits: tuple[float, float],
+    *,
+    zoom: bool = False,
+    size: float = 7.0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Colour perturbed columns of a learner's matrix by success, in the triangle of data.
+
+    Parameters
+    ----------
+    columns, values
+        Perturbed columns, (k, 3), and success rates, (k,).
+    own_columns
+        The teacher's columns, (3, 3), one in each row; they are marked with crosses.
+    names
+        Of the three columns.
+    limits
+        The success rates of the darkest and the lightest colour.
+    zoom
+        Whether to show only where the points are.
+    size
+        The points' area, in square points.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, size=(4.0, 3.6))
+    flat, crosses = project(columns), project(own_columns)
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=GREY, linewidth=0.8, zorder=1)
+    ax.scatter(
+        *flat.T,
+        c=np.asarray(values),
+        s=size,
+        linewidths=0.0,
+        cmap=COLORMAP,
+        vmin=limits[0],
+        vmax=limits[1],
+        zorder=2,
+        rasterized=True,
+    )
+    for edge, width in (("white", 3.0), (VERMILION, 1.5)):
+        ax.plot(*crosses.T, "x", color=edge, markersize=6.0, markeredgewidth=width, zorder=4)
+    if zoom:
+        _zoom_to(ax, flat)
+        return ax
+    _name_crosses(ax, crosses, names)
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_ylim(-0.03, float(CORNERS[2, 1]) + 0.03)
+    ax.set_axis_off()
+    return ax
+
+
+def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None = None) -> Axes:
+    """Draw directions in the simplex of four hypotheses by their two angles, with numbers.
+
+    Parameters
+    ----------
+    angles
+        (phi, theta) in radians, (k, 2), from `cobayes.stability.geometry.spherical_coordinates`.
+    colors
+        One for each.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, size=(6.0, 3.0))
+    down, around = np.degrees(np.asarray(angles)).T
+    ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
+    for position, (x, y) in enumerate(zip(around, down, strict=True)):
+        ax.plot(x, y, "o", color=colors[position], markersize=8, markeredgecolor=INK, mew=0.6)
+        ax.annotate(
+            str(position + 1),
+            (x, y),
+            xytext=(6, 4),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=INK,
+        )
+    ax.set_xlim(-185.0, 185.0)
+    ax.set_ylim(185.0, -5.0)
+    ax.set_xticks(range(-180, 181, 60))
+    ax.set_yticks(range(0, 181, 45))
+    ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
+    ax.set_ylabel("φ: away from h₁, degrees")
+    tidy(ax)
+    return ax
+
+
+def shades(values: ArrayLike, *, darkest: float = 0.0, lightest: float = 0.92) -> list[Color]:
+    """Return colours of the map from the smallest to the largest value.
+
+    Parameters
+    ----------
+    values
+        One for each colour.
+    darkest, lightest
+        Which part of the map to use; the lightest colours are hard to see on white.
+    """
+    import matplotlib as mpl
+
+    given = np.asarray(values, dtype=float)
+    share = (given - given.min()) / max(float(np.ptp(given)), 1e-300)
+    return [mpl.colormaps[COLORMAP](darkest + (lightest - darkest) * x) for x in share]
+
+
+def _zoom_to(ax: Axes, flat: Array) -> None:
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    half = 0.55 * float((high - low).max())
+    middle = 0.5 * (low + high)
+    ax.set_aspect("equal")
+    ax.set_xlim(middle[0] - half, middle[0] + half)
+    ax.set_ylim(middle[1] - half, middle[1] + half)
+    ax.set_axis_off()
+
+
+def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str]) -> None:
+    """Write names beside crosses, away from the middle of all three."""
+    middle = crosses.mean(axis=0)
+    for place, name in zip(crosses, names, strict=True):
+        right = place[0] >= middle[0]
+        ax.annotate(
+            name,
+            place,
+            xytext=(6 if right else -6, 5 if place[1] >= middle[1] else -5),
+            textcoords="offset points",
+            ha="left" if right else "right",
+            va="bottom" if place[1] >= middle[1] else "top",
+            fontsize=8,
+            color=INK,
+            zorder=5,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "alpha": 0.7, "lw": 0},
+        )
