@@ -74,13 +74,20 @@ def test_separated_columns_are_distributions_with_the_right_strengths():
 
 
 def test_packaged_certificates_hold_what_they_claim_to():
-    assert {"euclidean-separated", "tv-paper-matrix"} <= set(known_certificates())
+    assert {
+        "euclidean-separated",
+        "euclidean-three-hypotheses",
+        "tv-paper-matrix",
+    } <= set(known_certificates())
     euclidean = Certificate.load("euclidean-separated")
     np.testing.assert_allclose(
         euclidean.model.matrix, separated_matrix([0.1, 0.1732, 0.3, 0.5196, 0.9])
     )
     np.testing.assert_allclose(euclidean.learner_prior, LEARNER)
-    assert min(euclidean.evidence["standard_errors"].values()) >= 6.0
+    for name in known_certificates():
+        certificate = Certificate.load(name)
+        assert min(certificate.evidence["standard_errors"].values()) >= 6.0
+        assert certificate.evidence["slope"] > 1.0
     paper = Certificate.load("tv-paper-matrix")
     assert paper.model == cb.examples["M_1"].model
 
@@ -90,6 +97,14 @@ def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
     assert outcome.is_confirmed
     assert min(outcome.standard_errors.values()) >= 6.0
     assert outcome.is_proved
+
+
+@pytest.mark.slow
+def test_three_hypotheses_refute_the_euclidean_form():
+    # Half of the certificate's lessons: 7 standard errors are expected, below 4 once in 700.
+    certificate = Certificate.load("euclidean-three-hypotheses")
+    outcome = check_certificate(certificate, num_sequences=75_000, rng=5)
+    assert min(outcome.standard_errors.values()) >= 4.0
 
 
 @pytest.mark.slow

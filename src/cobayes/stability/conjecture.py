@@ -8,6 +8,7 @@ matrix and two priors for which that fails; anyone can run the check again.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -22,7 +23,7 @@ from cobayes.model import MatrixLike, Model, as_model
 from cobayes.rules import SCBI
 from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
 from cobayes.stability.results import SuccessRate
-from cobayes.stability.success import success_rate
+from cobayes.stability.success import Method, success_rate
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,8 @@ KIND = "cobayes conjecture certificate"
 FORMAT = 1
 # How far a failure must exceed what is allowed, in standard errors, to count as confirmed.
 STANDARD_ERRORS = 6.0
+# The coupling never gets more pairs than this, however rarely they end at what is taught.
+MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +50,8 @@ class Certificate:
     teacher_prior, learner_prior : ndarray
         The two priors, (m,).
     num_sequences, max_rounds : int
-        How much work a check is meant to do.
+        How much work a check is meant to do: lessons, and rounds of each. The coupling gets
+        1 / theta^T(h) times as many pairs, since only that share of them ends at h.
     doubt : float
         When a lesson ends, as in `success_rate`.
     witness : tuple of int
@@ -278,19 +282,22 @@ def check_certificate(
     certificate
         What to check.
     num_sequences
-        For each estimate; by default what the certificate asks for.
+        How many lessons; by default what the certificate asks for.
     rng
         Anything that `numpy.random.default_rng` takes.
     """
     generator = np.random.default_rng(rng)
     estimates = {}
-    for method in ("lessons", "coupling"):
+    lessons = num_sequences or certificate.num_sequences
+    pairs = min(math.ceil(lessons / certificate.teacher_prior[certificate.hypothesis]), MOST_PAIRS)
+    work: tuple[tuple[Method, int], ...] = (("lessons", lessons), ("coupling", pairs))
+    for method, count in work:
         estimates[method] = success_rate(
             certificate.model,
             hypothesis=certificate.hypothesis,
             teacher_prior=certificate.teacher_prior,
             learner_prior=certificate.learner_prior,
-            num_sequences=num_sequences or certificate.num_sequences,
+            num_sequences=count,
             max_rounds=certificate.max_rounds,
             doubt=certificate.doubt,
             method=method,
