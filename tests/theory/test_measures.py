@@ -209,7 +209,7 @@ def test_bad_measures_are_refused_with_a_reason():
         AtomicMeasure.from_atoms([0.5, 0.5], [[0.5, 0.5]])
     with pytest.raises(cb.CobayesError, match="negative"):
         AtomicMeasure.from_atoms([1.5, -0.5], [[0.5, 0.5], [1.0, 0.0]])
-    with pytest.raises(cb.CobayesError, match="one distribution for each atom"):
+    with pytest.raises(cb.CobayesError, match="expected a distribution over hypotheses"):
         AtomicMeasure.from_atoms([1.0], [0.5, 0.5])
     with pytest.raises(cb.CobayesError, match="different numbers"):
         AtomicMeasure.mixture([0.5, 0.5], [AtomicMeasure.at([1.0]), AtomicMeasure.at([0.5, 0.5])])
@@ -220,14 +220,45 @@ def test_bad_measures_are_refused_with_a_reason():
             AtomicMeasure.at([1.0]).merged(bad)
 
 
-def test_a_function_of_one_belief_instead_of_all_is_explained():
-    measure = AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8, 0.0], [0.4, 0.6, 0.0]])
-    with pytest.raises(cb.CobayesError, match="one for each atom"):
-        measure.expect(lambda belief: belief[0])
+@pytest.mark.parametrize("bad", ["ab", 5, None, 0.5])
+def test_a_belief_that_is_none_is_refused_with_an_example_of_one(bad):
+    with pytest.raises(cb.CobayesError, match=r"expected a distribution.*\n.*at\(\[0\.2, 0\.8"):
+        AtomicMeasure.at(bad)
+    with pytest.raises(cb.CobayesError, match=r"expected a distribution.*\n.*from_atoms\(\["):
+        AtomicMeasure.from_atoms([1.0], bad)
+
+
+def test_arguments_of_a_wrong_kind_get_one_clear_error():
+    measure = AtomicMeasure.at([0.5, 0.5])
+    for push in (lambda: measure.push(np.ones((2, 2)), 0), lambda: measure.push_data(np.eye(2))):
+        with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
+            push()
+    with pytest.raises(cb.CobayesError, match=r"the class BI.*\n.*cobayes\.BI\(matrix\)"):
+        measure.push(cb.BI, 0)
+    for call in (
+        lambda: measure.pruned("a"),
+        lambda: measure.merged("a"),
+        lambda: measure.moment("a"),
+        lambda: measure.moment(-1),
+        lambda: AtomicMeasure.from_atoms("a", [[0.5, 0.5]]),
+        lambda: AtomicMeasure.from_atoms([], []),
+        lambda: AtomicMeasure.mixture([1.0], [[0.5, 0.5]]),
+        lambda: AtomicMeasure.mixture([1.0], 3),
+    ):
+        with pytest.raises(cb.CobayesError):
+            call()
+
+
+def test_a_central_moment_has_a_whole_order_and_a_plain_one_any():
+    measure = AtomicMeasure.from_atoms([0.5, 0.5], [[0.25, 0.75], [0.81, 0.19]])
+    with pytest.raises(cb.CobayesError, match=r"order of a central moment is 0\.5"):
+        measure.moment(0.5, central=True)
+    assert measure.moment(0.5)[0] == pytest.approx(0.5 * (0.5 + 0.9))
+    assert measure.moment(0, central=True).tolist() == [1.0, 1.0]
 
 
 def test_a_measure_too_large_for_memory_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr("cobayes.theory.measures.MOST_NUMBERS", 100)
+    monkeypatch.setattr("cobayes.theory.measure_rounds.MOST_NUMBERS", 100)
     rule = cb.SCBI(np.random.default_rng(0).exponential(size=(4, 2)))
     measure = AtomicMeasure.at([0.5, 0.5]).push(rule, 0).push(rule, 0)
     with pytest.raises(cb.CobayesError, match="from 16 to 64 atoms"):

@@ -1,0 +1,1 @@
+"""What the paper proves about lessons: measures, invariants, rates and their comparison."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import shorten
-from cobayes.model import SUM_SLACK
+from cobayes.labels import make_labels, shorten
+from cobayes.model import SUM_SLACK, as_distribution
 
 Array = NDArray[np.float64]
 
@@ -24,7 +27,10 @@ def checked_weights(values: ArrayLike, count: int, name: str) -> Array:
     name
         What to call them in an error message.
     """
-    array = np.array(values, dtype=np.float64)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(f"the {name} are {values!r}; expected numbers.") from error
     if array.shape != (count,):
         raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
     if not (np.isfinite(array).all() and (array >= 0.0).all()):
@@ -36,6 +42,47 @@ def checked_weights(values: ArrayLike, count: int, name: str) -> Array:
             "divide them by their sum (rounding up to 1e-3 is mended silently).",
         )
     return array / total
+
+
+def checked_beliefs(
+    beliefs: Sequence[Any] | ArrayLike, hypotheses: Iterable[object] | None
+) -> tuple[tuple[str, ...] | None, Array]:
+    """Validate beliefs; return their labels, if there are any, and a table (a, m).
+
+    Parameters
+    ----------
+    beliefs
+        One distribution over hypotheses for each atom.
+    hypotheses
+        The labels; None takes those that the first belief brings, if it does.
+    """
+    rows: list[Any] = list(beliefs) if isinstance(beliefs, Iterable) else [beliefs]
+    first: Any = rows[0] if rows else None
+    has_labels = hasattr(first, "keys")
+    if first is None or not (has_labels or _is_array(first)):
+        raise CobayesError(
+            f"the belief of an atom is {first!r}; expected a distribution over hypotheses."
+            if rows
+            else "there are no beliefs; a measure needs at least one atom.",
+            "one atom: AtomicMeasure.at([0.2, 0.8]); several: "
+            "AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8], [0.4, 0.6]]).",
+        )
+    if hypotheses is None and has_labels:
+        hypotheses = list(first.keys())
+    given = None if hypotheses is None else list(hypotheses)
+    labels = make_labels(given, len(first), "hypothesis")
+    table = np.array([as_distribution(row, labels, "hypothesis", "belief") for row in rows])
+    return None if given is None else labels, table
+
+
+def _is_array(value: Any) -> bool:
+    """Tell whether something holds several values, as text does not."""
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        return np.ndim(value) > 0
+    except ValueError:  # lists of different lengths
+        return True
 
 
 def joined_labels(

@@ -14,22 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes import labels as label_rules
 from cobayes.errors import CobayesError, import_optional
-from cobayes.model import as_distribution
 from cobayes.rules import Rule
-from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
-from cobayes.theory.measure_checks import checked_weights, joined_labels
-from cobayes.threads import map_chunks
+from cobayes.theory.expectations import expectation
+from cobayes.theory.measure_checks import checked_beliefs, checked_weights, joined_labels
+from cobayes.theory.measure_rounds import split_atoms
+from cobayes.theory.measure_thinning import heaviest, merge_equal
+from cobayes.theory.rule_checks import checked_rule
+from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
-
-# The most numbers that one measure may hold (400 MB); exact_rounds needs no such table.
-MOST_NUMBERS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +69,9 @@ class AtomicMeasure:
         hypotheses
             The labels, where the belief brings none and they are wanted now.
         """
-        return cls.from_atoms([1.0], [belief], hypotheses)
+        labels, beliefs = checked_beliefs([belief], hypotheses)
+        with np.errstate(divide="ignore"):
+            return cls(np.ones(1), np.log(beliefs), labels)
 
     @classmethod
     def from_atoms(
@@ -91,22 +91,11 @@ class AtomicMeasure:
         hypotheses
             The labels.
         """
-        rows = list(beliefs)  # type: ignore[arg-type]
-        if not rows or (np.ndim(rows[0]) == 0 and not hasattr(rows[0], "keys")):
-            raise CobayesError(
-                "a measure needs a table of beliefs: one distribution for each atom.",
-                "for one atom use AtomicMeasure.at(belief).",
-            )
-        if hypotheses is None and hasattr(rows[0], "keys"):
-            hypotheses = list(rows[0].keys())  # type: ignore[union-attr]
-        given = None if hypotheses is None else list(hypotheses)
-        labels = label_rules.make_labels(given, len(rows[0]), "hypothesis")  # type: ignore[arg-type]
-        shares = checked_weights(weights, len(rows), "weights")
-        checked = [as_distribution(row, labels, "hypothesis", "belief") for row in rows]
+        labels, table = checked_beliefs(beliefs, hypotheses)
+        shares = checked_weights(weights, len(table), "weights")
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
-            logs = np.log(np.array(checked)[kept])
-        return cls(shares[kept], logs, None if given is None else labels)
+            return cls(shares[kept], np.log(table[kept]), labels)
 
     @classmethod
     def mixture(cls, shares: ArrayLike, measures: Sequence[AtomicMeasure]) -> AtomicMeasure:
@@ -119,7 +108,13 @@ class AtomicMeasure:
         measures
             Over the same hypotheses.
         """
-        parts = list(measures)
+        parts = list(measures) if isinstance(measures, Iterable) else [measures]
+        for part in parts:
+            if not isinstance(part, AtomicMeasure):
+                raise CobayesError(
+                    f"the measures hold an object of type {type(part).__name__}.",
+                    "give a list of AtomicMeasure; AtomicMeasure.at(belief) makes one.",
+                )
         checked = checked_weights(shares, len(parts), "shares")
         if len({part.log_beliefs.shape[1] for part in parts}) > 1:
             raise CobayesError("the measures are over different numbers of hypotheses.")
@@ -178,7 +173,10 @@ class AtomicMeasure:
             drawn = likelihoods[:, :, column]
             return drawn / drawn.sum(axis=1, keepdims=True)
 
-        return self._moved(rule, np.arange(rule.model.num_data), chances, labels)
+        weights, logs = split_atoms(
+            self.weights, self.log_beliefs, rule, np.arange(rule.model.num_data), chances
+        )
+        return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
 
     def push_data(self, rule: Rule, distribution: ArrayLike | None = None) -> AtomicMeasure:
         """Return the measure after one more datum, drawn from a fixed distribution.
@@ -201,7 +199,8 @@ class AtomicMeasure:
         def chances(likelihoods: Array) -> Array:
             return np.broadcast_to(shares[possible], (len(likelihoods), len(possible)))
 
-        return self._moved(rule, possible, chances, labels)
+        weights, logs = split_atoms(self.weights, self.log_beliefs, rule, possible, chances)
+        return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
 
     def mean(self) -> Array:
         """Return the mean belief, (m,)."""
@@ -211,20 +210,23 @@ class AtomicMeasure:
         """Return the standard deviation of the belief in every hypothesis, (m,)."""
         return np.sqrt(self.moment(2, central=True))
 
-    def moment(self, order: int, *, central: bool = False) -> Array:
+    def moment(self, order: float, *, central: bool = False) -> Array:
         """Return a moment of the belief in every hypothesis, (m,).
 
         Parameters
         ----------
         order
-            1 for the mean, 2 for the mean square, and so on.
+            1 for the mean, 2 for the mean square, and so on; about zero any positive number.
         central
             Whether about the mean.
         """
         beliefs = self.beliefs
         if central:
-            beliefs = beliefs - self.weights @ beliefs
-        return self.weights @ beliefs**order
+            # Deviations are negative half of the time: a root of them is no number.
+            power = whole_number(order, "the order of a central moment", 0)
+            return self.weights @ (beliefs - self.weights @ beliefs) ** power
+        power = number_between(order, "the order of the moment", 0.0, np.inf, closed="low")
+        return self.weights @ beliefs**power
 
     def expect(self, function: Callable[[Array], ArrayLike], *, log: bool = False) -> float | Array:
         """Return the expectation of a function of the belief.
@@ -232,24 +234,25 @@ class AtomicMeasure:
         Parameters
         ----------
         function
-            Called once with all beliefs, (a, m); returns one value, or one array, for each atom.
+            Of one belief, (m,); returns a number or an array. Written for a table of beliefs,
+            (a, m), with one result for each row, it is called once and quicker.
         log
             Whether to hand it the logarithms instead, which do not underflow.
 
         Examples
         --------
+        >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda belief: belief[0] ** 2)
+        0.0625
         >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda beliefs: beliefs[:, 0] ** 2)
         0.0625
+
+        Notes
+        -----
+        Where both readings are possible, the one for a single belief holds. With more than
+        a thousand atoms it is called with all of them at once if that gives the same at some
+        hundred atoms, including those where a belief is largest or smallest.
         """
-        values = np.asarray(function(self.log_beliefs if log else self.beliefs))
-        if values.ndim == 0 or values.shape[0] != len(self):
-            raise CobayesError(
-                f"the function returned shape {values.shape}; expected {len(self)} values, "
-                "one for each atom.",
-                "write it for all atoms at once: lambda beliefs: beliefs[:, 0], say.",
-            )
-        expected = np.tensordot(self.weights, values, axes=1)
-        return float(expected) if expected.ndim == 0 else expected
+        return expectation(self.weights, self.log_beliefs if log else self.beliefs, function)
 
     def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
         """Return the measure with equal atoms made one.
@@ -263,21 +266,8 @@ class AtomicMeasure:
             Beliefs are equal when the belief in no hypothesis differs by more than this,
             relatively.
         """
-        if not 0.0 <= tolerance < 1.0:
-            raise CobayesError(f"tolerance is {tolerance!r}; it must lie between 0 and 1.")
-        from cobayes.theory.tree_kernels import lead_equal_atoms
-
-        finite = np.where(np.isfinite(self.log_beliefs), self.log_beliefs, 0.0)
-        # Equal atoms have equal projections: sorting these avoids comparing all pairs.
-        direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
-        keys = finite @ direction
-        rounding = 1e-14 * float(np.abs(finite).max()) * len(direction)
-        window = tolerance * float(np.abs(direction).sum()) + rounding
-        leaders = np.empty(len(self), dtype=np.int64)
-        order = np.argsort(keys, kind="stable")
-        lead_equal_atoms(keys, order, self.log_beliefs, tolerance, window, leaders)
-        kept, places = np.unique(leaders, return_inverse=True)
-        weights = np.bincount(places, self.weights, minlength=len(kept))
+        distance = number_between(tolerance, "tolerance", 0.0, 1.0, closed="low")
+        weights, kept = merge_equal(self.weights, self.log_beliefs, distance)
         return replace(self, weights=weights, log_beliefs=self.log_beliefs[kept])
 
     def pruned(self, mass: float) -> AtomicMeasure:
@@ -294,23 +284,18 @@ class AtomicMeasure:
         Dropping mass p and scaling up moves a measure by p in total variation, and a round,
         being a Markov operator, never increases that distance.
         """
-        if not 0.0 <= mass < 1.0:
-            raise CobayesError(
-                f"the mass to prune is {mass!r}; it must be at least 0 and below 1.",
-                "1e-6 is a common choice.",
-            )
-        order = np.argsort(self.weights, kind="stable")
-        dropped = np.cumsum(self.weights[order])
-        count = min(int(np.searchsorted(dropped, mass, side="right")), len(self) - 1)
-        if count == 0:
+        most = number_between(
+            mass, "the mass to prune", 0.0, 1.0, closed="low", hint="1e-6 is a common choice."
+        )
+        kept, dropped = heaviest(self.weights, most)
+        if len(kept) == len(self):
             return self
-        kept = np.sort(order[count:])
         weights = self.weights[kept]
         return replace(
             self,
             weights=weights / weights.sum(),
             log_beliefs=self.log_beliefs[kept],
-            pruned_mass=self.pruned_mass + float(dropped[count - 1]),
+            pruned_mass=self.pruned_mass + dropped,
         )
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -352,55 +337,10 @@ class AtomicMeasure:
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
     def _labels_with(self, rule: Rule) -> tuple[str, ...] | None:
+        checked_rule(rule)
         if self.log_beliefs.shape[1] != rule.model.num_hypotheses:
             raise CobayesError(
                 f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "
                 f"{rule.model.num_hypotheses}."
             )
         return joined_labels(self.hypotheses, rule.model.hypotheses)
-
-    def _moved(
-        self,
-        rule: Rule,
-        data: NDArray[np.intp],
-        chances: Callable[[Array], Array],
-        labels: tuple[str, ...] | None,
-    ) -> AtomicMeasure:
-        """Split every atom by what the next datum is.
-
-        Parameters
-        ----------
-        rule
-            The learner's.
-        data
-            Positions of the data that may come.
-        chances
-            From likelihoods (a, n, m) to the probabilities of these data, (a, len(data)).
-        labels
-            Of the hypotheses.
-        """
-        count, width = len(self) * len(data), self.log_beliefs.shape[1]
-        if count * width > MOST_NUMBERS:
-            raise CobayesError(
-                f"one more round takes the measure from {len(self)} to {count} atoms on {width} "
-                f"hypotheses; more than {MOST_NUMBERS:.0e} numbers are not kept in memory.",
-                "use pruned(mass) or, where the order of data does not matter, merged() after "
-                "every round; exact_rounds gives means and deviations without storing atoms.",
-            )
-        weights = np.empty((len(self), len(data)))
-        size = block_size(rule)
-        logs = np.empty((len(self), len(data), width))
-
-        def move(start: int) -> None:
-            block = slice(start, start + size)
-            likelihoods = likelihoods_at(rule, self.log_beliefs[block])
-            weights[block] = self.weights[block, None] * chances(likelihoods)
-            logs[block] = log_posteriors(self.log_beliefs[block], likelihoods[:, data])
-
-        map_chunks(move, range(0, len(self), size))
-        return replace(
-            self,
-            weights=weights.reshape(-1),
-            log_beliefs=logs.reshape(-1, width),
-            hypotheses=labels,
-        )
