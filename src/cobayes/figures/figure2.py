@@ -183,7 +183,7 @@ def _table(families: dict[str, Family], splitting: Splitting) -> Table:
                 (
                     family.shape_names[at],
                     f"{family.probability[at]:.6f}",
-                    f"{low[at]:.2e} to {high[at]:.2e}",
+                    f"{low[at]:.3g} to {high[at]:.3g}",
                     f"{family.advantage[at]:.5f} ± {family.advantage_stderr[at]:.5f}",
                     exact,
                     split,
