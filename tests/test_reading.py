@@ -77,8 +77,9 @@ def test_a_file_of_numbers_alone_is_a_matrix_without_labels(tmp_path, name, cont
 
 
 def test_numbers_as_labels_stay_labels(tmp_path):
-    model = cb.read_model(write(tmp_path, "m.csv", "number,even,odd\n2,0.9,0.1\n3,0.1,0.9\n"))
-    assert model.data == ("2", "3")
+    for heading in ("", "datum", "Data"):
+        path = write(tmp_path, "m.csv", f"{heading},even,odd\n2,0.9,0.1\n3,0.1,0.9\n")
+        assert cb.read_model(path).data == ("2", "3")
     model = cb.read_model(write(tmp_path, "n.csv", ",2019,2020\na,0.9,0.1\nb,0.1,0.9\n"))
     assert model.hypotheses == ("2019", "2020")
 
@@ -87,6 +88,103 @@ def test_a_forgotten_line_of_hypotheses_is_warned_about(tmp_path):
     path = write(tmp_path, "m.csv", "left,0.3,0.4\nup,0.1,0.3\n")
     with pytest.warns(cb.CobayesWarning, match="read as the hypotheses' labels"):
         cb.read_model(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "number,even,odd\n2,0.9,0.1\n3,0.1,0.9\n",
+        "year,even,odd\n2019,9,1\n2020,1,9\n2021,4,4\n",
+    ],
+)
+def test_whole_numbers_unlike_the_others_are_labels_with_a_warning(tmp_path, content):
+    path = write(tmp_path, "m.csv", content)
+    with pytest.warns(cb.CobayesWarning, match="is read as the data's labels") as caught:
+        model = cb.read_model(path)
+    assert caught[0].filename == __file__
+    assert model.data == tuple(line.split(",")[0] for line in content.splitlines()[1:])
+    assert model.hypotheses == ("even", "odd")
+    assert "leave its heading empty" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("content", "matrix"),
+    [
+        ("A,B\n1,2\n3,4\n", [[1, 2], [3, 4]]),
+        ("A,B\n0.3,0.3\n0.1,0.3\n", MATRIX),
+        ("A,B\n2,0.3\n2,0.7\n", [[2, 0.3], [2, 0.7]]),
+        ("A\n1\n3\n", [[1], [3]]),
+    ],
+)
+def test_a_header_over_numbers_alone_names_every_column_with_a_warning(tmp_path, content, matrix):
+    path = write(tmp_path, "m.csv", content)
+    with pytest.warns(cb.CobayesWarning, match="'A', is read as a hypothesis") as caught:
+        model = cb.read_model(path)
+    assert caught[0].filename == __file__
+    assert "leave its heading empty if it holds the data's labels" in str(caught[0].message)
+    assert model == cb.Model(matrix, None, content.splitlines()[0].split(","))
+
+
+def test_a_bad_cell_under_a_header_without_data_labels_is_named_by_its_column(tmp_path):
+    path = write(tmp_path, "m.csv", "A,B\n0.3,0.3\n0.1,x\n")
+    with (
+        pytest.warns(cb.CobayesWarning),
+        pytest.raises(cb.CobayesError, match=r"line 3, column 2 \(hypothesis 'B'\): 'x'"),
+    ):
+        cb.read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("m.csv", "\t"), ("m.tsv", ","), ("m.tsv", ";"), ("m.csv", ";")]
+)
+def test_another_separator_than_the_suffix_promises_is_recognised(tmp_path, name, delimiter):
+    assert_is_labelled(cb.read_model(write(tmp_path, name, LABELLED.replace(",", delimiter))))
+
+
+def test_a_single_label_in_the_first_line_does_not_change_the_separator(tmp_path):
+    model = cb.read_model(write(tmp_path, "m.tsv", "a; or b\nx\t1\ny\t2\n"))
+    assert (model.data, model.hypotheses) == (("x", "y"), ("a; or b",))
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ("d,A,\nx,1,2\n", "line 1, column 3: the hypothesis has no label"),
+        ("d, ,B\nx,1,2\n", "line 1, column 2: the hypothesis has no label"),
+        ("d,A,B,\nx,1,2,\n", "line 1, column 4: the hypothesis has no label"),
+        ("A,\nx,1,2\n", "line 1, column 3: the hypothesis has no label"),
+        ("d,A,B\nx,1,2\n\n,3,4\n", "line 4, column 1: the datum has no label"),
+    ],
+)
+def test_a_blank_label_is_an_error_that_names_its_place(tmp_path, content, place):
+    with pytest.raises(cb.CobayesError, match=place) as caught:
+        cb.read_model(write(tmp_path, "m.csv", content))
+    assert "name it" in str(caught.value.hint)
+
+
+def test_parquet_with_an_index_of_several_levels_is_an_error(tmp_path):
+    index = pd.MultiIndex.from_tuples([("a", "left"), ("a", "up")], names=["group", "move"])
+    pd.DataFrame(MATRIX, index=index, columns=["A", "B"]).to_parquet(tmp_path / "m.parquet")
+    with pytest.raises(cb.CobayesError, match=r"an index of 2 levels \(group, move\)"):
+        cb.read_model(tmp_path / "m.parquet")
+
+
+@pytest.mark.parametrize("path", [None, 3, b"m.csv", ["m.csv"]])
+def test_what_is_no_path_is_an_error(path):
+    with pytest.raises(cb.CobayesError, match="expected a path"):
+        cb.read_model(path)
+
+
+def test_an_empty_name_is_an_error_that_does_not_speak_of_a_folder():
+    with pytest.raises(cb.CobayesError, match="name of the file to read is empty"):
+        cb.read_model("")
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x" * 5000 + ".csv", "nul\0byte.csv"])
+def test_a_name_that_no_file_can_have_is_an_error_of_readable_length(name):
+    with pytest.raises(cb.CobayesError) as caught:
+        cb.read_model(name)
+    assert len(caught.value.message) < 250
 
 
 def test_parquet_takes_the_index_as_data(tmp_path):
@@ -183,7 +281,17 @@ def test_a_bad_cell_of_json_is_named(tmp_path, cell, found):
     [
         ("m.csv", "", "m.csv is empty"),
         ("m.csv", "\n \n", "m.csv is empty"),
+        ("m.csv", ",,,\n,,,", "m.csv is empty"),
+        ("m.csv", '""', "m.csv is empty"),
+        ("m.csv", "0.1 0.2\n0.3 0.4\n", "holds no numbers"),
         ("m.json", "", "m.json is empty"),
+        ("m.json", f"[[1, {'9' * 400}]]", "row 1, column 2 of the matrix: 99"),
+        ("m.json", f"[[1, -{'9' * 400}]]", "row 1, column 2 of the matrix: -99"),
+        ("m.json", f"[[1, {'9' * 5000}]]", "thousands of digits"),
+        ("m.json", "[" * 100_000, "nests lists too deeply"),
+        ("m.json", f"[[1, {'[' * 400}{']' * 400}]]", "is not a number"),
+        ("m.json", '{"matrix": [[1, 2]], "hypotheses": ["A", null]}', "is no text"),
+        ("m.json", '{"matrix": [[1, 2]], "hypotheses": ["A", ["B"]]}', "is no text"),
         ("m.json", "[]", "holds no numbers"),
         ("m.json", "[[], []]", "holds no numbers"),
         ("m.json", "3", "not a list of rows"),
@@ -210,6 +318,7 @@ def test_a_bad_file_is_an_error_that_names_it(tmp_path, name, content, message):
     assert message in caught.value.message
     assert str(tmp_path / name) in caught.value.message
     assert "\n" not in caught.value.message
+    assert len(caught.value.message) < 250 + len(str(tmp_path))
 
 
 def test_a_missing_file_is_an_error_that_knows_its_neighbours(tmp_path):

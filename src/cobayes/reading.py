@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import reprlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cobayes.errors import CobayesError, CobayesWarning, import_optional
+from cobayes.delimited import Table, count_cells, parse_delimited
+from cobayes.errors import CobayesError, import_optional
 from cobayes.model import Model
 
 # What spreadsheets and statistics programs write where a value is missing.
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Cells as they were found, their labels, and how to say where a cell is.
+# Shows what is in a cell, however long or deep it is.
+_CELL = reprlib.Repr()
+_CELL.maxstring = _CELL.maxother = 60
 
-    ``place`` takes the position of a cell in ``rows`` and returns, say, "line 3, column 2".
-    """
-
-    rows: Sequence[Sequence[object]]
-    data: Sequence[object] | None
-    hypotheses: Sequence[object] | None
-    place: Callable[[int, int], str]
+_LONGEST_NAME = 120
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; its suffix says the format.
 
     In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
-    data; a table of numbers alone is a matrix without labels. JSON (``.json``) holds
+    data; a table of numbers alone is a matrix without labels. Where a first column of numbers has
+    a heading that does not say what it is (not empty, not "datum"), a warning tells how it is
+    read. JSON (``.json``) holds
     ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a
     bare list of rows, or what pandas writes with ``orient="split"``. In Parquet (``.parquet``)
     the index holds the data.
@@ -54,19 +47,15 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         The file is missing, empty, ragged, or a cell is not a positive finite number; the
         message names the file and the cell.
     """
-    file = Path(path)
+    file = _existing_file(path)
     readers = {
-        ".csv": lambda: _read_delimited(file, ","),
-        ".tsv": lambda: _read_delimited(file, "\t"),
-        ".tab": lambda: _read_delimited(file, "\t"),
+        ".csv": lambda: parse_delimited(file, _read_text(file), ","),
+        ".tsv": lambda: parse_delimited(file, _read_text(file), "\t"),
+        ".tab": lambda: parse_delimited(file, _read_text(file), "\t"),
         ".json": lambda: _read_json(file),
         ".parquet": lambda: _read_parquet(file),
         ".pq": lambda: _read_parquet(file),
     }
-    if file.is_dir():
-        raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
-    if not file.exists():
-        raise CobayesError(f"there is no file {file}.", _nearby(file))
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise CobayesError(
@@ -76,6 +65,30 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             "rename it: .csv, .tsv, .json and .parquet are read.",
         )
     return _to_model(file, reader())
+
+
+def _existing_file(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise CobayesError(
+            f"the file to read is {_CELL.repr(path)}; expected a path.",
+            "give text or a pathlib.Path; for a matrix in memory use cobayes.Model.",
+        )
+    if not os.fspath(path):
+        raise CobayesError("the name of the file to read is empty.", "name a file.")
+    file = Path(path)
+    try:
+        is_folder, exists = file.is_dir(), file.exists()
+        hint = "" if exists else _nearby(file)
+    except (OSError, ValueError) as error:
+        name = str(file)
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CobayesError(f"{shown} cannot be read: {reason}.", "check the path.") from None
+    if is_folder:
+        raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
+    if not exists:
+        raise CobayesError(f"there is no file {file}.", hint)
+    return file
 
 
 def _nearby(file: Path) -> str:
@@ -91,11 +104,13 @@ def _nearby(file: Path) -> str:
     return f"did you mean {twins[0]}?" if twins else "check the spelling and the folder."
 
 
-def _to_model(file: Path, table: _Table) -> Model:
+def _to_model(file: Path, table: Table) -> Model:
     """Turn cells into numbers, naming the first that is not a positive finite one."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
-            f"{file} holds no numbers.", "give it at least one row and one column of numbers."
+            f"{file} holds no numbers.",
+            "give it at least one row and one column of numbers; in a table, commas, semicolons or "
+            "tabs stand between them.",
         )
     # A label file of numbers (say, years) still means labels: text never counts as a position.
     data = None if table.data is None else [str(label) for label in table.data]
@@ -134,7 +149,9 @@ def _to_model(file: Path, table: _Table) -> Model:
 def _positive(cell: object) -> float:
     """Return the number in a cell or raise an error that says what it holds instead."""
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
-        found = "the cell is empty" if cell in (None, "") else f"{cell!r} is a missing value"
+        found = (
+            "the cell is empty" if cell in (None, "") else f"{_CELL.repr(cell)} is a missing value"
+        )
         raise CobayesError(
             f"{found}; a positive number was expected.", "fill it in, or drop its row or column."
         )
@@ -144,32 +161,41 @@ def _positive(cell: object) -> float:
         if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
             raise ValueError
         value = float(cell)  # type: ignore[arg-type]
+    except OverflowError:  # a whole number of JSON has no limit
+        value = np.inf
     except (TypeError, ValueError):
         hint = "write numbers such as 0.25 or 1e-6."
         if text is not None and "," in text:
             hint = "write the decimal point as '.', not as a comma."
         elif text is not None and text.strip().endswith("%"):
             hint = "write 25% as 0.25 (or as 25 everywhere: columns need not sum to one)."
-        raise CobayesError(f"{cell!r} is not a number.", hint) from None
+        raise CobayesError(f"{_CELL.repr(cell)} is not a number.", hint) from None
     if np.isnan(value):
         raise CobayesError(
             "NaN is a missing value; a positive number was expected.",
             "fill it in, or drop its row or column.",
         )
     if np.isinf(value):
-        raise CobayesError(f"{cell} is infinite; entries must be finite.", "rescale the matrix.")
+        raise CobayesError(
+            f"{_shown(cell)} is infinite in floating point; entries must be finite.",
+            "rescale the matrix.",
+        )
     if value < 0.0:
         raise CobayesError(
-            f"{cell} is negative; entries must be positive.",
+            f"{_shown(cell)} is negative; entries must be positive.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
         )
     if value == 0.0:
         raise CobayesError(
-            f"{cell} is zero; SCBI needs positive entries.",
+            f"{_shown(cell)} is zero; SCBI needs positive entries.",
             "replace zeros by a small number (cobayes.smooth does it for a matrix in memory), "
             "or drop the hypothesis.",
         )
     return value
+
+
+def _shown(cell: object) -> str:
+    return _CELL.repr(cell).strip("'")
 
 
 def _read_text(file: Path) -> str:
@@ -187,88 +213,23 @@ def _read_text(file: Path) -> str:
     return text
 
 
-def _read_delimited(file: Path, delimiter: str) -> _Table:
+def _read_json(file: Path) -> Table:
     text = _read_text(file)
-    first_line = text.lstrip("\r\n").splitlines()[0]
-    if delimiter == "," and "," not in first_line and ";" in first_line:
-        delimiter = ";"  # what spreadsheets write where the comma is the decimal point
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
-    except csv.Error as error:
-        raise CobayesError(
-            f"{file}, line {reader.line_num}: {error}.", "check the quotation marks on that line."
-        ) from None
-    return _split_labels(file, [(line, cells) for line, cells in lines if any(cells)])
-
-
-def _split_labels(file: Path, lines: list[tuple[int, list[str]]]) -> _Table:
-    """Separate the first row and the first column from the numbers, if they are labels."""
-    numbers = [line for line, _ in lines]
-    rows = [cells for _, cells in lines]
-    # Some programs leave the corner above the data's labels out.
-    has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
-    if _looks_numeric(rows[0][0]) and (has_corner or _looks_numeric(rows[1][0])):
-        _require_rectangle(file, rows, numbers)
-        return _Table(rows, None, None, lambda i, j: f"line {numbers[i]}, column {j + 1}")
-    header, body = rows[0], rows[1:]
-    if not body:
-        raise CobayesError(
-            f"{file} has one line and it is not all numbers; the first line holds the hypotheses.",
-            "add a line for each datum: its label, then one number for each hypothesis.",
-        )
-    _require_rectangle(file, rows if has_corner else body, numbers if has_corner else numbers[1:])
-    hypotheses = header[1:] if has_corner else header
-    data = [cells[0] for cells in body]
-    if _all_fractions(hypotheses) and has_corner and (header[0] or _all_fractions(data)):
-        warnings.warn(
-            f"the first line of {file} is read as the hypotheses' labels, though it holds numbers: "
-            f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum.",
-            CobayesWarning,
-            stacklevel=5,
-        )
-    return _Table(
-        [cells[1:] for cells in body],
-        data,
-        hypotheses,
-        lambda i, j: f"line {numbers[i + 1]}, column {j + 2}",
-    )
-
-
-def _all_fractions(labels: Sequence[str]) -> bool:
-    return bool(labels) and all(_looks_numeric(label) and not label.isdigit() for label in labels)
-
-
-def _looks_numeric(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _require_rectangle(file: Path, rows: Sequence[Sequence[object]], lines: Sequence[int]) -> None:
-    width = len(rows[0])
-    for line, cells in zip(lines, rows, strict=True):
-        if len(cells) != width:
-            raise CobayesError(
-                f"{file}, line {line}: found {_cells(len(cells))}, expected {width} "
-                "(every line needs the same number).",
-                "fill in what is missing; a label that holds the separator needs quotation marks.",
-            )
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell" if count == 1 else f"{count} cells"
-
-
-def _read_json(file: Path) -> _Table:
-    try:
-        content = json.loads(_read_text(file))
+        content = json.loads(text)
     except json.JSONDecodeError as error:
         raise CobayesError(
             f"{file}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}).",
             "a JSON editor or 'python -m json.tool' shows the place.",
+        ) from None
+    except RecursionError:
+        raise CobayesError(
+            f"{file} nests lists too deeply to be a matrix.", "write [[0.3, 0.3], [0.1, 0.3]]."
+        ) from None
+    except ValueError:
+        # Python refuses to turn thousands of digits into an integer.
+        raise CobayesError(
+            f"{file} holds a whole number of thousands of digits.", "write it as, say, 1e6."
         ) from None
     data = hypotheses = None
     rows: Any = content
@@ -289,6 +250,10 @@ def _read_json(file: Path) -> _Table:
             raise CobayesError(
                 f"{file}: the labels {name!r} are {type(labels).__name__}, not a list."
             )
+        if any(label is None or isinstance(label, (list, dict)) for label in labels or ()):
+            raise CobayesError(
+                f"{file}: one of the labels {name!r} is no text.", "write each as text in quotes."
+            )
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise CobayesError(
             f"{file}: the matrix is not a list of rows.", "write [[0.3, 0.3], [0.1, 0.3]]."
@@ -296,14 +261,14 @@ def _read_json(file: Path) -> _Table:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise CobayesError(
-                f"{file}, row {number} of the matrix: found {_cells(len(row))}, expected "
+                f"{file}, row {number} of the matrix: found {count_cells(len(row))}, expected "
                 f"{len(rows[0])} (every row needs the same number).",
                 "fill in what is missing.",
             )
-    return _Table(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
+    return Table(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
 
 
-def _read_parquet(file: Path) -> _Table:
+def _read_parquet(file: Path) -> Table:
     pandas = import_optional("pandas", "labels", "reading Parquet")
     import_optional("pyarrow", "labels", "reading Parquet")
     try:
@@ -313,6 +278,12 @@ def _read_parquet(file: Path) -> _Table:
         raise CobayesError(
             f"{file} cannot be read as Parquet: {reason}", "write it with DataFrame.to_parquet."
         ) from None
+    if frame.index.nlevels > 1:
+        names = ", ".join(str(name) for name in frame.index.names)
+        raise CobayesError(
+            f"{file} has an index of {frame.index.nlevels} levels ({names}); expected one.",
+            "join the levels into one label for each row before writing.",
+        )
     first = frame.columns[0] if len(frame.columns) else None
     if first is not None and isinstance(frame.index, pandas.RangeIndex):
         # Written without the index: a first column of text holds the data's labels.
@@ -325,7 +296,7 @@ def _read_parquet(file: Path) -> _Table:
             f"{file} has a missing label in its index.", "give every row a label of its own."
         )
     cells = frame.astype(object).where(frame.notna(), None)
-    return _Table(
+    return Table(
         [list(row) for row in cells.itertuples(index=False, name=None)],
         list(frame.index),
         list(frame.columns),
