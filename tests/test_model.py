@@ -121,6 +121,35 @@ def test_distributions_are_validated_and_rounded_ones_mended():
         model.distribution(["a", "b"])
 
 
+def test_priors_with_labels_are_put_in_order():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    prior = xr.DataArray([0.25, 0.75], dims="h", coords={"h": ["y", "x"]})
+    np.testing.assert_array_equal(model.distribution(prior), [0.75, 0.25])
+    plain = xr.DataArray([0.25, 0.75], dims="h")
+    np.testing.assert_array_equal(model.distribution(plain), [0.25, 0.75])
+
+
+def test_a_dataarray_with_our_names_may_be_transposed():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    assert cb.Model(model.to_xarray().T) == model
+
+
+def test_masked_and_foreign_entries_are_refused():
+    with pytest.raises(cb.CobayesError, match="masked"):
+        cb.Model(np.ma.masked_less(np.array(SMALL), 0.25))
+    with pytest.raises(cb.CobayesError, match="cannot be read as numbers"):
+        cb.Model(np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"))
+    with pytest.raises(cb.CobayesError, match="cannot be read as numbers"):
+        cb.Model([[10**400, 1]])
+    with pytest.raises(cb.CobayesError, match="no entry 'matrix'"):
+        cb.Model.from_dict({})
+
+
+def test_huge_entries_do_not_overflow():
+    np.testing.assert_allclose(cb.Model(np.full((3, 2), 1e308)).normalized(), 1 / 3)
+    np.testing.assert_allclose(cb.smooth([[1e308, 1.0], [1e308, 0.0]], 0.1).matrix[:, 0], 0.5)
+
+
 def test_check_reports_on_the_four_assumptions():
     report = cb.Model(SMALL).check()
     assert report.holds

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -85,6 +86,24 @@ def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
         import cobayes as cb
         print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
         """
+    )
+    assert found.stdout.strip() == "True", found.stderr
+
+
+def test_a_full_disk_under_the_cache_does_not_stop_the_work():
+    found = run(
+        """
+        import errno
+        from numba.core import caching
+        def full(*args, **kwargs):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        for kind in vars(caching).values():
+            if hasattr(kind, "_save_data"):
+                kind._save_data = full
+        import cobayes as cb
+        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
+        """,
+        NUMBA_CACHE_DIR=tempfile.mkdtemp(),
     )
     assert found.stdout.strip() == "True", found.stderr
 

@@ -6,6 +6,7 @@ written (a read-only install without a home), they are compiled again in every p
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -38,11 +39,27 @@ def compiled(
     def decorate(function: Function) -> Function:
         settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
         try:
-            return numba.njit(cache=True, **settings)(function)  # type: ignore[return-value]
+            dispatcher = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
             return numba.njit(**settings)(function)  # type: ignore[return-value]
+        _tolerate_full_disk(dispatcher)
+        return dispatcher  # type: ignore[return-value]
 
     return decorate
+
+
+def _tolerate_full_disk(dispatcher: Any) -> None:
+    """Go on without the cache where it cannot be written: what was compiled is in memory."""
+    cache = getattr(dispatcher, "_cache", None)
+    save = getattr(cache, "save_overload", None)
+    if save is None:
+        return
+
+    def save_if_possible(*args: Any, **kwargs: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*args, **kwargs)
+
+    cache.save_overload = save_if_possible  # type: ignore[union-attr]
 
 
 class _CompilationNotice(event.Listener):

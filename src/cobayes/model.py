@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes import labels as label_rules
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
+from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # How far from one a printed distribution may sum and still be taken as rounded.
 SUM_SLACK = 1e-3
+# Sums of numbers below this do not overflow.
+LARGE = 1e290
 
 MatrixLike = Any
 """An array, a DataFrame, a DataArray, a `Model`, or an example that holds one."""
@@ -118,7 +121,7 @@ class Model:
 
     def normalized(self) -> NDArray[np.float64]:
         """Return the column-normalised matrix: the likelihood of plain Bayesian inference."""
-        return self.matrix / self.matrix.sum(axis=0)
+        return normalize_columns(self.matrix)
 
     def check(
         self,
@@ -175,6 +178,10 @@ class Model:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:
         """Undo `to_dict`."""
+        if "matrix" not in content:
+            raise CobayesError(
+                f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
+            )
         return cls(content["matrix"], content.get("data"), content.get("hypotheses"))
 
     def __eq__(self, other: object) -> bool:
@@ -234,11 +241,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
     """
-    if not 0.0 < epsilon < 1.0:
-        raise CobayesError(
-            f"epsilon is {epsilon!r}; it must lie strictly between 0 and 1.",
-            "1e-6 is a common choice.",
-        )
+    number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
     values, data, hypotheses = unpack(matrix)
     array = _as_float_matrix(values)
     names = (
@@ -246,13 +249,22 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
         label_rules.make_labels(hypotheses, array.shape[1], "hypothesis"),
     )
     require_positive(array, *names, zeros_allowed=True)
-    sums = array.sum(axis=0)
-    if not sums.all():
-        name = names[1][int(np.argmin(sums))]
+    largest = array.max(axis=0)
+    if not largest.all():
+        name = names[1][int(np.argmin(largest))]
         raise CobayesError(
             f"the column of hypothesis {name!r} is all zeros.", "drop the hypothesis."
         )
-    return Model((1.0 - epsilon) * (array / sums) + epsilon / array.shape[0], *names)
+    return Model((1.0 - epsilon) * normalize_columns(array) + epsilon / array.shape[0], *names)
+
+
+def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide every column by its sum, which may be too large for a float64."""
+    largest = array.max(axis=0)
+    if array.max() < LARGE:
+        return array / array.sum(axis=0)
+    array = array / largest
+    return array / array.sum(axis=0)
 
 
 def as_distribution(
@@ -262,19 +274,7 @@ def as_distribution(
     count = len(labels)
     if values is None:
         return np.full(count, 1.0 / count)
-    if hasattr(values, "keys"):  # a mapping or a pandas Series: order comes from the labels
-        # A Series without labels of its own has the index 0..m-1, which are positions.
-        found = {
-            labels[label_rules.find(key, labels, kind)]: value
-            for key, value in dict(values).items()  # type: ignore[call-overload]
-        }
-        missing = [label for label in labels if label not in found]
-        if missing:
-            raise CobayesError(
-                f"the {name} says nothing about {label_rules.shorten(missing)}.",
-                "give a number, zero if need be, to every one.",
-            )
-        values = [found[label] for label in labels]
+    values = aligned(values, labels, kind, name)
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -298,6 +298,61 @@ def as_distribution(
         )
     # Exactly normalised input stays as it is, bit for bit, so that saving changes nothing.
     return array if total == 1.0 else array / total
+
+
+def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
+    """Put labelled numbers into the order of the labels; leave others as they are.
+
+    Parameters
+    ----------
+    values
+        A mapping, a Series, a DataArray of one dimension, or anything without labels.
+    labels, kind
+        The labels, and what they are labels of.
+    name
+        What to call the values in an error message.
+    """
+    if hasattr(values, "dims") and hasattr(values, "coords"):
+        (dim, *more) = values.dims or ("",)
+        if more or dim not in values.coords:
+            return values.values
+        values = dict(zip(values.coords[dim].values.tolist(), values.values.tolist(), strict=True))
+    if not hasattr(values, "keys"):
+        return values
+    # A Series without labels of its own has the index 0..m-1, which are positions.
+    found = {
+        labels[label_rules.find(key, labels, kind)]: value for key, value in dict(values).items()
+    }
+    missing = [label for label in labels if label not in found]
+    if missing:
+        raise CobayesError(
+            f"the {name} says nothing about {label_rules.shorten(missing)}.",
+            "give a number, zero if need be, to every one.",
+        )
+    return [found[label] for label in labels]
+
+
+def require_same_world(teacher: Model, learner: Model) -> None:
+    """Raise an error unless two models have the same data and hypotheses.
+
+    A model without labels of its own goes with any of its shape.
+    """
+    if teacher.shape != learner.shape:
+        raise CobayesError(
+            f"the teacher's matrix has shape {teacher.shape}, the learner's {learner.shape}; they "
+            "must share data and hypotheses."
+        )
+    for kind, own, other in (
+        ("data", teacher.data, learner.data),
+        ("hypotheses", teacher.hypotheses, learner.hypotheses),
+    ):
+        numbered = tuple(str(position) for position in range(len(own)))
+        if own != other and numbered not in (own, other):
+            raise CobayesError(
+                f"teacher and learner label their {kind} differently: "
+                f"{label_rules.shorten(own, 4)} and {label_rules.shorten(other, 4)}.",
+                "give both the same labels in the same order.",
+            )
 
 
 def require_positive(
@@ -352,6 +407,8 @@ def unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
                 f"the DataArray has dimensions {tuple(matrix.dims)}; expected two, "
                 "data by hypotheses."
             )
+        if tuple(matrix.dims) == ("hypothesis", "datum"):
+            matrix = matrix.transpose()  # our own names say which is which
         own = [
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
@@ -359,14 +416,29 @@ def unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
     return matrix, None, None
 
 
-def _as_float_matrix(values: Any) -> NDArray[np.float64]:
+def as_floats(values: Any, *, copy: bool) -> NDArray[np.float64]:
+    """Return values as float64 in C order, or say why they are not numbers."""
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        raise CobayesError(
+            "the matrix has masked entries, which stand for missing values.",
+            "fill them in, or drop their rows.",
+        )
     try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        raw = np.asarray(values)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"the entries are of type {raw.dtype}")
+        if copy:
+            return np.array(raw, dtype=np.float64, order="C")
+        return np.ascontiguousarray(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise CobayesError(
             f"the matrix cannot be read as numbers: {error}.",
             "every row needs the same number of entries, each of them a number.",
         ) from error
+
+
+def _as_float_matrix(values: Any) -> NDArray[np.float64]:
+    array = as_floats(values, copy=True)
     if array.ndim != 2:
         raise CobayesError(
             f"the matrix has {array.ndim} dimension(s); expected two, data by hypotheses."

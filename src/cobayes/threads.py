@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from cobayes.errors import CobayesError
+from cobayes.validation import whole_number
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 _lock = threading.Lock()
+_here = threading.local()
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None
 
@@ -33,11 +34,7 @@ def num_threads() -> int:
     text = os.environ.get("COBAYES_NUM_THREADS")
     if text is None:
         return available_cores()
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    return _validated(count, f"COBAYES_NUM_THREADS is {text!r}")
+    return whole_number(int(text) if text.strip().isdigit() else text, "COBAYES_NUM_THREADS", 1)
 
 
 def set_num_threads(count: int | None) -> None:
@@ -49,7 +46,7 @@ def set_num_threads(count: int | None) -> None:
         At least one, or None.
     """
     global _chosen
-    _chosen = None if count is None else _validated(count, f"the number of threads is {count!r}")
+    _chosen = None if count is None else whole_number(count, "the number of threads", 1)
 
 
 def available_cores() -> int:
@@ -70,8 +67,8 @@ def map_chunks(function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> 
         Independent pieces of work, cut without regard to the number of threads.
     """
     pieces = list(chunks)
-    threads = min(num_threads(), len(pieces))
-    if threads <= 1:
+    # A thread of the pool that waited for the pool could wait for ever: it does the work itself.
+    if min(num_threads(), len(pieces)) <= 1 or getattr(_here, "is_worker", False):
         return [function(piece) for piece in pieces]
     return list(_shared_pool(num_threads()).map(function, pieces))
 
@@ -81,11 +78,10 @@ def _shared_pool(threads: int) -> ThreadPoolExecutor:
     with _lock:
         # A forked child has no threads of its parent's pool: it needs one of its own.
         if _pool is None or _pool[:2] != (threads, os.getpid()):
-            _pool = (threads, os.getpid(), ThreadPoolExecutor(threads, "cobayes"))
+            pool = ThreadPoolExecutor(threads, "cobayes", initializer=_mark_worker)
+            _pool = (threads, os.getpid(), pool)
         return _pool[2]
 
 
-def _validated(count: int, found: str) -> int:
-    if count < 1:
-        raise CobayesError(f"{found}; expected a whole number of at least 1.")
-    return count
+def _mark_worker() -> None:
+    _here.is_worker = True

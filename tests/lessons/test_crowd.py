@@ -136,4 +136,4 @@ def test_a_belief_of_zero_stays_zero():
 
 def test_entries_too_far_apart_are_refused():
     with pytest.raises(cb.CobayesError, match="span a factor"):
-        Crowd(cb.SCBI([[1.0, 1e-120], [1.0, 1.0]]), np.log([0.5, 0.5]), 1)
+        Crowd(cb.SCBI([[1.0, 1e-200], [1.0, 1.0]]), np.log([0.5, 0.5]), 1)

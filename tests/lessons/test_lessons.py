@@ -148,7 +148,7 @@ def test_draws_follow_the_teaching_distribution():
         (lambda: cb.Teacher(cb.SCBI(MODEL), "y", prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
         (lambda: cb.Teacher(cb.SCBI(MODEL), "w"), "no hypothesis called 'w'"),
         (lambda: cb.Learner(MODEL), "wrap the matrix"),
-        (lambda: lesson(-1), "not negative"),
+        (lambda: lesson(-1), "from 0 on"),
         (lambda: lesson(2.5), "whole number"),
         (
             lambda: cb.run_lesson(
@@ -158,15 +158,76 @@ def test_draws_follow_the_teaching_distribution():
         ),
         (
             lambda: cb.run_lesson(
-                cb.Teacher(cb.SCBI(MODEL), 0), cb.Learner(cb.SCBI(MODEL.matrix)), 1
+                cb.Teacher(cb.SCBI(MODEL), 0),
+                cb.Learner(cb.SCBI(cb.Model(MODEL, data=["d", "c", "b", "a"]))),
+                1,
             ),
             "label their data differently",
         ),
+        (
+            lambda: cb.run_lesson(cb.Learner(cb.SCBI(MODEL)), cb.Learner(cb.SCBI(MODEL)), 1),
+            "the teacher is a Learner; expected a Teacher",
+        ),
+        (lambda: cb.Teacher(cb.SCBI(MODEL), 0, rng=-1), "rng is -1; expected a seed"),
+        (lambda: cb.Teacher(cb.SCBI(MODEL), 0, rng="x"), "rng is 'x'; expected a seed"),
     ],
 )
 def test_bad_input_gets_one_clear_error(call, message):
     with pytest.raises(cb.CobayesError, match=message):
         call()
+
+
+def test_a_matrix_without_labels_goes_with_a_labelled_one_of_its_shape():
+    run = cb.run_lesson(
+        cb.Teacher(cb.SCBI(MODEL), "x", rng=1), cb.Learner(cb.SCBI(MODEL.matrix)), 3
+    )
+    np.testing.assert_allclose(run.beliefs, run.teacher_beliefs, rtol=1e-9)
+
+
+def test_beliefs_stay_exact_where_likelihoods_underflow():
+    # Cross-ratio 1e340: no likelihood matrix in float64 can show it, the log-odds can.
+    rule = cb.SCBI([[1.0, 1e-170], [1e-170, 1.0]])
+    run = cb.run_lesson(cb.Teacher(rule, 0, rng=0), cb.Learner(rule), 3)
+    assert np.isfinite(run.log_beliefs).all()
+    # Certain after one datum; then every datum says the same: uniform columns at certainty.
+    assert run.log_beliefs[1, 1] == pytest.approx(-170 * np.log(10), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("data"), "no entry 'data'"),
+        (lambda c: c.update(data=["a"] * 3), "not whole"),
+        (lambda c: c.update(data=[99, 0, 0]), "datum outside of 0 to 3"),
+        (lambda c: c.update(data=[0]), "expected"),
+        (lambda c: c.update(teacher_log_beliefs=[[0.0]]), "beliefs of shape"),
+        (lambda c: c["learner"].pop("rule"), "no entry 'rule'"),
+    ],
+)
+def test_broken_lessons_are_refused(tmp_path, change, message):
+    path = tmp_path / "lesson.json"
+    lesson(3).save(path)
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.Lesson.load(path)
+
+
+def test_broken_agents_are_refused(tmp_path):
+    path = tmp_path / "learner.json"
+    cb.Learner(cb.SCBI(MODEL)).save(path)
+    content = json.loads(path.read_text())
+    content["log_belief"] = [0.0]
+    path.write_text(json.dumps(content))
+    with pytest.raises(cb.CobayesError, match="expected one number for each of the 3"):
+        cb.Learner.load(path)
+
+
+def test_a_lesson_cannot_be_changed_by_accident():
+    run = lesson(2)
+    with pytest.raises(ValueError, match="read-only"):
+        run.data[0] = 3
 
 
 def test_loading_something_else_says_what_it_is(tmp_path):

@@ -136,14 +136,46 @@ def test_tables_keep_the_labels():
     assert "taught 'y'" in repr(e)
 
 
+def test_counts_may_be_numpy_integers():
+    e = ensemble(num_rounds=np.int64(3), num_lessons=np.int64(10))
+    assert e.log_odds().shape == (10, 4)
+    assert ensemble(num_lessons=10, keep_paths=np.True_).paths.shape == (10, 13, 3)
+
+
+def test_one_seed_sequence_gives_the_same_lessons_every_time():
+    seeds = np.random.SeedSequence(5)
+    first, second = (ensemble(num_lessons=20, rng=seeds) for _ in range(2))
+    assert np.array_equal(first.paths, second.paths)
+    assert seeds.n_children_spawned == 0
+    moving = np.random.default_rng(5)
+    third, fourth = (ensemble(num_lessons=20, rng=moving) for _ in range(2))
+    assert np.array_equal(first.paths, third.paths)
+    assert not np.array_equal(third.paths, fourth.paths)
+
+
+def test_labels_of_teacher_and_learner_must_agree():
+    mine = cb.Model(MATRIX, list("abcd"), ["x", "y", "z"])
+    turned = cb.Model(MATRIX[:, ::-1], list("abcd"), ["z", "y", "x"])
+    with pytest.raises(cb.CobayesError, match="label their hypotheses differently"):
+        cb.simulate(cb.SCBI(mine), "x", learner_rule=cb.SCBI(turned), num_rounds=2, num_lessons=2)
+
+
+def test_an_ensemble_cannot_be_changed_by_accident():
+    with pytest.raises(ValueError, match="read-only"):
+        ensemble(num_lessons=5).means[0, 0] = 5.0
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         (dict(hypothesis="nobody"), "no hypothesis called"),
-        (dict(num_rounds=-1), "not negative"),
+        (dict(num_rounds=-1), "from 0 on"),
         (dict(num_lessons=0), "from 1 on"),
         (dict(prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
         (dict(level=0.0), "level"),
+        (dict(level="a"), "level is 'a'; expected a number"),
+        (dict(keep_paths="a"), "expected True, False or a list"),
+        (dict(rng=-1), "rng is -1; expected a seed"),
         (dict(keep_paths=[99]), "they go from 0 to 12"),
         (dict(learner_rule=MATRIX), "wrap the matrix"),
         (dict(learner_rule=cb.SCBI(np.ones((2, 2)) + np.eye(2))), "must share"),

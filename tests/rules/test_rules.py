@@ -150,7 +150,27 @@ def test_bad_input_gets_one_clear_error(kind, call, message):
         call(rule)
 
 
-def test_scbi_says_so_when_it_cannot_converge():
-    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(40, 40)), tolerance=1e-18)
-    with pytest.raises(cb.ConvergenceError, match="did not converge"):
-        rule.likelihood(np.full(40, 1 / 40))
+def test_scbi_refuses_a_tolerance_that_float64_cannot_reach():
+    with pytest.raises(cb.CobayesError, match="tolerance is 1e-18; expected a number"):
+        cb.SCBI([[2.0, 1.0], [1.0, 2.0]], tolerance=1e-18)
+    with pytest.raises(cb.CobayesError, match="tolerance is 'x'"):
+        cb.SCBI([[2.0, 1.0], [1.0, 2.0]], tolerance="x")
+
+
+def test_scbi_says_so_when_it_cannot_converge(monkeypatch):
+    from cobayes.rules import sequential
+
+    monkeypatch.setattr(sequential, "MAX_ITERATIONS", 2)
+    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(4, 4)))
+    with pytest.raises(cb.ConvergenceError, match="did not converge to 1e-12"):
+        rule.likelihood([0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_units_of_the_entries_do_not_matter_however_extreme(kind):
+    matrix = np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 3))
+    expected = kind(matrix).likelihood([0.2, 0.3, 0.5])
+    for unit in (1e307, 1e-307):
+        np.testing.assert_allclose(
+            kind(matrix * unit).likelihood([0.2, 0.3, 0.5]), expected, rtol=1e-10
+        )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import cobayes as cb
 from cobayes.scaling import solver
 from cobayes.scaling.reference import alternate
-from cobayes.threads import set_num_threads
+from cobayes.threads import map_chunks, set_num_threads
 
 
 def random_problem(seed, n=None, m=None):
@@ -187,6 +187,78 @@ def test_labels_of_a_dataframe_travel_to_the_result():
     assert list(s.to_dataframe().index) == ["a", "b"]
     assert list(s.to_dataframe().columns) == ["x", "y"]
     assert s.to_xarray().sel(datum="a", hypothesis="y").item() == s.matrix[0, 1]
+
+
+@pytest.mark.parametrize("span", [6, 20, 40, 80])
+def test_two_by_two_matches_its_formula_however_far_apart_the_entries_are(span):
+    # With all sums one, S = [[p, q], [q, p]] and p / q = sqrt(ad / bc).
+    rng = np.random.default_rng(span)
+    for _ in range(100):
+        logs = rng.uniform(-span, span, size=(2, 2)) * np.log(10.0)
+        s = cb.scale(np.exp(logs))
+        half = (logs[0, 0] + logs[1, 1] - logs[0, 1] - logs[1, 0]) / 2.0
+        small, large = (s.matrix[0, 1], s.matrix[0, 0]) if half > 0 else s.matrix[0]
+        if half < 0:
+            small, large = s.matrix[0, 0], s.matrix[0, 1]
+        # The logarithms of the entries are themselves only good to some 1e-14.
+        assert np.log(small / large) == pytest.approx(-abs(half), abs=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-150, 1e150, 1e300])
+def test_units_of_entries_and_of_sums_do_not_matter(unit):
+    matrix, columns, _ = random_problem(3, 4, 3)
+    expected = cb.scale(matrix, column_sums=columns).matrix
+    np.testing.assert_allclose(
+        cb.scale(matrix * unit, column_sums=columns).matrix, expected, rtol=1e-11
+    )
+    in_units = cb.scale(matrix, np.full(4, unit), columns * unit)
+    np.testing.assert_allclose(in_units.matrix / unit, expected, rtol=1e-11)
+    mixed = matrix * np.array([[unit], [1.0], [1.0], [1.0 / unit]])
+    np.testing.assert_allclose(cb.scale(mixed, column_sums=columns).matrix, expected, rtol=1e-11)
+
+
+def test_one_matrix_goes_with_many_sums():
+    matrix, _, rng = random_problem(3, 4, 3)
+    columns = 4 * rng.dirichlet(np.ones(3), size=5)
+    together = cb.scale(matrix, column_sums=columns)
+    assert together.matrix.shape == (5, 4, 3)
+    for k in range(5):
+        alone = cb.scale(matrix, column_sums=columns[k])
+        assert np.array_equal(together.matrix[k], alone.matrix)
+
+
+def test_sums_with_labels_are_put_in_order():
+    model = cb.Model([[1.0, 2.0], [3.0, 1.0]], ["a", "b"], ["x", "y"])
+    expected = cb.scale(model, [0.5, 1.5], [1.2, 0.8]).matrix
+    series = pd.Series({"y": 0.8, "x": 1.2})
+    assert np.array_equal(cb.scale(model, {"b": 1.5, "a": 0.5}, series).matrix, expected)
+
+
+def test_an_empty_batch_is_shown_and_can_start_another():
+    empty = cb.scale(np.ones((0, 3, 3)))
+    assert "empty batch" in repr(empty)
+    assert cb.scale(np.ones((0, 3, 3)), warm_start=empty).matrix.shape == (0, 3, 3)
+
+
+@pytest.mark.slow
+def test_batches_of_large_matrices_do_not_wait_for_themselves():
+    # Chunks of the batch run on the pool, and each large matrix would ask the pool again.
+    matrix = np.random.default_rng(0).uniform(0.5, 1.5, size=(640, 640))
+    try:
+        set_num_threads(2)
+        found = map_chunks(lambda _: cb.scale(matrix, tolerance=1e-6).is_converged, range(4))
+    finally:
+        set_num_threads(None)
+    assert found == [True] * 4
+
+
+def test_a_result_cannot_be_changed_by_accident():
+    s = cb.scale(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="read-only"):
+        s.matrix[0, 0] = 1.0
+    table = s.to_dataframe()
+    table.iloc[0, 0] = 5.0
+    assert s.matrix[0, 0] == 0.5
 
 
 def test_rounded_totals_are_mended():

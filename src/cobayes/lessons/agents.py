@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.drawing import draw
+from cobayes.randomness import generator
 from cobayes.rules import Rule, rule_from_dict
-from cobayes.rules.base import Response, log_posterior, require_teachable
+from cobayes.rules.base import Response, add_evidence, require_teachable
 
 Array = NDArray[np.float64]
 
@@ -60,7 +61,7 @@ class Learner:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
         response = self._respond()
-        self._log_belief = log_posterior(self._log_belief, response.row(row))
+        self._log_belief = add_evidence(self._log_belief, response.log_row(row))
         self._memory = response.memory
         self._response = None
         return self.belief
@@ -103,9 +104,16 @@ class Learner:
     def from_dict(cls, content: dict[str, Any]) -> Self:
         """Undo `to_dict`; the agent goes on exactly where it was."""
         saving.require_kind(content, cls.kind)
-        agent = cls._rebuild(rule_from_dict(content["rule"]), content)
-        agent._log_belief = saving.unpack(content["log_belief"])
-        agent._memory = None if content["memory"] is None else saving.unpack(content["memory"])
+        with saving.explained(cls.kind):
+            agent = cls._rebuild(rule_from_dict(content["rule"]), content)
+            agent._log_belief = saving.unpack(content["log_belief"])
+            memory = content["memory"]
+            agent._memory = None if memory is None else saving.unpack(memory)
+        if agent._log_belief.shape != (agent.rule.model.num_hypotheses,):
+            raise CobayesError(
+                f"the saved {cls.kind} has a belief of shape {agent._log_belief.shape}; expected "
+                f"one number for each of the {agent.rule.model.num_hypotheses} hypotheses."
+            )
         return agent
 
     @classmethod
@@ -160,7 +168,7 @@ class Teacher(Learner):
         super().__init__(rule, prior)
         self.hypothesis = rule.model.hypothesis_index(hypothesis)
         require_teachable(rule.model, self._log_belief, self.hypothesis, "prior")
-        self._rng = np.random.default_rng(rng)
+        self._rng = generator(rng)
 
     @property
     def distribution(self) -> Array:

@@ -18,8 +18,9 @@ from cobayes.scaling.solver import MAX_NEWTON_STEPS
 Array = NDArray[np.float64]
 
 LOG_HUGE = 512.0 * np.log(2.0)
-# Within one round no ratio of likelihoods may leap over a whole shift of 2**512.
-WIDEST_SPREAD = 1e100
+# Within one round no ratio of likelihoods, at most the square of this, may leap over a whole
+# shift of 2**512.
+WIDEST_SPREAD = 1e70
 
 
 class Crowd:
@@ -36,10 +37,11 @@ class Crowd:
     """
 
     def __init__(self, rule: Rule, log_beliefs: Array, size: int) -> None:
-        matrix = rule.model.matrix
         if isinstance(rule, BI):
             matrix = rule.model.normalized()
-        elif not isinstance(rule, SCBI):
+        elif isinstance(rule, SCBI):
+            matrix = rule.balanced
+        else:
             raise CobayesError(
                 f"there is no compiled form of {rule.name}.", "use cobayes.SCBI or cobayes.BI."
             )

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
+from cobayes.freezing import freeze
 from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
+from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,8 +45,7 @@ class RoundsNeeded:
 
     def quantile(self, share: float) -> int | None:
         """Return the first round by which this share of the lessons was sure, or None."""
-        if not 0.0 <= share <= 1.0:
-            raise CobayesError(f"the share is {share!r}; it must lie between 0 and 1.")
+        share = number_between(share, "the share", 0.0, 1.0, closed="both")
         reached = np.flatnonzero(self.cumulative() >= share)
         return int(reached[0]) if len(reached) else None
 
@@ -93,6 +94,9 @@ class Ensemble:
     paths: Array | None
     path_rounds: NDArray[np.intp]
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def mean(self, hypothesis: int | str | None = None) -> Array:
         """Return the mean belief in a hypothesis (the true one by default) at every round."""
         return self.means[:, self._column(hypothesis)].copy()
@@ -119,9 +123,9 @@ class Ensemble:
             By position or label; the true one by default.
         """
         column = self._column(hypothesis)
+        for one in np.ravel(np.asarray(share, dtype=object)):
+            number_between(one, "the share", 0.0, 1.0, closed="both")
         shares = np.asarray(share, dtype=np.float64)
-        if shares.size and not ((shares >= 0.0) & (shares <= 1.0)).all():
-            raise CobayesError(f"the share is {share!r}; it must lie between 0 and 1.")
         if self.paths is not None and len(self.path_rounds) == self.num_rounds + 1:
             return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
         if column != self.hypothesis:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.labels import is_position
+from cobayes.freezing import freeze
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
-from cobayes.model import Model
+from cobayes.model import Model, require_same_world
+from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,9 @@ class Lesson:
     teacher_log_beliefs: Array
     teacher_state: dict[str, Any]
     learner_state: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def beliefs(self) -> Array:
@@ -150,13 +154,24 @@ class Lesson:
     def from_dict(cls, content: dict[str, Any]) -> Lesson:
         """Undo `to_dict`."""
         saving.require_kind(content, "lesson")
-        return cls(
-            np.array(content["data"], dtype=np.intp),
-            saving.unpack(content["log_beliefs"]),
-            saving.unpack(content["teacher_log_beliefs"]),
-            content["teacher"],
-            content["learner"],
-        )
+        with saving.explained("lesson"):
+            lesson = cls(
+                np.array(content["data"], dtype=np.intp),
+                saving.unpack(content["log_beliefs"]),
+                saving.unpack(content["teacher_log_beliefs"]),
+                content["teacher"],
+                content["learner"],
+            )
+            n, m = lesson.model.shape
+            expected = (len(lesson.data) + 1, m)
+        if not (lesson.log_beliefs.shape == lesson.teacher_log_beliefs.shape == expected):
+            raise CobayesError(
+                f"the saved lesson has {len(lesson.data)} data but beliefs of shape "
+                f"{lesson.log_beliefs.shape}; expected {expected}."
+            )
+        if lesson.data.size and not ((lesson.data >= 0) & (lesson.data < n)).all():
+            raise CobayesError(f"the saved lesson has a datum outside of 0 to {n - 1}.")
+        return lesson
 
     def save(self, path: str | Path) -> None:
         """Write the lesson to a JSON file; it can be loaded and extended."""
@@ -217,11 +232,14 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
     -----
     Algorithm 1 of the paper, without assumption (iii').
     """
-    _require_same_world(teacher, learner)
-    if not is_position(num_rounds) or num_rounds < 0:
-        raise CobayesError(
-            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
-        )
+    for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
+        if not isinstance(agent, kind):
+            raise CobayesError(
+                f"the {role} is a {type(agent).__name__}; expected a {kind.__name__}.",
+                "run_lesson(cobayes.Teacher(rule, hypothesis), cobayes.Learner(rule), num_rounds).",
+            )
+    require_same_world(teacher.rule.model, learner.rule.model)
+    num_rounds = whole_number(num_rounds, "num_rounds", 0)
     data = np.empty(num_rounds, dtype=np.intp)
     log_beliefs = [learner.log_belief]
     teacher_log_beliefs = [teacher.log_belief]
@@ -237,21 +255,3 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
         teacher.to_dict(),
         learner.to_dict(),
     )
-
-
-def _require_same_world(teacher: Teacher, learner: Learner) -> None:
-    mine, theirs = teacher.rule.model, learner.rule.model
-    if mine.shape != theirs.shape:
-        raise CobayesError(
-            f"the teacher's matrix has shape {mine.shape}, the learner's {theirs.shape}; they "
-            "must share data and hypotheses."
-        )
-    for kind, own, other in (
-        ("data", mine.data, theirs.data),
-        ("hypotheses", mine.hypotheses, theirs.hypotheses),
-    ):
-        if own != other:
-            raise CobayesError(
-                f"teacher and learner label their {kind} differently: {own[:4]} and {other[:4]}.",
-                "give both the same labels in the same order.",
-            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,20 @@ def require_kind(content: Any, kind: str) -> None:
             f"this is not a saved {kind}: it says {found!r}.",
             f"load a file that a {kind}'s save() wrote.",
         )
+
+
+@contextmanager
+def explained(kind: str) -> Iterator[None]:
+    """Turn the errors that broken content causes into one that says what is broken."""
+    try:
+        yield
+    except CobayesError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found = f"no entry {error}" if isinstance(error, KeyError) else str(error)
+        raise CobayesError(
+            f"the saved {kind} is not whole: {found}.", "save it again; was the file edited?"
+        ) from error
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:

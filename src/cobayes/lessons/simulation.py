@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
+from cobayes.model import require_same_world
+from cobayes.randomness import spawn_generators
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
 from cobayes.threads import map_chunks
+from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 
@@ -96,8 +98,8 @@ def simulate(
     Algorithm 1 of the paper, without assumption (iii').
     """
     task = _validated(rule, hypothesis, num_rounds, prior, learner_rule, learner_prior, level)
-    if not is_position(num_lessons) or num_lessons < 1:
-        raise CobayesError(f"num_lessons is {num_lessons!r}; expected a whole number from 1 on.")
+    num_rounds = task.num_rounds
+    num_lessons = whole_number(num_lessons, "num_lessons", 1)
     task = _with_path_rounds(task, keep_paths, num_lessons)
 
     m = task.learner.model.num_hypotheses
@@ -106,7 +108,7 @@ def simulate(
     first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
     paths = []
     sizes = [min(BLOCK, num_lessons - start) for start in range(0, num_lessons, BLOCK)]
-    generators = np.random.default_rng(rng).spawn(len(sizes))
+    generators = spawn_generators(rng, len(sizes))
     pieces = list(zip(sizes, generators, strict=True))
     for start in range(0, len(pieces), WAVE):
         wave = map_chunks(lambda piece: _run_block(task, *piece), pieces[start : start + WAVE])
@@ -173,18 +175,10 @@ def _validated(
                 f"the rule is a {type(found).__name__}; expected a rule.",
                 "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
             )
-    if not is_position(num_rounds) or num_rounds < 0:
-        raise CobayesError(
-            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
-        )
-    if not 0.0 < level <= 1.0:
-        raise CobayesError(f"level is {level!r}; it must lie above 0 and up to 1.")
+    num_rounds = whole_number(num_rounds, "num_rounds", 0)
+    level = number_between(level, "level", 0.0, 1.0, closed="high")
     learner = rule if learner_rule is None else learner_rule
-    if learner.model.shape != rule.model.shape:
-        raise CobayesError(
-            f"the teacher's matrix has shape {rule.model.shape}, the learner's "
-            f"{learner.model.shape}; they must share data and hypotheses."
-        )
+    require_same_world(rule.model, learner.model)
     position = rule.model.hypothesis_index(hypothesis)
     own = rule.log_belief(prior, "prior")
     require_teachable(rule.model, own, position, "prior")
@@ -196,7 +190,7 @@ def _validated(
         learner_prior=theirs,
         is_shared=learner is rule and np.array_equal(own, theirs),
         hypothesis=position,
-        num_rounds=int(num_rounds),
+        num_rounds=num_rounds,
         level=level,
         path_rounds=np.empty(0, dtype=np.intp),
     )
@@ -210,13 +204,18 @@ def _with_path_rounds(
     if keep_paths is None:
         numbers = num_lessons * len(everything) * task.learner.model.num_hypotheses
         keep_paths = numbers <= AUTOMATIC_PATHS
-    if isinstance(keep_paths, bool):
+    if isinstance(keep_paths, bool | np.bool_):
         rounds = everything if keep_paths else everything[:0]
     else:
-        rounds = np.asarray(keep_paths, dtype=np.intp)
+        try:
+            rounds = np.asarray(keep_paths, dtype=np.intp).reshape(-1)
+        except (TypeError, ValueError) as error:
+            raise CobayesError(
+                f"keep_paths is {keep_paths!r}; expected True, False or a list of rounds."
+            ) from error
         if rounds.size and not ((rounds >= 0) & (rounds <= task.num_rounds)).all():
             raise CobayesError(
-                f"keep_paths asks for rounds {list(keep_paths)}; they go from 0 to "
+                f"keep_paths asks for rounds {rounds.tolist()}; they go from 0 to "
                 f"{task.num_rounds}."
             )
     return replace(task, path_rounds=rounds)

@@ -57,11 +57,20 @@ class Response:
             return self.matrix[:, hypothesis].copy()
         return self.row_factors * self.matrix[:, hypothesis] * self.column_factors[hypothesis]
 
-    def row(self, datum: int) -> Array:
-        """Return the likelihood of one datum under every hypothesis, (m,)."""
+    def log_row(self, datum: int) -> Array:
+        """Return log-likelihoods of one datum, (m,), exact where likelihoods underflow."""
+        logs = np.log(self.matrix[datum])
         if self.row_factors is None or self.column_factors is None:
-            return self.matrix[datum].copy()
-        return self.row_factors[datum] * self.matrix[datum] * self.column_factors
+            return logs
+        return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
+
+    @property
+    def log_likelihood(self) -> Array:
+        """Logarithms of the likelihood matrix, (n, m)."""
+        logs = np.log(self.matrix)
+        if self.row_factors is None or self.column_factors is None:
+            return logs
+        return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
 
 
 class Rule(ABC):
@@ -116,12 +125,12 @@ class Rule(ABC):
         """Return the posterior after one datum, T_d(belief) in the paper: (m,)."""
         row = self.model.datum_index(datum)
         log_belief = self.log_belief(belief)
-        return np.exp(log_posterior(log_belief, self.respond(log_belief).row(row)))
+        return np.exp(add_evidence(log_belief, self.respond(log_belief).log_row(row)))
 
     def posteriors(self, belief: ArrayLike) -> Array:
         """Return the posteriors after every possible datum: (n, m), rows sum to one."""
         log_belief = self.log_belief(belief)
-        return np.exp(log_posterior(log_belief, self.respond(log_belief).likelihood))
+        return np.exp(add_evidence(log_belief, self.respond(log_belief).log_likelihood))
 
     def log_belief(self, belief: ArrayLike | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms; None is the uniform belief."""
@@ -146,7 +155,20 @@ def log_posterior(log_belief: Array, likelihood: Array) -> Array:
     likelihood
         One row (m,) or all of them (n, m).
     """
-    joint = log_belief + np.log(likelihood)
+    return add_evidence(log_belief, np.log(likelihood))
+
+
+def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
+    """Return log Bayes from log-likelihoods, normalised along the last axis.
+
+    Parameters
+    ----------
+    log_belief
+        Shape (m,); minus infinity where a hypothesis is ruled out.
+    log_likelihood
+        One row (m,) or all of them (n, m).
+    """
+    joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
     return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
 

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import has_wide_spread, is_nearly_blocks, solve
+from cobayes.validation import number_between
 
 Array = NDArray[np.float64]
 
@@ -43,18 +45,24 @@ class SCBI(Rule):
 
     def __init__(self, matrix: MatrixLike, *, tolerance: float = 1e-12) -> None:
         super().__init__(matrix)
-        if not 0.0 < tolerance < 1.0:
-            raise CobayesError(
-                f"tolerance is {tolerance!r}; it must lie between 0 and 1.", "1e-12 is the default."
-            )
+        number_between(
+            tolerance,
+            "tolerance",
+            1e-15,
+            1.0,
+            closed="low",
+            hint="1e-12 is the default; float64 itself is good for about 1e-15.",
+        )
         self.tolerance = tolerance
-        self._has_wide_spread = has_wide_spread(self.model.matrix)
+        # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
+        self.balanced = balance(self.model.matrix)[0]
+        self._has_wide_spread = has_wide_spread(self.balanced)
         self._row_sums = np.ones(self.model.num_data)
 
     @cached_property
     def is_nearly_blocks(self) -> bool:
         """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
-        return is_nearly_blocks(self.model.matrix)
+        return is_nearly_blocks(self.balanced)
 
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
         """Return the matrix scaled to a belief, with columns summing to one.
@@ -66,7 +74,7 @@ class SCBI(Rule):
         memory
             The column factors and the rate of convergence at the last belief.
         """
-        matrix = self.model.matrix
+        matrix = self.balanced
         known = memory is not None and bool(np.isfinite(memory[:-1]).all())
         solution = solve(
             matrix,

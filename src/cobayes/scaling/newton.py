@@ -4,8 +4,9 @@ With ``y = log w`` the column equations are ``g_j = w_j sum_i u_i(w) M_ij - 1 = 
 Jacobian is ``diag(sum_k P_jk) - P`` where ``P_jk = sum_i A_ij A_ik c_k / r_i`` and
 ``A_ij = u_i M_ij w_j``: the Laplacian of a Markov chain on the columns, singular along
 constants. Where the matrix nearly falls apart into blocks, two things keep every entry of the
-result accurate: ``g`` is evaluated in twice the working precision, and the linear system is
-solved by elimination without subtractions (Grassmann, Taksar and Heyman), which is accurate
+result accurate. The errors ``c_j g_j`` are summed up from what flows between columns, in twice
+the working precision, and not as the difference of two nearly equal sums. And the linear system
+is solved by elimination without subtractions (Grassmann, Taksar and Heyman), which is accurate
 for every entry however small the coupling between the blocks is.
 """
 
@@ -19,65 +20,53 @@ from cobayes.compiled import compiled
 
 # A step changes no factor by more than exp(LONGEST_STEP).
 LONGEST_STEP = 6.0
-SPLITTER = 134217729.0  # 2**27 + 1, Veltkamp's constant for float64
 
 
 @compiled(inline="always")
-def _two_product(a, b):
-    """Return the product and its rounding error, exactly."""
-    product = a * b
-    t = SPLITTER * a
-    a_high = t - (t - a)
-    a_low = a - a_high
-    t = SPLITTER * b
-    b_high = t - (t - b)
-    b_low = b - b_high
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-@compiled(inline="always")
-def _multiply(high, low, factor):
-    """Return a double-double times a double."""
-    product, error = _two_product(high, factor)
-    error += low * factor
-    total = product + error
-    return total, error - (total - product)
-
-
-@compiled(inline="always")
-def _add(high, low, other_high, other_low):
-    """Return the sum of two double-doubles (positive ones: no cancellation)."""
-    total = high + other_high
+def _add(high, low, value):
+    """Return a double-double plus a double."""
+    total = high + value
     virtual = total - high
-    error = (high - (total - virtual)) + (other_high - virtual) + low + other_low
+    error = (high - (total - virtual)) + (value - virtual) + low
     result = total + error
     return result, error - (result - total)
 
 
 @compiled()
 def column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors):
-    """Fill ``errors[j] = w_j sum_i u_i M_ij - 1``, computed in twice the working precision."""
+    """Fill ``errors[j] = w_j sum_i u_i M_ij - 1`` with a small relative error each.
+
+    Every row i gives most to one column, d(i). What it gives to the others flows out of d(i) and
+    into them; with the row sums that d(i) starts from, less the column sums, this is the error.
+    Flows enter twice, with opposite signs and the same rounding, so that they cancel exactly
+    where they should, between blocks of any size.
+    """
     num_rows, num_columns = matrix.shape
-    weights = np.empty((num_columns, 2))
-    totals = np.zeros((num_columns, 2))
+    flows = np.zeros((num_columns, 2))
+    plain = np.zeros(num_columns)
+    given = np.empty(num_columns)
     for j in range(num_columns):
-        weights[j, 0], weights[j, 1] = _two_product(factors[j], column_sums[j])
+        flows[j, 0] = -column_sums[j]
     for i in range(num_rows):
-        high, low = 0.0, 0.0
+        total = 0.0
+        most = 0
         for j in range(num_columns):
-            term, rest = _multiply(weights[j, 0], weights[j, 1], matrix[i, j])
-            high, low = _add(high, low, term, rest)
-        # u = r / (high + low), with one correction for the remainder of the division.
-        scaling = row_sums[i] / high
-        product, error = _two_product(scaling, high)
-        correction = (((row_sums[i] - product) - error) - scaling * low) / high
-        row_scaling[i] = scaling
+            given[j] = matrix[i, j] * (factors[j] * column_sums[j])
+            total += given[j]
+            if given[j] > given[most]:
+                most = j
+        row_scaling[i] = row_sums[i] / total
+        flows[most, 0], flows[most, 1] = _add(flows[most, 0], flows[most, 1], row_sums[i])
         for j in range(num_columns):
-            term, rest = _multiply(scaling, correction, matrix[i, j])
-            totals[j, 0], totals[j, 1] = _add(totals[j, 0], totals[j, 1], term, rest)
+            plain[j] += row_scaling[i] * matrix[i, j] * factors[j]
+            if j != most:
+                flow = row_scaling[i] * given[j]
+                flows[j, 0], flows[j, 1] = _add(flows[j, 0], flows[j, 1], flow)
+                flows[most, 0], flows[most, 1] = _add(flows[most, 0], flows[most, 1], -flow)
     for j in range(num_columns):
-        high, low = _multiply(totals[j, 0], totals[j, 1], factors[j])
-        errors[j] = (high - 1.0) + low
+        # A column that nobody believes in has no flows, and takes no part in the others' errors.
+        is_believed = column_sums[j] > 0.0
+        errors[j] = (flows[j, 0] + flows[j, 1]) / column_sums[j] if is_believed else plain[j] - 1.0
 
 
 @compiled()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError, import_optional
+from cobayes.freezing import freeze
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,12 +59,15 @@ class ScalingResult:
     data: tuple[str, ...] | None = None
     hypotheses: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def to_dataframe(self) -> pd.DataFrame:
         """Return the scaled matrix as a DataFrame with the labels of the input."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         self._require_single("a DataFrame")
         return pandas.DataFrame(
-            self.matrix,
+            self.matrix.copy(),
             index=pandas.Index(self._labels(self.data, 0), name="datum"),
             columns=pandas.Index(self._labels(self.hypotheses, 1), name="hypothesis"),
         )
@@ -73,7 +77,7 @@ class ScalingResult:
         xarray = import_optional("xarray", "labels", "a DataArray")
         leading = [f"batch_{axis}" for axis in range(self.matrix.ndim - 2)]
         return xarray.DataArray(
-            self.matrix,
+            self.matrix.copy(),
             dims=(*leading, "datum", "hypothesis"),
             coords={
                 "datum": self._labels(self.data, -2),
@@ -82,6 +86,8 @@ class ScalingResult:
         )
 
     def __repr__(self) -> str:
+        if np.size(self.residual) == 0:
+            return f"ScalingResult(an empty batch of shape {self.matrix.shape})"
         state = "converged" if np.all(self.is_converged) else "NOT converged"
         shape = " x ".join(str(length) for length in self.matrix.shape)
         return (

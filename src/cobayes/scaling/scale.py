@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -10,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.labels import make_labels
-from cobayes.model import SUM_SLACK, MatrixLike, require_positive, unpack
+from cobayes.model import MatrixLike, aligned, as_floats, require_positive, unpack
 from cobayes.scaling.assembly import assemble
+from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.solver import Solution, has_wide_spread, solve
 from cobayes.threads import map_chunks
+from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 
@@ -77,10 +78,17 @@ def scale(
             None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
         )
     _require_positive(array, data, hypotheses)
-    rows, columns = _validated_sums(array, row_sums, column_sums)
-    start = _validated_start(warm_start, array)
+    rows, columns = validated_sums(
+        array.shape,
+        row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
+        column_sums
+        if hypotheses is None
+        else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
+    )
+    batch = rows.shape[:-1]
+    array = np.broadcast_to(array, (*batch, *array.shape[-2:]))
+    start = _validated_start(warm_start, batch, array.shape[-1])
 
-    batch = array.shape[:-2]
     out = np.empty(array.shape)
     items = list(np.ndindex(batch))
     residuals = np.empty(batch)
@@ -89,17 +97,21 @@ def scale(
     def scale_items(first: int) -> None:
         for position in range(first, min(first + BATCH_CHUNK, len(items))):
             item = items[position]
+            balanced, row_units, column_units = balance(array[item])
+            # Dividing both kinds of sums by one number changes none of the factors.
+            total = rows[item].sum()
+            factors = None if start is None else start[item] * column_units
             solution = solve(
-                array[item],
-                rows[item],
-                columns[item],
+                balanced,
+                rows[item] / total,
+                columns[item] / total,
                 tolerance=tolerance,
                 max_iterations=max_iterations,
-                suspicious=has_wide_spread(array[item]),
-                factors=None if start is None else start[item],
+                suspicious=has_wide_spread(balanced),
+                factors=factors,
             )
             residuals[item] = assemble(
-                array[item],
+                balanced,
                 solution.row_scaling,
                 solution.factors,
                 rows[item],
@@ -107,7 +119,11 @@ def scale(
                 out[item],
                 np.empty(array.shape[-1]),
             )
-            solutions[position] = solution
+            with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
+                solutions[position] = solution._replace(
+                    row_scaling=solution.row_scaling / row_units,
+                    factors=solution.factors / column_units,
+                )
 
     # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
     map_chunks(scale_items, range(0, len(items), BATCH_CHUNK))
@@ -160,13 +176,7 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
 
 
 def _as_float_array(values) -> Array:
-    try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(
-            f"the matrix cannot be read as numbers: {error}.",
-            "every row needs the same number of entries, each of them a number.",
-        ) from error
+    array = as_floats(values, copy=False)
     if np.ndim(values) < 2 or array.shape[-1] == 0 or array.shape[-2] == 0:
         raise CobayesError(
             f"the matrix has shape {np.shape(values)}; expected (..., n, m), data by hypotheses."
@@ -177,75 +187,45 @@ def _as_float_array(values) -> Array:
 def _require_positive(array: Array, data, hypotheses) -> None:
     if array.size == 0 or (array.min() > 0.0 and array.max() < np.inf):
         return
-    flat = array.reshape(-1, *array.shape[-2:])
-    for item in flat:
-        require_positive(
-            item,
-            data or make_labels(None, array.shape[-2], "datum"),
-            hypotheses or make_labels(None, array.shape[-1], "hypothesis"),
-        )
+    for item in np.ndindex(array.shape[:-2]):
+        try:
+            require_positive(
+                array[item],
+                data or make_labels(None, array.shape[-2], "datum"),
+                hypotheses or make_labels(None, array.shape[-1], "hypothesis"),
+            )
+        except CobayesError as error:
+            if not item:
+                raise
+            place = ", ".join(map(str, item))
+            raise CobayesError(
+                f"item ({place}) of the batch: {error.message}", error.hint
+            ) from None
 
 
 def _validate_options(tolerance: float, max_iterations: int, on_failure: str) -> None:
-    if not 0.0 < tolerance < 1.0:
-        raise CobayesError(
-            f"tolerance is {tolerance!r}; it must lie between 0 and 1.", "1e-12 is the default."
-        )
-    if max_iterations < 1:
-        raise CobayesError(f"max_iterations is {max_iterations!r}; it must be at least 1.")
+    number_between(tolerance, "tolerance", 0.0, 1.0, hint="1e-12 is the default.")
+    whole_number(max_iterations, "max_iterations", 1)
     if on_failure not in ("raise", "return"):
         raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
 
 
-def _validated_sums(array: Array, row_sums, column_sums) -> tuple[Array, Array]:
-    """Return sums of full shape whose totals agree."""
-    n, m = array.shape[-2:]
-    rows = _broadcast(np.ones(n) if row_sums is None else row_sums, array, n, "row_sums")
-    if not (rows > 0.0).all() or not (rows < np.inf).all():
-        raise CobayesError("row_sums must be positive and finite.")
-    totals = rows.sum(axis=-1, keepdims=True)
-    if column_sums is None:
-        return rows, np.repeat(totals / m, m, axis=-1)
-    columns = _broadcast(column_sums, array, m, "column_sums")
-    if not (columns >= 0.0).all() or not (columns < np.inf).all():
-        raise CobayesError("column_sums must not be negative and must be finite.")
-    own = columns.sum(axis=-1, keepdims=True)
-    gap = np.abs(own / totals - 1.0)
-    if gap.size and not gap.max() <= SUM_SLACK:
-        worst = int(gap.argmax())
-        raise CobayesError(
-            f"the row sums total {totals.flat[worst]:.6g}, the column sums {own.flat[worst]:.6g}; "
-            "no matrix has both.",
-            "for a belief theta over hypotheses the column sums are n * theta.",
-        )
-    # Last-digit differences are left alone: rescaling would disturb sums that are exact.
-    return rows, np.where(gap > 1e-14, columns * (totals / own), columns)
-
-
-def _broadcast(sums, array: Array, length: int, name: str) -> Array:
-    values = np.asarray(sums, dtype=np.float64)
-    shape = (*array.shape[:-2], length)
-    if values.ndim == 0 or values.shape[-1] != length:
-        raise CobayesError(
-            f"{name} has shape {values.shape}; expected {length} numbers, one for each "
-            f"{'row' if name == 'row_sums' else 'column'} of the matrix."
-        )
-    try:
-        return np.ascontiguousarray(np.broadcast_to(values, shape))
-    except ValueError as error:
-        raise CobayesError(
-            f"{name} has shape {values.shape}, which does not fit the batch; expected {shape}."
-        ) from error
-
-
-def _validated_start(warm_start: ScalingResult | None, array: Array) -> Array | None:
+def _validated_start(
+    warm_start: ScalingResult | None, batch: tuple[int, ...], num_columns: int
+) -> Array | None:
     if warm_start is None:
         return None
-    expected = (*array.shape[:-2], array.shape[-1])
-    factors = np.asarray(warm_start.factors)
-    if factors.shape[-1] != array.shape[-1] or math.prod(factors.shape) == 0:
+    if not isinstance(warm_start, ScalingResult):
         raise CobayesError(
-            f"warm_start is the result for {factors.shape[-1]} columns; expected {expected[-1]}."
+            f"warm_start is a {type(warm_start).__name__}; expected the result of another scale()."
         )
+    factors = np.asarray(warm_start.factors)
+    expected = (*batch, num_columns)
     usable = np.isfinite(factors) & (factors > 0.0)
-    return np.broadcast_to(np.where(usable, factors, 1.0), expected)
+    try:
+        return np.broadcast_to(np.where(usable, factors, 1.0), expected)
+    except ValueError as error:
+        raise CobayesError(
+            f"warm_start is a result with column scalings of shape {factors.shape}; "
+            f"expected {expected}."
+        ) from error

@@ -59,8 +59,9 @@ def has_wide_spread(matrix: Array) -> bool:
     """
     if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
         return False
-    by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
-    by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
+    with np.errstate(over="ignore"):
+        by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
+        by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
     return bool(min(by_row, by_column) > WIDE_SPREAD)
 
 

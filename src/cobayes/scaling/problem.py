@@ -1,0 +1,121 @@
+"""The scaling problem: validated sums, and matrices brought within the range of float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.model import SUM_SLACK
+
+Array = NDArray[np.float64]
+
+# Products of a few entries within these bounds neither overflow nor vanish.
+SMALLEST, LARGEST = 1e-70, 1e70
+
+
+def balance(matrix: Array) -> tuple[Array, Array | float, Array | float]:
+    """Divide rows and columns by units that bring extreme entries near one.
+
+    Returns
+    -------
+    balanced, row_units, column_units
+        ``matrix == row_units[:, None] * balanced * column_units`` up to rounding; the matrix
+        itself, and ones, where nothing is extreme. Units are powers of two, so that no digit of
+        an entry is lost.
+    """
+    if matrix.min() >= SMALLEST and matrix.max() <= LARGEST:
+        return matrix, 1.0, 1.0
+    logs = np.log2(matrix)
+    rows = np.zeros(matrix.shape[0])
+    columns = np.zeros(matrix.shape[1])
+    for _ in range(4):
+        rows += np.round((logs.max(axis=1) + logs.min(axis=1)) / 2.0)
+        logs = np.log2(matrix) - rows[:, None] - columns
+        columns += np.round((logs.max(axis=0) + logs.min(axis=0)) / 2.0)
+        logs = np.log2(matrix) - rows[:, None] - columns
+    mantissas, exponents = np.frexp(matrix)
+    shifts = exponents - rows[:, None] - columns
+    balanced = np.ldexp(mantissas, shifts.astype(np.int64))
+    if not balanced.min() > 0.0 or not balanced.max() < np.inf:
+        return matrix, 1.0, 1.0  # beyond any scaling: the solver will say that it fails
+    return balanced, np.exp2(rows), np.exp2(columns)
+
+
+def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> tuple[Array, Array]:
+    """Return row and column sums, of one batch shape, whose totals agree.
+
+    Parameters
+    ----------
+    shape
+        Of the matrix, (..., n, m).
+    row_sums, column_sums
+        As the user gave them, or None.
+    """
+    n, m = shape[-2:]
+    rows = _as_sums(np.ones(n) if row_sums is None else row_sums, n, "row_sums", "row")
+    if not (rows > 0.0).all() or not (rows < np.inf).all():
+        raise CobayesError(
+            f"row_sums holds {_first(rows, ~((rows > 0.0) & (rows < np.inf)))}; they must be "
+            "positive and finite.",
+            "leave out rows whose sum is to be zero.",
+        )
+    with np.errstate(over="ignore"):
+        totals = rows.sum(axis=-1, keepdims=True)
+    if not (totals < np.inf).all():
+        raise CobayesError("row_sums add up to more than float64 can hold.", "rescale them.")
+    if column_sums is None:
+        columns = np.repeat(totals / m, m, axis=-1)
+    else:
+        columns = _as_sums(column_sums, m, "column_sums", "column")
+    is_bad = ~((columns >= 0.0) & (columns < np.inf))
+    if is_bad.any():
+        raise CobayesError(
+            f"column_sums holds {_first(columns, is_bad)}; they must not be negative and must be "
+            "finite."
+        )
+    try:
+        batch = np.broadcast_shapes(shape[:-2], rows.shape[:-1], columns.shape[:-1])
+    except ValueError as error:
+        raise CobayesError(
+            f"the batches do not fit: matrix {shape[:-2]}, row_sums {rows.shape[:-1]}, "
+            f"column_sums {columns.shape[:-1]}."
+        ) from error
+    with np.errstate(over="ignore"):
+        own = columns.sum(axis=-1, keepdims=True)
+    gap = np.abs(own / totals - 1.0)
+    if gap.size and not gap.max() <= SUM_SLACK:
+        worst = np.unravel_index(int(np.argmax(gap)), gap.shape)
+        wanted = np.broadcast_to(totals, gap.shape)[worst]
+        raise CobayesError(
+            f"the row sums total {wanted:.6g}, the column sums "
+            f"{np.broadcast_to(own, gap.shape)[worst]:.6g}; no matrix has both.",
+            "for a belief theta over hypotheses the column sums are n * theta.",
+        )
+    # Last-digit differences are left alone: rescaling would disturb sums that are exact.
+    columns = np.where(gap > 1e-14, columns * (totals / own), columns)
+    return (
+        np.ascontiguousarray(np.broadcast_to(rows, (*batch, n))),
+        np.ascontiguousarray(np.broadcast_to(columns, (*batch, m))),
+    )
+
+
+def _as_sums(sums: Any, length: int, name: str, what: str) -> Array:
+    try:
+        values = np.asarray(sums, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CobayesError(f"{name} cannot be read as numbers: {error}.") from error
+    if values.ndim == 0 or values.shape[-1] != length:
+        raise CobayesError(
+            f"{name} has shape {values.shape}; expected {length} numbers, one for each {what} of "
+            "the matrix."
+        )
+    return values
+
+
+def _first(values: Array, chosen: NDArray[np.bool_]) -> str:
+    position = tuple(int(k) for k in np.argwhere(chosen)[0])
+    place = position[0] if len(position) == 1 else position
+    return f"{values[position]:g} at position {place}"
