@@ -58,3 +58,27 @@ def test_time_counts_earlier_sessions(tmp_path):
 def test_a_scheduler_that_is_not_there_is_an_error(tmp_path):
     with Runner(scheduler="/nowhere/scheduler.json") as runner, pytest.raises(CobayesError):
         runner.run(experiment(), tmp_path / "a")
+
+
+@pytest.mark.slow
+def test_processes_and_a_cluster_give_the_bits_of_one_process(tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    from cobayes.figures import rate_experiments
+    from cobayes.figures.section import Context
+
+    monkeypatch.setitem(rate_experiments.QUICK_SAMPLES, "10-by-m", 4000)
+    monkeypatch.setattr(rate_experiments, "_samples_per_shard", lambda *_: 1500)
+    plan = rate_experiments.rates_experiment(
+        Context("figure-2", 0.01, 1, tmp_path, is_quick=True), "10-by-m"
+    )
+    digests = []
+    for jobs in (1, 2):
+        with Runner(jobs=jobs) as runner:
+            digests.append(runner.run(plan, tmp_path / str(jobs)).digest)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Runner(scheduler=cluster.scheduler_address) as runner,
+    ):
+        digests.append(runner.run(plan, tmp_path / "cluster").digest)
+    assert len(set(digests)) == 1
