@@ -1,6 +1,7 @@
 """The board, its moves, and the matrices on it."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cobayes import SCBI, CobayesError
-from cobayes.worlds import GridWorld
+from cobayes.worlds import GridWorld, watch_actions
 from cobayes.worlds.moves import KING_MOVES
 
 DISCOUNTS = st.floats(0.02, 0.98)
@@ -27,6 +28,7 @@ def test_matrix_on_every_blue_square_is_the_papers_up_to_column_scaling(discount
 
 
 @given(DISCOUNTS, st.sampled_from([5, 7]))
+@settings(deadline=None)  # the first call compiles
 def test_scaling_gives_the_papers_matrix_T_for_any_discount(discount, width):
     # Section 6 prints T = (2, 2g; 1+g, 1+g; 2g, 2) / (3 + 3g) with g = discount squared.
     world = GridWorld.paper(discount, width)
@@ -194,6 +196,11 @@ BAD_WORLDS = {
     "no move called 'jump'": {"actions": ("left", "jump")},
     "names must differ": {"actions": ("left", "left")},
     "expected (rows, columns)": {"actions": {"left": (0,), "up": (-1, 0)}},
+    "goes by (1,); expected (rows, columns)": {"actions": {"left": 1, "up": (-1, 0)}},
+    "the world has no moves": {"actions": []},
+    "no move called 3": {"actions": 3},
+    "no move called ['left']": {"actions": [["left"]]},
+    "the goals are 5": {"goals": 5},
 }
 
 
@@ -226,6 +233,23 @@ def test_discount_too_small_for_the_board_is_an_error_and_not_a_zero():
     world = GridWorld.with_goals_on_top(200, 3, 2, 0.01)
     with pytest.raises(CobayesError, match="too little for floating point"):
         world.matrix_at(world.start)
+
+
+def test_a_square_may_be_a_tuple_a_list_or_an_array():
+    world = GridWorld.paper()
+    squares: list[Any] = [[2, 3], np.array([2, 3]), (np.int64(2), np.int64(3))]
+    for square in squares:
+        assert world.matrix_at(square) == world.matrix_at((2, 3))
+        assert world.move(square, "up") == (1, 3)
+        assert world.next_states(square, "up") == world.next_states((2, 3), "up")
+        assert world.to_text(square) == world.to_text((2, 3))
+    assert world.is_goal([0, 0], "A")
+    assert not world.is_goal([0, 1], "A")
+    watched = watch_actions(world, "A", ["up"], start=[2, 3])
+    assert watched.states == ((2, 3), (1, 3))
+    for unknown in ([9, 9], [[2, 3]], np.zeros((2, 2))):
+        with pytest.raises(CobayesError, match="no state"):
+            world.matrix_at(unknown)
 
 
 def test_unknown_state_goal_and_move_get_clear_errors():

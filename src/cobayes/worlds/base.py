@@ -74,7 +74,7 @@ class World(ABC):
     def state_position(self, state: State) -> int:
         """Return the position of a state; an unknown one is an error."""
         try:
-            return self._positions[state]
+            return self._positions[as_state(state)]
         except (KeyError, TypeError):
             raise CobayesError(
                 f"there is no state {state!r} in this world.", self._state_hint()
@@ -98,7 +98,7 @@ class World(ABC):
 
     def is_goal(self, state: State, goal: int | str) -> bool:
         """Tell whether a state is the goal."""
-        return state in self.goal_states(goal)
+        return as_state(state) in self.goal_states(goal)
 
     @cached_property
     def distances(self) -> Array:
@@ -196,6 +196,12 @@ class World(ABC):
                     f"moves {shorten(self.action_labels)}.",
                     "open a way through the walls, add a move, or drop the goal.",
                 )
+
+
+def as_state(state: State) -> State:
+    """Return a state that is written as a list or held in an array as worlds keep it."""
+    plain = state.tolist() if isinstance(state, np.ndarray) else state
+    return tuple(plain) if isinstance(plain, list) else plain
 
 
 def require_discount(discount: float) -> float:

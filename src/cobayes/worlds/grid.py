@@ -319,6 +319,10 @@ class GridWorld(World):
         return found
 
     def _goals(self, goals: Any) -> tuple[tuple[str, Square], ...]:
+        if not isinstance(goals, Iterable):
+            raise CobayesError(
+                f"the goals are {goals!r}; expected squares, or a mapping from label to square."
+            )
         given = dict(goals) if isinstance(goals, Mapping) else dict(_named(list(goals)))
         if len(given) < 2:
             raise CobayesError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,17 +43,26 @@ def read_moves(actions: Any) -> tuple[tuple[str, Square], ...]:
     """Return moves, given by name or as a mapping, as pairs of a name and a step."""
     if isinstance(actions, str):
         actions = (actions,)
+    items: tuple[tuple[str, tuple[Any, ...]], ...]
     if isinstance(actions, Mapping):
-        items = tuple((str(name), tuple(step)) for name, step in actions.items())
+        items = tuple(
+            (str(name), tuple(step) if isinstance(step, Iterable) else (step,))
+            for name, step in actions.items()
+        )
     else:
-        names = list(actions)
+        names = list(actions) if isinstance(actions, Iterable) else [actions]
         for name in names:
-            if name not in MOVES:
+            if not isinstance(name, str) or name not in MOVES:
                 raise CobayesError(
                     f"there is no move called {name!r}.", f"choose from: {shorten(list(MOVES))}."
                 )
         items = tuple((name, MOVES[name]) for name in names)
-    if not items or len({name for name, _ in items}) != len(items):
+    if not items:
+        raise CobayesError(
+            "the world has no moves; expected at least one.",
+            f"name some of: {shorten(list(MOVES))}.",
+        )
+    if len({name for name, _ in items}) != len(items):
         raise CobayesError(f"the moves are {[name for name, _ in items]}; names must differ.")
     for name, step in items:
         if len(step) != 2 or not all(is_position(part) for part in step):

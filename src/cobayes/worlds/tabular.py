@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.labels import make_labels
-from cobayes.worlds.base import State, World, require_discount, require_reward
+from cobayes.worlds.base import State, World, as_state, require_discount, require_reward
 
 Array = NDArray[np.float64]
 Table = Mapping[Any, Mapping[int, Iterable[tuple[float, Any]]]]
@@ -50,6 +50,7 @@ class TabularWorld(World):
         set_field = object.__setattr__
         set_field(self, "discount", require_discount(self.discount))
         set_field(self, "reward", require_reward(self.reward))
+        set_field(self, "start", as_state(self.start))
         set_field(self, "table", {state: dict(row) for state, row in self.table.items()})
         if not self.table:
             raise CobayesError("the table of transitions is empty.")

@@ -200,8 +200,7 @@ def run_trajectory(
     world = teacher.world
     require_same_places(world, learner.world)
     _require_rounds(max_rounds)
-    states = [world.start if start is None else start]
-    world.state_position(states[0])
+    states = [world.states[world.state_position(world.start if start is None else start)]]
     generator = np.random.default_rng(rng)
 
     def next_rules(actions: Sequence[int]) -> tuple[Rule, Rule] | None:
@@ -252,7 +251,7 @@ def watch_actions(
     """
     require_deterministic(world, "watching given moves")
     learner = WorldLearner(world, rule, prior)
-    states = [world.start if start is None else start]
+    states = [world.states[world.state_position(world.start if start is None else start)]]
     log_beliefs = [learner.log_belief]
     positions = [world.action_index(action) for action in actions]
     for action in positions:
