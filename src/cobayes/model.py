@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import labels as label_rules
 from cobayes.assumptions import Report, check_assumptions
+from cobayes.distributions import as_distribution
 from cobayes.errors import CobayesError, import_optional
+from cobayes.tables import as_float_matrix, require_positive, unpack
 from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-# How far from one a printed distribution may sum and still be taken as rounded.
-SUM_SLACK = 1e-3
 # Sums of numbers below this do not overflow.
 LARGE = 1e290
 
@@ -65,7 +65,7 @@ class Model:
         hypotheses: Iterable[object] | None = None,
     ) -> None:
         values, own_data, own_hypotheses = unpack(matrix)
-        array = _as_float_matrix(values)
+        array = as_float_matrix(values)
         data_labels = label_rules.make_labels(
             own_data if data is None else data, array.shape[0], "datum"
         )
@@ -243,7 +243,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     """
     number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
     values, data, hypotheses = unpack(matrix)
-    array = _as_float_matrix(values)
+    array = as_float_matrix(values)
     names = (
         label_rules.make_labels(data, array.shape[0], "datum"),
         label_rules.make_labels(hypotheses, array.shape[1], "hypothesis"),
@@ -267,71 +267,6 @@ def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array / array.sum(axis=0)
 
 
-def as_distribution(
-    values: ArrayLike | None, labels: tuple[str, ...], kind: str, name: str
-) -> NDArray[np.float64]:
-    """Validate a distribution over labels; see `Model.distribution`."""
-    count = len(labels)
-    if values is None:
-        return np.full(count, 1.0 / count)
-    values = aligned(values, labels, kind, name)
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the {name} holds something that is not a number: {error}.") from error
-    if array.shape != (count,):
-        raise CobayesError(
-            f"the {name} has shape {array.shape}; expected one number for each of the "
-            f"{count} {label_rules.plural(kind)}."
-        )
-    for position, value in enumerate(array):
-        if not np.isfinite(value) or value < 0.0:
-            raise CobayesError(
-                f"the {name} is {value} at {kind} {labels[position]!r}; probabilities are "
-                "finite and not negative."
-            )
-    total = float(array.sum())
-    if abs(total - 1.0) > SUM_SLACK:
-        raise CobayesError(
-            f"the {name} sums to {total:.6g}, not to 1.",
-            "divide it by its sum (rounding up to 1e-3 is mended silently).",
-        )
-    # Exactly normalised input stays as it is, bit for bit, so that saving changes nothing.
-    return array if total == 1.0 else array / total
-
-
-def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
-    """Put labelled numbers into the order of the labels; leave others as they are.
-
-    Parameters
-    ----------
-    values
-        A mapping, a Series, a DataArray of one dimension, or anything without labels.
-    labels, kind
-        The labels, and what they are labels of.
-    name
-        What to call the values in an error message.
-    """
-    if hasattr(values, "dims") and hasattr(values, "coords"):
-        (dim, *more) = values.dims or ("",)
-        if more or dim not in values.coords:
-            return values.values
-        values = dict(zip(values.coords[dim].values.tolist(), values.values.tolist(), strict=True))
-    if not hasattr(values, "keys"):
-        return values
-    # A Series without labels of its own has the index 0..m-1, which are positions.
-    found = {
-        labels[label_rules.find(key, labels, kind)]: value for key, value in dict(values).items()
-    }
-    missing = [label for label in labels if label not in found]
-    if missing:
-        raise CobayesError(
-            f"the {name} says nothing about {label_rules.shorten(missing)}.",
-            "give a number, zero if need be, to every one.",
-        )
-    return [found[label] for label in labels]
-
-
 def require_same_world(teacher: Model, learner: Model) -> None:
     """Raise an error unless two models have the same data and hypotheses.
 
@@ -353,98 +288,3 @@ def require_same_world(teacher: Model, learner: Model) -> None:
                 f"{label_rules.shorten(own, 4)} and {label_rules.shorten(other, 4)}.",
                 "give both the same labels in the same order.",
             )
-
-
-def require_positive(
-    array: NDArray[np.float64],
-    data: tuple[str, ...],
-    hypotheses: tuple[str, ...],
-    *,
-    zeros_allowed: bool = False,
-) -> None:
-    """Raise an error that names the first cell that is not a positive finite number."""
-    # Two reductions need no temporary array; NaN spreads through both.
-    low, high = array.min(), array.max()
-    if (low > 0.0 or (zeros_allowed and low == 0.0)) and high < np.inf:
-        return
-    bad = ~np.isfinite(array) | (array < 0.0)
-    if not bad.any():
-        bad = array == 0.0
-    row, column = np.argwhere(bad)[0]
-    value = array[row, column]
-    place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
-    if np.isnan(value):
-        raise CobayesError(
-            f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
-        )
-    if np.isinf(value):
-        raise CobayesError(
-            f"the matrix has an infinity {place}; entries must be finite.", "rescale the matrix."
-        )
-    if value < 0.0:
-        raise CobayesError(
-            f"the matrix has a negative entry, {value:g}, {place}; entries must be positive.",
-            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
-        )
-    raise CobayesError(
-        f"the matrix has a zero {place}; SCBI needs positive entries.",
-        "smooth it with cobayes.smooth(matrix, 1e-6), or drop the hypothesis.",
-    )
-
-
-def unpack(matrix: MatrixLike) -> tuple[Any, Any, Any]:
-    """Separate values from the labels that a table brings along."""
-    if isinstance(matrix, Model):
-        return matrix.matrix, matrix.data, matrix.hypotheses
-    held = getattr(matrix, "model", None)
-    if isinstance(held, Model):
-        return held.matrix, held.data, held.hypotheses
-    if hasattr(matrix, "columns") and hasattr(matrix, "index"):
-        return matrix.to_numpy(), list(matrix.index), list(matrix.columns)
-    if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
-        if len(matrix.dims) != 2:
-            raise CobayesError(
-                f"the DataArray has dimensions {tuple(matrix.dims)}; expected two, "
-                "data by hypotheses."
-            )
-        if tuple(matrix.dims) == ("hypothesis", "datum"):
-            matrix = matrix.transpose()  # our own names say which is which
-        own = [
-            list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
-        ]
-        return matrix.values, own[0], own[1]
-    return matrix, None, None
-
-
-def as_floats(values: Any, *, copy: bool) -> NDArray[np.float64]:
-    """Return values as float64 in C order, or say why they are not numbers."""
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
-        raise CobayesError(
-            "the matrix has masked entries, which stand for missing values.",
-            "fill them in, or drop their rows.",
-        )
-    try:
-        raw = np.asarray(values)
-        if raw.dtype.kind not in "biufO":
-            raise TypeError(f"the entries are of type {raw.dtype}")
-        if copy:
-            return np.array(raw, dtype=np.float64, order="C")
-        return np.ascontiguousarray(raw, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise CobayesError(
-            f"the matrix cannot be read as numbers: {error}.",
-            "every row needs the same number of entries, each of them a number.",
-        ) from error
-
-
-def _as_float_matrix(values: Any) -> NDArray[np.float64]:
-    array = as_floats(values, copy=True)
-    if array.ndim != 2:
-        raise CobayesError(
-            f"the matrix has {array.ndim} dimension(s); expected two, data by hypotheses."
-        )
-    if array.size == 0:
-        raise CobayesError(
-            f"the matrix is empty (shape {array.shape}).", "give at least one row and one column."
-        )
-    return array

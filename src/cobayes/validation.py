@@ -33,12 +33,13 @@ def number_between(
         What to do.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    above = is_number and (value > low or (closed in ("low", "both") and value == low))
-    below = is_number and (value < high or (closed in ("high", "both") and value == high))
+    number = float(value) if is_number else float("nan")
+    above = number > low or (closed in ("low", "both") and number == low)
+    below = number < high or (closed in ("high", "both") and number == high)
     if not (above and below):
         words = {"": "strictly between", "both": "between"}.get(closed, "between")
         allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
         raise CobayesError(
             f"{name} is {value!r}; expected a number {words} {low:g} and {high:g}{allowed}.", hint
         )
-    return float(value)
+    return number

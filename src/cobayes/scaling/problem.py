@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes.distributions import SUM_SLACK
 from cobayes.errors import CobayesError
-from cobayes.model import SUM_SLACK
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes.distributions import aligned
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.labels import make_labels
-from cobayes.model import MatrixLike, aligned, as_floats, require_positive, unpack
+from cobayes.model import MatrixLike
 from cobayes.scaling.assembly import assemble
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.solver import Solution, has_wide_spread, solve
+from cobayes.tables import as_floats, require_positive, unpack
 from cobayes.threads import map_chunks
 from cobayes.validation import number_between, whole_number
 

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes.distributions import as_distribution
 from cobayes.errors import CobayesError
 from cobayes.labels import find, make_labels
-from cobayes.model import as_distribution
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes.distributions import as_distribution
 from cobayes.errors import CobayesError, import_optional
-from cobayes.model import as_distribution
 from cobayes.stability.validation import at_least_one
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes.distributions import SUM_SLACK, as_distribution
 from cobayes.errors import CobayesError
 from cobayes.labels import make_labels, shorten
-from cobayes.model import SUM_SLACK, as_distribution
 
 Array = NDArray[np.float64]
 
