@@ -127,6 +127,25 @@ def test_results_travel_to_tables_and_json():
     assert frame.loc[0, "advantage"] == result.advantage
     assert frame.loc[0, "probability_low"] == result.probability_interval[0]
     assert "4 x 3" in repr(result)
+    dataset = result.to_xarray().sel(num_data=4, num_hypotheses=3)
+    assert dataset["advantage"] == result.advantage
+    assert dataset["probability_interval"].sel(bound="high") == result.probability_interval[1]
+    assert dataset.attrs == {"confidence": 0.95}
+
+
+def test_datasets_of_several_shapes_combine_to_one():
+    xarray = pytest.importorskip("xarray")
+    shapes = [(n, m) for n in (3, 4) for m in (2, 3)]
+    results = {shape: compare_rates(*shape, 100, rng=1) for shape in shapes}
+    whole = xarray.combine_by_coords([result.to_xarray() for result in results.values()])
+    for (n, m), result in results.items():
+        assert whole["mean_bi"].sel(num_data=n, num_hypotheses=m) == result.mean_bi
+
+
+def test_the_same_seed_sequence_gives_the_same_result_twice():
+    seed = np.random.SeedSequence(3, spawn_key=(1,))
+    assert compare_rates(3, 3, 200, rng=seed) == compare_rates(3, 3, 200, rng=seed)
+    assert seed.n_children_spawned == 0
 
 
 @pytest.mark.parametrize(
@@ -134,12 +153,21 @@ def test_results_travel_to_tables_and_json():
     [
         ((1, 2, 10), {}, "number of data is 1"),
         ((2, 1, 10), {}, "number of hypotheses is 1"),
-        ((2, 2, 1), {}, "number of samples is 1"),
-        ((2, 2, 2.5), {}, "number of samples is 2.5"),
+        ((2, 2, 1), {}, "num_samples is 1"),
+        ((2, 2, 2.5), {}, "num_samples is 2.5"),
         ((2, 2), {}, "neither a number of samples nor a precision"),
         ((2, 2), {"precision": 0.0}, "precision is 0.0"),
         ((2, 2, 10), {"precision_of": "P"}, "precision_of is 'P'"),
         ((2, 2, 10), {"confidence": 95}, "confidence is 95"),
+        ((2, 2, 10), {"confidence": "high"}, "confidence is 'high'"),
+        ((2.0, 2, 10), {}, "number of data is 2.0"),
+        ((2, "3", 10), {}, "number of hypotheses is '3'"),
+        ((2, 2, "many"), {}, "num_samples is 'many'"),
+        ((2, 2), {"precision": "fine"}, "precision is 'fine'"),
+        ((2, 2, 10), {"precision_of": ["P"]}, "precision_of is"),
+        ((2, 2, 10), {"rng": -1}, "rng is -1"),
+        ((2, 2, 10), {"rng": "x"}, "rng is 'x'"),
+        ((2, 2, 10), {"rng": 1.5}, "rng is 1.5"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(arguments, options, message):

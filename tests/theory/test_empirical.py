@@ -33,5 +33,36 @@ def test_bad_input_gets_one_clear_error():
     rule = cb.SCBI([[2.0, 1.0], [1.0, 2.0]])
     with pytest.raises(cb.CobayesError, match="burn-in"):
         empirical_rate(rule, 0, num_rounds=10, burn_in=10)
-    with pytest.raises(cb.CobayesError, match="two or more"):
-        empirical_rate(rule, 0, num_rounds=10, num_lessons=1)
+    for name, value in (
+        ("num_lessons", 1),
+        ("num_lessons", 2.5),
+        ("num_rounds", 0),
+        ("num_rounds", "a"),
+        ("burn_in", -1),
+        ("burn_in", 0.5),
+        ("rng", -1),
+        ("rng", "x"),
+    ):
+        with pytest.raises(cb.CobayesError, match=repr(value)):
+            empirical_rate(rule, 0, **{"num_rounds": 10, "num_lessons": 4, name: value})
+    with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
+        empirical_rate(np.ones((2, 2)), 0)
+    with pytest.raises(cb.CobayesError, match="no hypothesis"):
+        empirical_rate(rule, "A")
+
+
+def test_a_measured_rate_travels_to_tables_with_its_labels():
+    rule = cb.BI(cb.Model([[2.0, 1.0], [1.0, 2.0]], ["up", "down"], ["A", "B"]))
+    rate = empirical_rate(rule, "B", num_rounds=10, num_lessons=5, rng=0)
+    row = rate.to_dataframe().loc[0]
+    assert (row["rule"], row["hypothesis"], row["value"]) == ("BI", "B", rate.value)
+    dataset = rate.to_xarray()
+    assert dataset["value"].sel(rule="BI", hypothesis="B") == rate.value
+    assert dataset.attrs["last_round"] == 10
+
+
+def test_the_same_seed_sequence_gives_the_same_rate_twice():
+    rule = cb.SCBI([[2.0, 1.0], [1.0, 2.0]])
+    seed = np.random.SeedSequence(5)
+    first = empirical_rate(rule, 0, num_rounds=10, num_lessons=5, rng=seed)
+    assert empirical_rate(rule, 0, num_rounds=10, num_lessons=5, rng=seed) == first

@@ -303,3 +303,25 @@ def test_twenty_by_twenty_to_round_five_conserves_what_must_be_conserved():
     assert (np.diff(result.mean, axis=0) > 0.0).all()
     # E_h[theta(j)] theta_0(h) = E_U[theta(j) theta(h)] is symmetric in h and j.
     np.testing.assert_allclose(result.means[5], result.means[5].T, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: cb.exact_rounds(given, 0, 2),
+        lambda given: cb.exact_rounds_all(given, 2),
+        lambda given: cb.update_map(given, 0),
+        lambda given: cb.teaching_map(given, 0),
+        lambda given: cb.inverse_update(given, [0.5, 0.5], 0),
+    ],
+)
+def test_a_matrix_instead_of_a_rule_is_told_how_to_become_one(call):
+    for something in (np.ones((2, 2)), cb.Model(np.ones((2, 2))), "SCBI"):
+        with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
+            call(something)
+
+
+@pytest.mark.parametrize("options", [{"max_atoms": "a"}, {"max_atoms": 0}, {"method": ["tree"]}])
+def test_options_of_a_wrong_kind_are_refused(options):
+    with pytest.raises(cb.CobayesError, match=next(iter(options))):
+        cb.exact_rounds(cb.SCBI(np.ones((2, 2))), 0, 2, **options)

@@ -133,3 +133,21 @@ def test_bad_input_is_refused_with_a_reason():
             check_invariants(np.ones((2, 2)), 0, num_rounds=bad)
     with pytest.raises(cb.CobayesError, match="no hypothesis"):
         check_invariants(np.ones((2, 2)), "C")
+
+
+def test_too_many_rounds_are_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(cb.AtomicMeasure, "push", lambda *_: pytest.fail("work was begun"))
+    model = cb.Model(np.random.default_rng(0).exponential(size=(3, 3)))
+    # 3 * 3^15 numbers are below 5e7, 3 * 3^16 are not.
+    with pytest.raises(cb.CobayesError, match=r"num_rounds is 30.*up to round 15"):
+        check_invariants(model, 0, num_rounds=30)
+
+
+def test_one_datum_allows_any_number_of_rounds():
+    assert check_invariants([[1.0, 2.0]], 0, num_rounds=40).holds
+
+
+@pytest.mark.parametrize("tolerance", ["a", -1.0, None, float("nan")])
+def test_a_tolerance_that_is_no_number_is_refused(tolerance):
+    with pytest.raises(cb.CobayesError, match="tolerance is"):
+        check_invariants(np.ones((2, 2)), 0, tolerance=tolerance)

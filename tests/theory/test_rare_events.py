@@ -126,6 +126,14 @@ def test_levels_rise_to_zero_and_result_is_consistent():
     assert result.interval[0] == pytest.approx(np.exp(-high))
     assert json.loads(json.dumps(result.to_dict()))["minus_log"] == result.minus_log
     assert "7 x 7" in repr(result)
+    row = result.to_dataframe().loc[0]
+    assert row["minus_log"] == result.minus_log
+    assert (row["low"], row["high"]) == result.interval
+    dataset = result.to_xarray().sel(num_data=7, num_hypotheses=7)
+    np.testing.assert_array_equal(dataset["estimate"], result.estimates)
+    np.testing.assert_array_equal(dataset["level"], result.levels)
+    assert dataset["acceptance"][0] == result.acceptance[0]
+    assert dataset["interval"].sel(bound="low") == result.interval[0]
 
 
 def test_buffers_start_on_cache_lines():
@@ -140,6 +148,12 @@ def test_buffers_start_on_cache_lines():
         ({"num_sweeps": 0}, "number of sweeps is 0"),
         ({"survival": 1.0}, "survival is 1.0"),
         ({"confidence": 0.0}, "confidence is 0.0"),
+        ({"confidence": None}, "confidence is None"),
+        ({"survival": "a"}, "survival is 'a'"),
+        ({"num_particles": 16.0}, "number of particles is 16.0"),
+        ({"num_sweeps": "a"}, "number of sweeps is 'a'"),
+        ({"rng": -1}, "rng is -1"),
+        ({"rng": "x"}, "rng is 'x'"),
     ],
 )
 def test_bad_effort_is_refused(options, message):

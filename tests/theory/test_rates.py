@@ -196,3 +196,41 @@ def test_bad_entry_in_a_batch_is_named(value):
 def test_unknown_rule_is_refused():
     with pytest.raises(CobayesError, match="'bayes'"):
         rate_of_convergence(np.eye(2) + 1, rule="bayes")
+
+
+@pytest.mark.parametrize(("kind", "name"), [(cb.BI, "bi"), (cb.SCBI, "scbi")])
+def test_a_rule_has_the_rate_of_its_own_kind(kind, name):
+    matrix = np.random.default_rng(8).standard_exponential((5, 4))
+    rule = kind(cb.Model(matrix, hypotheses=list("ABCD")))
+    for function in (rate_of_convergence, relevant_hypothesis):
+        np.testing.assert_array_equal(function(rule), function(matrix, rule=name))
+        np.testing.assert_array_equal(function(rule, rule=name), function(matrix, rule=name))
+        assert function(rule, "C") == function(matrix, 2, rule=name)
+
+
+def test_a_rule_and_the_name_of_the_other_contradict_each_other():
+    matrix = np.random.default_rng(8).standard_exponential((5, 4))
+    for function in (rate_of_convergence, relevant_hypothesis):
+        with pytest.raises(CobayesError, match="type BI was given, and the rate of SCBI"):
+            function(cb.BI(matrix), rule="scbi")
+        with pytest.raises(CobayesError, match="type SCBI was given, and the rate of BI"):
+            function(cb.SCBI(matrix), 0, "bi")
+        with pytest.raises(CobayesError, match="no rate for a rule"):
+            function(matrix, rule=["bi"])
+
+
+def test_a_rule_of_another_kind_has_no_known_rate():
+    class Slower(cb.SCBI):
+        pass
+
+    with pytest.raises(CobayesError, match=r"Slower is not known.*\n.*empirical_rate"):
+        rate_of_convergence(Slower(np.ones((2, 2))))
+
+
+def test_m_sharp_takes_scbi_and_models_and_refuses_bi():
+    matrix = np.random.default_rng(9).standard_exponential((4, 3))
+    model = cb.Model(matrix, hypotheses=list("ABC"))
+    for source in (model, cb.SCBI(model)):
+        np.testing.assert_array_equal(m_sharp(source, "B"), m_sharp(matrix, 1))
+    with pytest.raises(CobayesError, match="M-sharp belongs to SCBI"):
+        m_sharp(cb.BI(model), "B")

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
+from cobayes.validation import whole_number
 
+MOST_DATA_DIGITS = 300
 # Beyond this argument the asymptotic series of exp(t) E1(t) is exact to the last bit.
 _ASYMPTOTIC = 50.0
 _STEP = 0.1875
@@ -42,9 +43,10 @@ def expected_advantage(num_data: int) -> float:
     With t = exp(u) the integrand is analytic in a strip of half-width pi/2 and the trapezoidal
     rule of step h errs by about exp(-pi^2/h).
     """
-    if not is_position(num_data) or num_data < 1:
+    num_data = whole_number(num_data, "num_data", 1)
+    if num_data > 10**MOST_DATA_DIGITS:
         raise CobayesError(
-            f"the number of data is {num_data!r}; expected a whole number of at least 1."
+            f"num_data is larger than 1e{MOST_DATA_DIGITS}, beyond what float64 holds."
         )
     if num_data == 1:
         return 0.0

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.intervals import check_confidence, exact_interval, normal_quantile, proportion_stderr
-from cobayes.labels import is_position
+from cobayes.intervals import exact_interval, normal_quantile, proportion_stderr
+from cobayes.randomness import generator
 from cobayes.theory.random_rates import (
     RateStatistics,
     add_statistics,
@@ -19,9 +19,11 @@ from cobayes.theory.random_rates import (
     sample_rates_chunk,
 )
 from cobayes.threads import map_chunks
+from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 Target = Literal["both", "probability", "advantage"]
 
@@ -173,6 +175,28 @@ class RateComparison:
             row[f"{name}_low"], row[f"{name}_high"] = row.pop(f"{name}_interval")
         return pandas.DataFrame([row])
 
+    def to_xarray(self) -> xr.Dataset:
+        """Return a Dataset with an axis for each side of the shape, of length one.
+
+        Several shapes make one table with ``xarray.combine_by_coords``.
+        """
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        content = self.to_dict()
+        shape = ("num_data", "num_hypotheses")
+        variables = {}
+        for name, value in content.items():
+            if name.endswith("_interval"):
+                variables[name] = ((*shape, "bound"), [[value]])
+            elif name not in (*shape, "confidence", "is_precise"):
+                variables[name] = (shape, [[value]])
+        return xarray.Dataset(
+            variables,
+            coords={**{name: [content[name]] for name in shape}, "bound": ["low", "high"]},
+            # NetCDF has no None and no truth values.
+            attrs={"confidence": self.confidence}
+            | ({} if self.is_precise is None else {"is_precise": int(self.is_precise)}),
+        )
+
     def __repr__(self) -> str:
         low, high = self.probability_interval
         return (
@@ -223,10 +247,10 @@ def compare_rates(
     batches of at least 10^4 matrices, so stopping early hardly biases anything.
     """
     check_shape(num_data, num_hypotheses)
-    check_confidence(confidence)
+    number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     limit = _sample_limit(num_samples, precision, precision_of)
     chunk_size = max(64, _CHUNK_ENTRIES // (num_data * num_hypotheses))
-    entropy = np.random.default_rng(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)
+    entropy = generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)
     root = [int(word) for word in entropy]
 
     def run_chunk(chunk: tuple[int, int]) -> RateStatistics:
@@ -283,12 +307,12 @@ def _half_width(result: RateComparison, of: Target) -> float:
 
 
 def _sample_limit(num_samples: int | None, precision: float | None, of: str) -> int:
-    if of not in ("both", "probability", "advantage"):
+    if not isinstance(of, str) or of not in ("both", "probability", "advantage"):
         raise CobayesError(
             f"precision_of is {of!r}.", "choose 'both', 'probability' or 'advantage'."
         )
-    if precision is not None and not 0.0 < precision < math.inf:
-        raise CobayesError(f"the precision is {precision!r}; expected a positive number.")
+    if precision is not None:
+        number_between(precision, "the precision", 0.0, math.inf)
     if num_samples is None:
         if precision is None:
             raise CobayesError(
@@ -296,8 +320,4 @@ def _sample_limit(num_samples: int | None, precision: float | None, of: str) -> 
                 "compare_rates(10, 2, 1_000_000), or compare_rates(10, 2, precision=1e-3).",
             )
         return _DEFAULT_LIMIT
-    if not is_position(num_samples) or num_samples < 2:
-        raise CobayesError(
-            f"the number of samples is {num_samples!r}; expected a whole number of at least 2."
-        )
-    return int(num_samples)
+    return whole_number(num_samples, "num_samples", 2)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes.errors import CobayesError
+from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.simulation import simulate
 from cobayes.rules import Rule
+from cobayes.theory.rule_checks import checked_rule
+from cobayes.validation import whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,12 @@ class EmpiricalRate:
         Between which the slope was taken.
     num_lessons : int
         How many lessons.
+    rule_name : str
+        "BI" or "SCBI".
+    hypothesis : int
+        The position of the hypothesis that was taught.
+    hypothesis_label : str
+        Its label.
     """
 
     value: float
@@ -32,6 +44,40 @@ class EmpiricalRate:
     first_round: int
     last_round: int
     num_lessons: int
+    rule_name: str
+    hypothesis: int
+    hypothesis_label: str
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row; concatenate the rows of several rules or hypotheses to a table."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        return pandas.DataFrame(
+            [
+                {
+                    "rule": self.rule_name,
+                    "hypothesis": self.hypothesis_label,
+                    "value": self.value,
+                    "stderr": self.stderr,
+                    "first_round": self.first_round,
+                    "last_round": self.last_round,
+                    "num_lessons": self.num_lessons,
+                }
+            ]
+        )
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the slope as a Dataset with axes for rule and hypothesis, of length one."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("rule", "hypothesis")
+        return xarray.Dataset(
+            {"value": (dims, [[self.value]]), "stderr": (dims, [[self.stderr]])},
+            coords={"rule": [self.rule_name], "hypothesis": [self.hypothesis_label]},
+            attrs={
+                "first_round": self.first_round,
+                "last_round": self.last_round,
+                "num_lessons": self.num_lessons,
+            },
+        )
 
 
 def empirical_rate(
@@ -66,16 +112,16 @@ def empirical_rate(
     Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The
     slope between two late rounds is used, so that what happens early does not count.
     """
-    first = num_rounds // 2 if burn_in is None else burn_in
-    if not 0 <= first < num_rounds:
-        raise CobayesError(
-            f"the burn-in is {first} of {num_rounds} rounds; expected fewer rounds, from 0 on."
-        )
-    if num_lessons < 2:
-        raise CobayesError(f"num_lessons is {num_lessons}; a standard error needs two or more.")
+    model = checked_rule(rule).model
+    column = model.hypothesis_index(hypothesis)
+    num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    num_lessons = whole_number(num_lessons, "num_lessons", 2)
+    first = num_rounds // 2 if burn_in is None else whole_number(burn_in, "the burn-in", 0)
+    if first >= num_rounds:
+        raise CobayesError(f"the burn-in is {first} of {num_rounds} rounds; expected fewer rounds.")
     ensemble = simulate(
         rule,
-        hypothesis,
+        column,
         num_rounds=num_rounds,
         num_lessons=num_lessons,
         prior=prior,
@@ -90,4 +136,7 @@ def empirical_rate(
         first,
         num_rounds,
         num_lessons,
+        rule.name,
+        column,
+        model.hypotheses[column],
     )

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.rules import BI, Rule
 from cobayes.rules.base import require_teachable
 from cobayes.theory.exact_results import AllExactRounds, ExactRounds
+from cobayes.theory.rule_checks import checked_rule
 from cobayes.theory.sequences import Counts, Tree, distinct_data
+from cobayes.validation import whole_number
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -65,7 +66,7 @@ def exact_rounds(
     -----
     Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top).
     """
-    model = rule.model
+    model = checked_rule(rule).model
     column = model.hypothesis_index(hypothesis)
     log_prior = rule.log_belief(prior, "prior")
     require_teachable(model, log_prior, column, "prior")
@@ -101,7 +102,7 @@ def exact_rounds_all(
     A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under
     independent uniform data when SCBI teaches h. All hypotheses share one tree of beliefs.
     """
-    model = rule.model
+    model = checked_rule(rule).model
     log_prior = rule.log_belief(prior, "prior")
     everything = np.arange(model.num_hypotheses)
     means, stds, count = _moments_by_round(
@@ -121,11 +122,9 @@ def _moments_by_round(
     max_atoms: int,
 ) -> tuple[Array, Array, int]:
     """Return means and deviations, (k + 1, t, m), and the number of atoms in the last round."""
-    if not is_position(num_rounds) or num_rounds < 0:
-        raise CobayesError(
-            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
-        )
-    if method not in ("auto", "tree", "counts"):
+    num_rounds = whole_number(num_rounds, "num_rounds", 0)
+    max_atoms = whole_number(max_atoms, "max_atoms", 1)
+    if not isinstance(method, str) or method not in ("auto", "tree", "counts"):
         raise CobayesError(f"method is {method!r}; expected 'auto', 'tree' or 'counts'.")
     if method == "counts" and type(rule) is not BI:
         raise CobayesError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.labels import is_position
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import require_teachable
+from cobayes.theory.measure_rounds import most_rounds
 from cobayes.theory.measures import AtomicMeasure
+from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,8 +213,15 @@ def check_invariants(
     if num_rounds is None:
         affordable = int(np.log(COMFORTABLE_ATOMS) / np.log(max(model.num_data, 2)))
         num_rounds = min(MOST_DEFAULT_ROUNDS, max(affordable, 1))
-    if not is_position(num_rounds) or num_rounds < 1:
-        raise CobayesError(f"num_rounds is {num_rounds!r}; expected a whole number of at least 1.")
+    num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    tolerance = number_between(tolerance, "tolerance", 0.0, np.inf, closed="low")
+    most = most_rounds(*model.shape)
+    if num_rounds > most and model.num_data > 1:
+        raise CobayesError(
+            f"num_rounds is {num_rounds}; with {model.num_data} data and {model.num_hypotheses} "
+            f"hypotheses the distributions of beliefs fit into memory up to round {most}.",
+            f"take num_rounds={most} or fewer.",
+        )
 
     def ratios(log_beliefs: Array) -> Array:
         return np.exp(log_beliefs - log_beliefs[:, [column]])
@@ -221,14 +230,19 @@ def check_invariants(
         return ((beliefs - 1.0 / model.num_hypotheses) ** 2).sum(axis=1)
 
     start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
-    taught, uniform = [start], [start]
-    for _ in range(num_rounds):
-        taught.append(taught[-1].push(rule, column))
-        uniform.append(uniform[-1].push_data(rule))
-    mean_belief = np.array([measure.mean()[column] for measure in taught])
-    mean_ratios = np.array([measure.expect(ratios, log=True) for measure in taught])
-    uniform_mean = np.array([measure.mean() for measure in uniform])
-    spread = np.array([measure.expect(square_distances) for measure in uniform])
+    # One measure at a time: the last ones are large.
+    mean_belief, mean_ratios = _by_round(
+        start,
+        num_rounds,
+        lambda measure: measure.push(rule, column),
+        lambda measure: (measure.mean()[column], measure.expect(ratios, log=True)),
+    )
+    uniform_mean, spread = _by_round(
+        start,
+        num_rounds,
+        lambda measure: measure.push_data(rule),
+        lambda measure: (measure.mean(), measure.expect(square_distances)),
+    )
     name = model.hypotheses[column]
     present = mean_ratios[0] > 0.0
     drift = np.abs(mean_ratios[:, present] / mean_ratios[0, present] - 1.0).max()
@@ -261,6 +275,21 @@ def check_invariants(
     return InvariantReport(
         model, rule.name, column, invariants, mean_belief, mean_ratios, uniform_mean, spread
     )
+
+
+def _by_round(
+    measure: AtomicMeasure,
+    num_rounds: int,
+    move: Callable[[AtomicMeasure], AtomicMeasure],
+    look: Callable[[AtomicMeasure], tuple[ArrayLike, ArrayLike]],
+) -> tuple[Array, Array]:
+    """Return the two things looked at, before the first round and after every one."""
+    seen = [look(measure)]
+    for _ in range(num_rounds):
+        measure = move(measure)
+        seen.append(look(measure))
+    one, other = zip(*seen, strict=True)
+    return np.array(one), np.array(other)
 
 
 def _largest_fall(values: Array) -> float:

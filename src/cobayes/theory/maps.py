@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.rules.base import log_posterior
+from cobayes.theory.rule_checks import checked_rule
 
 Array = NDArray[np.float64]
 
@@ -88,7 +89,7 @@ def update_map(rule: Rule, datum: int | str) -> UpdateMap:
     -----
     Section 3.2 of the paper; for BI it is the map B_d of Section 2.2.
     """
-    return UpdateMap(rule, rule.model.datum_index(datum))
+    return UpdateMap(rule, checked_rule(rule).model.datum_index(datum))
 
 
 def teaching_map(rule: Rule, hypothesis: int | str) -> TeachingMap:
@@ -105,7 +106,7 @@ def teaching_map(rule: Rule, hypothesis: int | str) -> TeachingMap:
     -----
     Section 3.2 of the paper.
     """
-    return TeachingMap(rule, rule.model.hypothesis_index(hypothesis))
+    return TeachingMap(rule, checked_rule(rule).model.hypothesis_index(hypothesis))
 
 
 def inverse_update(rule: Rule, posterior: ArrayLike, datum: int | str) -> Array:
@@ -130,7 +131,7 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: int | str) -> Array:
 
         ``theta_j = v_j / n * sum_i M_ij / sum_k M_ik v_k``.
     """
-    row = rule.model.datum_index(datum)
+    row = checked_rule(rule).model.datum_index(datum)
     return np.exp(_log_inverse(rule, rule.log_belief(posterior, "posterior"), row))
 
 
@@ -153,7 +154,10 @@ def _log_inverse(rule: Rule, log_belief: Array, datum: int) -> Array:
 
 
 def _normalized_logs(rule: Rule, log_belief: ArrayLike) -> Array:
-    logs = np.array(log_belief, dtype=np.float64)
+    try:
+        logs = np.array(log_belief, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(f"the log-belief is {log_belief!r}; expected numbers.") from error
     if logs.shape != (rule.model.num_hypotheses,) or not (logs < np.inf).all():
         raise CobayesError(
             f"the log-belief is {logs}; expected one logarithm for each of the "

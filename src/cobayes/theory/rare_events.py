@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
-from cobayes.intervals import check_confidence
-from cobayes.labels import is_position
+from cobayes.errors import CobayesError, import_optional
+from cobayes.randomness import generator
 from cobayes.theory.column_pairs import WIDTH
 from cobayes.theory.random_rates import aligned_array, check_shape
 from cobayes.theory.rare_event_kernels import draw_matrices, move_matrices
 from cobayes.theory.rate_kernels import LANES
 from cobayes.theory.vector_math import lane_states
 from cobayes.threads import map_chunks
+from cobayes.validation import number_between, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 _FIRST_STEP = 0.5
 _WANTED_ACCEPTANCE = 0.3
@@ -102,6 +106,51 @@ class RareProbability:
             "confidence": self.confidence,
         }
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row; concatenate the rows of several shapes to a table."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        row = self.to_dict()
+        del row["estimates"]
+        row["num_replicates"] = len(self.estimates)
+        row["low"], row["high"] = row.pop("interval")
+        row["minus_log_low"], row["minus_log_high"] = row.pop("minus_log_interval")
+        return pandas.DataFrame([row])
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the estimate, the replicates' and the levels as a Dataset.
+
+        The shape is an axis, each side of length one, as for `RateComparison`.
+        """
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        shape = ("num_data", "num_hypotheses")
+        # No acceptance belongs to the last level: there nothing moves.
+        acceptance = np.append(self.acceptance, np.nan)
+        return xarray.Dataset(
+            {
+                "probability": (shape, [[self.probability]]),
+                "stderr": (shape, [[self.stderr]]),
+                "interval": ((*shape, "bound"), [[self.interval]]),
+                "minus_log": (shape, [[self.minus_log]]),
+                "minus_log_stderr": (shape, [[self.minus_log_stderr]]),
+                "minus_log_interval": ((*shape, "bound"), [[self.minus_log_interval]]),
+                "estimate": ((*shape, "replicate"), [[self.estimates]]),
+                "level": ((*shape, "step"), [[self.levels]]),
+                "acceptance": ((*shape, "step"), [[acceptance]]),
+            },
+            coords={
+                "num_data": [self.num_data],
+                "num_hypotheses": [self.num_hypotheses],
+                "bound": ["low", "high"],
+                "replicate": np.arange(len(self.estimates)),
+                "step": np.arange(len(self.levels)),
+            },
+            attrs={
+                "num_particles": self.num_particles,
+                "num_sweeps": self.num_sweeps,
+                "confidence": self.confidence,
+            },
+        )
+
     def __repr__(self) -> str:
         return (
             f"RareProbability({self.num_data} x {self.num_hypotheses}; 1 - P = "
@@ -153,10 +202,10 @@ def rare_probability(
     scatter. When the estimates scatter by more than their mean, use more particles or sweeps.
     """
     check_shape(num_data, num_hypotheses)
-    check_confidence(confidence)
+    number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     _check_effort(num_particles, num_replicates, num_sweeps, survival)
     groups = -(-num_particles // WIDTH)
-    words = np.random.default_rng(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)
+    words = generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)
     root = [int(word) for word in words]
 
     def population(replicate: int) -> _Population:
@@ -320,12 +369,5 @@ def _check_effort(
         (num_replicates, 2, "replicates"),
         (num_sweeps, 1, "sweeps"),
     ):
-        if not is_position(value) or value < least:
-            raise CobayesError(
-                f"the number of {what} is {value!r}; expected a whole number of at least {least}."
-            )
-    if not 0.0 < survival < 1.0:
-        raise CobayesError(
-            f"the survival is {survival!r}; it must lie strictly between 0 and 1.",
-            "0.3 is a good choice.",
-        )
+        whole_number(value, f"the number of {what}", least)
+    number_between(survival, "the survival", 0.0, 1.0, hint="0.3 is a good choice.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError
 from cobayes.labels import find
 from cobayes.model import MatrixLike, as_model
+from cobayes.rules import BI, SCBI, Rule
 from cobayes.theory.divergence import divergence_of_pairs, sharp_divergence_of_pairs
 
 RuleName = Literal["scbi", "bi"]
@@ -23,19 +24,19 @@ _BLOCK_ENTRIES = 1 << 20
 
 @overload
 def rate_of_convergence(
-    matrix: MatrixLike, hypothesis: None = None, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: None = None, rule: RuleName | None = None
 ) -> NDArray[np.float64]: ...
 
 
 # One matrix gives a number, a stack an array: types cannot tell them apart.
 @overload
 def rate_of_convergence(
-    matrix: MatrixLike, hypothesis: int | str, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: int | str, rule: RuleName | None = None
 ) -> Any: ...
 
 
 def rate_of_convergence(
-    matrix: MatrixLike, hypothesis: int | str | None = None, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: int | str | None = None, rule: RuleName | None = None
 ) -> float | NDArray[np.float64]:
     """Return the asymptotic rate of convergence of SCBI or BI.
 
@@ -44,11 +45,12 @@ def rate_of_convergence(
     Parameters
     ----------
     matrix
-        Data by hypotheses; an array may have leading axes, one matrix for each index.
+        Data by hypotheses; an array may have leading axes, one matrix for each index. Or a
+        rule, `SCBI` or `BI`, whose rate it then is.
     hypothesis
         The one that is taught; all of them when left out.
     rule
-        "scbi" or "bi".
+        "scbi" or "bi"; when left out that of the rule given, or "scbi" for a matrix.
 
     Returns
     -------
@@ -63,24 +65,24 @@ def rate_of_convergence(
     from two matrix products; small divergences are computed again pair by pair.
     """
     values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_over_others(values, rule, np.min), position)
+    return _as_result(_over_others(values, _rule_name(matrix, rule), np.min), position)
 
 
 @overload
 def relevant_hypothesis(
-    matrix: MatrixLike, hypothesis: None = None, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: None = None, rule: RuleName | None = None
 ) -> NDArray[np.intp]: ...
 
 
 # One matrix gives a number, a stack an array: types cannot tell them apart.
 @overload
 def relevant_hypothesis(
-    matrix: MatrixLike, hypothesis: int | str, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: int | str, rule: RuleName | None = None
 ) -> Any: ...
 
 
 def relevant_hypothesis(
-    matrix: MatrixLike, hypothesis: int | str | None = None, rule: RuleName = "scbi"
+    matrix: MatrixLike | Rule, hypothesis: int | str | None = None, rule: RuleName | None = None
 ) -> int | NDArray[np.intp]:
     """Return the hypothesis that is hardest to tell from the one that is taught.
 
@@ -102,16 +104,16 @@ def relevant_hypothesis(
     Section 5.2: the arg min of Theorem 3.6.
     """
     values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_over_others(values, rule, np.argmin), position)
+    return _as_result(_over_others(values, _rule_name(matrix, rule), np.argmin), position)
 
 
-def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
+def m_sharp(matrix: MatrixLike | SCBI, hypothesis: int | str) -> NDArray[np.float64]:
     """Return the matrix that SCBI uses in the end, when the learner all but knows the truth.
 
     Parameters
     ----------
     matrix
-        Data by hypotheses; an array may have leading axes.
+        Data by hypotheses, or `SCBI`; an array may have leading axes.
     hypothesis
         The one that is taught.
 
@@ -124,6 +126,11 @@ def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
     -----
     Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised.
     """
+    if _own_rule_name(matrix) == "bi":
+        raise CobayesError(
+            "M-sharp belongs to SCBI; BI uses the column-normalised matrix throughout.",
+            "use m_sharp(rule.model, hypothesis), or rule.model.normalized() for BI's matrix.",
+        )
     values, position = _matrices_and_position(matrix, hypothesis, need_two=False)
     if position is None:
         raise CobayesError("M-sharp belongs to one hypothesis and none was given.")
@@ -135,12 +142,41 @@ def m_sharp(matrix: MatrixLike, hypothesis: int | str) -> NDArray[np.float64]:
     return sharp / sharp.sum(axis=-2, keepdims=True)
 
 
+def _rule_name(matrix: Any, rule: Any) -> RuleName:
+    """Return what the user asked for, which must not contradict a rule that was given."""
+    own = _own_rule_name(matrix)
+    if rule is None:
+        return own or "scbi"
+    if not isinstance(rule, str) or rule not in ("scbi", "bi"):
+        raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
+    if own is not None and rule != own:
+        raise CobayesError(
+            f"a rule of type {own.upper()} was given, and the rate of {rule.upper()} asked for.",
+            "leave rule= out, or give the rule's model: rate_of_convergence(rule.model, "
+            f"rule={rule!r}).",
+        )
+    return rule  # type: ignore[return-value]
+
+
+def _own_rule_name(matrix: Any) -> RuleName | None:
+    """Return the name of the rule that was given, None where it was a mere matrix."""
+    if not isinstance(matrix, Rule):
+        return None
+    # A subclass may answer differently from its parent, so only these two types will do.
+    if type(matrix) is BI:
+        return "bi"
+    if type(matrix) is SCBI:
+        return "scbi"
+    raise CobayesError(
+        f"the rate of convergence of {type(matrix).__name__} is not known.",
+        "use cobayes.SCBI or cobayes.BI, or measure it with cobayes.empirical_rate.",
+    )
+
+
 def _over_others(
     matrices: NDArray[np.float64], rule: RuleName, reduce: Callable[..., NDArray]
 ) -> NDArray:
     """Reduce the divergences from each hypothesis to the others, some matrices at a time."""
-    if rule not in ("scbi", "bi"):
-        raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
     num_data, num_hypotheses = matrices.shape[-2:]
     stack = matrices.reshape(-1, num_data, num_hypotheses)
     step = max(1, _BLOCK_ENTRIES // (num_hypotheses * max(num_data, num_hypotheses)))
@@ -190,14 +226,14 @@ def _divergences(stack: NDArray[np.float64], rule: RuleName) -> NDArray[np.float
 
 
 def _matrices_and_position(
-    matrix: MatrixLike, hypothesis: int | str | None, *, need_two: bool = True
+    matrix: MatrixLike | Rule, hypothesis: int | str | None, *, need_two: bool = True
 ) -> tuple[NDArray[np.float64], int | None]:
     """Validate; return an array of at least two dimensions and the hypothesis's position."""
     if isinstance(matrix, np.ndarray | list | tuple) and np.ndim(matrix) > 2:
         values = _checked_stack(matrix)
         labels = tuple(str(position) for position in range(values.shape[-1]))
     else:
-        model = as_model(matrix)
+        model = matrix.model if isinstance(matrix, Rule) else as_model(matrix)
         values, labels = model.matrix, model.hypotheses
     position = None if hypothesis is None else find(hypothesis, labels, "hypothesis")
     if need_two and values.shape[-1] < 2:
