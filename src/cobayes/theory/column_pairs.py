@@ -1,178 +1,73 @@
 """The inner loop of the rates of random matrices: two columns of eight matrices at once.
 
-Numba's compiler cannot keep the sums of eight lanes in registers, which makes this loop four times
-slower than the processor allows. So it is written here in LLVM's own terms, on vectors of eight
-numbers; LLVM fits them to whatever vectors the processor has.
+It exists twice. `plain_column_pairs` is ordinary Numba and works wherever Numba does, but its
+compiler cannot keep the sums of eight lanes in registers, which makes the loop several times
+slower than the processor allows. `lowered_column_pairs` says the same in LLVM's own terms. These
+belong to Numba's inside and may change, so they are tried out when this module is imported: should
+anything fail, the plain loops are used. Results differ in rounding at most.
+
+Attributes
+----------
+sum_columns, find_nearest, pairs_with
+    The kernels; see `plain_column_pairs` for what they do.
 """
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
+import importlib
+import logging
+from types import ModuleType
 
-from cobayes.theory.vector_math import lowered
+import numpy as np
 
-WIDTH = 8
-VECTOR_BYTES = 8 * WIDTH
-_WORD = ir.IntType(64)
-_FUSED = ("contract",)
-_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+from cobayes.theory import plain_column_pairs
+from cobayes.theory.plain_column_pairs import WIDTH as WIDTH
 
-
-class _Vectors:
-    """Loads, stores and arithmetic on vectors of eight, at addresses given in bytes."""
-
-    def __init__(self, builder) -> None:
-        self.builder = builder
-
-    def _pointer(self, address, plane: int, stride, offset=None):
-        address = self.builder.add(address, self.builder.mul(stride, _WORD(plane)))
-        if offset is not None:
-            address = self.builder.add(address, offset)
-        return self.builder.inttoptr(address, _VECTOR.as_pointer())
-
-    def load(self, address, plane, stride, offset=None):
-        return self.builder.load(self._pointer(address, plane, stride, offset), align=8)
-
-    def store(self, value, address, plane, stride):
-        self.builder.store(value, self._pointer(address, plane, stride), align=8)
-
-    def extreme(self, order, left, right):
-        return self.builder.select(self.builder.fcmp_ordered(order, left, right), left, right)
-
-    def sums(self, columns, num_data, terms):
-        """Sum over rows; a term is one plane, or two to be multiplied."""
-        builder = self.builder
-        zero = ir.Constant(_VECTOR, [0.0] * WIDTH)
-        variables = [cgutils.alloca_once(builder, _VECTOR) for _ in terms]
-        for variable in variables:
-            builder.store(zero, variable)
-        with cgutils.for_range(builder, num_data) as loop:  # type: ignore[call-arg]
-            offset = builder.mul(loop.index, _WORD(VECTOR_BYTES))
-            rows = {
-                name: self.load(address, plane, stride, offset)
-                for name, (address, plane, stride) in columns.items()
-            }
-            for variable, term in zip(variables, terms, strict=True):
-                total = builder.load(variable)
-                value = rows[term[0]]
-                for name in term[1:]:
-                    value = builder.fmul(value, rows[name], flags=_FUSED)
-                builder.store(builder.fadd(total, value, flags=_FUSED), variable)
-        return [builder.load(variable) for variable in variables]
+logger = logging.getLogger("cobayes")
 
 
-def _pair_values(vectors, first, second, stride, num_data, first_totals, second_totals, step):
-    """Return, for both directions, how near two columns are under either rule."""
-    builder = vectors.builder
-    columns = {f"a{plane}": (first, plane, stride) for plane in range(3)}
-    columns |= {f"b{plane}": (second, plane, stride) for plane in range(3)}
-    sums = vectors.sums(columns, num_data, [("a0", "b1"), ("b0", "a1"), ("b0", "a2"), ("a0", "b2")])
-    values = []
-    for own, other, cross, ratio in (
-        (first_totals, second_totals, sums[0], sums[2]),
-        (second_totals, first_totals, sums[1], sums[3]),
-    ):
-        cross = builder.fmul(cross, vectors.load(own, 0, step))
-        values.append(builder.fsub(cross, vectors.load(other, 1, step)))
-        values.append(builder.fmul(ratio, vectors.load(other, 2, step)))
-    return values
+def choose_kernels() -> ModuleType:
+    """Return the quick kernels if they compile and compute rightly here, else the plain ones."""
+    try:
+        quick = importlib.import_module("cobayes.theory.lowered_column_pairs")
+        try_out(quick)
+    except Exception as error:  # whatever goes wrong inside a compiler, there is another way
+        logger.info("the quick loops over columns do not work here (%s); using plain ones", error)
+        return plain_column_pairs
+    return quick
 
 
-@lowered
-def compare_columns(
-    typingctx,  # noqa: ARG001
-    first,  # noqa: ARG001
-    second,  # noqa: ARG001
-    stride,  # noqa: ARG001
-    num_data,  # noqa: ARG001
-    first_totals,  # noqa: ARG001
-    second_totals,  # noqa: ARG001
-    totals_stride,  # noqa: ARG001
-):
-    """Update the nearest neighbours of two columns, both rules, both directions.
+def try_out(kernels: ModuleType) -> None:
+    """Run the kernels on a small case and raise an error unless the numbers are right.
 
     Parameters
     ----------
-    first, second
-        Addresses of two columns, (n, 8) numbers x; `stride` and twice `stride` bytes further
-        on are log x and 1/x.
-    num_data
-        The number of rows n.
-    first_totals, second_totals
-        Addresses of eight numbers 1/S; further on, at multiples of `totals_stride` bytes,
-        log S, exp(-c), and the two results: the largest sum x_h log x_b / S_h - log S_b
-        and the smallest sum x_b / x_h exp(-c_b) so far.
+    kernels
+        `plain_column_pairs` or a module with the same functions.
     """
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        vectors = _Vectors(builder)
-        values = _pair_values(vectors, *arguments)
-        first_totals, second_totals, stride = arguments[4:]
-        for own, plane, order, value in (
-            (first_totals, 3, ">", values[0]),
-            (first_totals, 4, "<", values[1]),
-            (second_totals, 3, ">", values[2]),
-            (second_totals, 4, "<", values[3]),
-        ):
-            best = vectors.load(own, plane, stride)
-            vectors.store(vectors.extreme(order, value, best), own, plane, stride)
-        return context.get_dummy_value()
-
-    return types.none(*(types.int64,) * 7), generate
-
-
-@lowered
-def pair_of_columns(
-    typingctx,  # noqa: ARG001
-    first,  # noqa: ARG001
-    second,  # noqa: ARG001
-    stride,  # noqa: ARG001
-    num_data,  # noqa: ARG001
-    first_totals,  # noqa: ARG001
-    second_totals,  # noqa: ARG001
-    totals_stride,  # noqa: ARG001
-    out,  # noqa: ARG001
-    out_stride,  # noqa: ARG001
-):
-    """Store what `compare_columns` takes extremes of, for one pair of columns.
-
-    Parameters
-    ----------
-    first, second, stride, num_data, first_totals, second_totals, totals_stride
-        As in `compare_columns`.
-    out, out_stride
-        Address of the first result and bytes between results: the cross term and the ratio
-        with the first column taught, then both with the second one taught.
-    """
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        vectors = _Vectors(builder)
-        for plane, value in enumerate(_pair_values(vectors, *arguments[:7])):
-            vectors.store(value, arguments[7], plane, arguments[8])
-        return context.get_dummy_value()
-
-    return types.none(*(types.int64,) * 9), generate
+    x = np.linspace(0.5, 2.0, 4 * WIDTH).reshape(2, 2, WIDTH)
+    planes = np.stack([x, np.log(x), 1.0 / x]).reshape(3, -1)
+    totals, pairs = np.full((7, 2 * WIDTH), 0.5), np.full((4, 2 * WIDTH), np.nan)
+    kernels.sum_columns(planes, 0, 2, 2, totals)
+    _require_close(totals[:3], np.stack([x, x * np.log(x), np.log(x)]).sum(axis=2).reshape(3, -1))
+    totals[:3], totals[3], totals[4] = 0.5, -np.inf, np.inf
+    kernels.pairs_with(0, planes, totals, 2, pairs)
+    crosses = 0.5 * (x[0] * np.log(x)).sum(axis=1) - 0.5
+    ratios = 0.5 * (x / x[0]).sum(axis=1)
+    back_crosses = 0.5 * (x * np.log(x[0])).sum(axis=1) - 0.5
+    back_ratios = 0.5 * (x[0] / x).sum(axis=1)
+    expected = np.stack([crosses, ratios, back_crosses, back_ratios])
+    _require_close(pairs, expected.reshape(4, -1))
+    kernels.find_nearest(planes, 2, 2, totals)
+    _require_close(totals[3], np.concatenate([crosses[1], back_crosses[1]]))
+    _require_close(totals[4], np.concatenate([ratios[1], back_ratios[1]]))
 
 
-@lowered
-def sum_column(typingctx, column, stride, num_data, totals, totals_stride):  # noqa: ARG001
-    """Store the sums over one column of x, x log x and log x in planes 0, 1 and 2.
+def _require_close(found: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
-    Parameters
-    ----------
-    column, stride, num_data, totals, totals_stride
-        As in `compare_columns`.
-    """
 
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        column, stride, num_data, totals, totals_stride = arguments
-        vectors = _Vectors(builder)
-        columns = {"x": (column, 0, stride), "log": (column, 1, stride)}
-        sums = vectors.sums(columns, num_data, [("x",), ("x", "log"), ("log",)])
-        for plane, total in enumerate(sums):
-            vectors.store(total, totals, plane, totals_stride)
-        return context.get_dummy_value()
-
-    return types.none(*(types.int64,) * 5), generate
+_kernels = choose_kernels()
+sum_columns = _kernels.sum_columns
+find_nearest = _kernels.find_nearest
+pairs_with = _kernels.pairs_with

@@ -13,13 +13,12 @@ import math
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.theory.column_pairs import VECTOR_BYTES, WIDTH, pair_of_columns, sum_column
+from cobayes.theory.column_pairs import WIDTH, pairs_with, sum_columns
 from cobayes.theory.rate_kernels import (
     fill_uniforms,
     log_row,
     logs_and_inverses,
     prepare_totals,
-    sum_columns,
     to_exponentials,
 )
 from cobayes.theory.vector_math import FUSED, lane_log, use_wide_vectors
@@ -89,45 +88,12 @@ def _scores(totals, replaced, best_cross, log_ratio, num_data, scores):
         scores[lane] = score / num_hypotheses + math.log(num_data)
 
 
-@compiled(fastmath=FUSED)
-def _pairs_with(column, planes, totals, num_data, out):
-    """Compare one column with the first m; results are rows of (4, m * 8)."""
-    use_wide_vectors()
-    entries, sums = np.int64(planes.ctypes.data), np.int64(totals.ctypes.data)
-    result = np.int64(out.ctypes.data)
-    for other in range(out.shape[1] // WIDTH):
-        pair_of_columns(
-            entries + column * num_data * VECTOR_BYTES,
-            entries + other * num_data * VECTOR_BYTES,
-            planes.strides[0],
-            num_data,
-            sums + column * VECTOR_BYTES,
-            sums + other * VECTOR_BYTES,
-            totals.strides[0],
-            result + other * VECTOR_BYTES,
-            out.strides[0],
-        )
-
-
-@compiled(fastmath=FUSED)
-def _sum_last_column(planes, totals, num_data):
-    use_wide_vectors()
-    last = totals.shape[1] // WIDTH - 1
-    sum_column(
-        np.int64(planes.ctypes.data) + last * num_data * VECTOR_BYTES,
-        planes.strides[0],
-        num_data,
-        np.int64(totals.ctypes.data) + last * VECTOR_BYTES,
-        totals.strides[0],
-    )
-
-
 @compiled()
 def _build_tables(planes, totals, num_data, crosses, ratios, pairs):
     """Fill tables (m, m * 8): row b holds the terms of every taught h against b."""
     num_hypotheses = crosses.shape[0]
     for b in range(num_hypotheses):
-        _pairs_with(b, planes, totals, num_data, pairs)
+        pairs_with(b, planes, totals, num_data, pairs)
         crosses[b, :] = pairs[2]
         ratios[b, :] = pairs[3]
         for lane in range(WIDTH):  # a column is no neighbour of its own
@@ -220,7 +186,7 @@ def move_matrices(
     logs_and_inverses(
         planes[0, : proposal + size], planes[1, : proposal + size], planes[2, : proposal + size]
     )
-    sum_columns(planes, num_data, num_hypotheses + 1, totals)
+    sum_columns(planes, 0, num_hypotheses + 1, num_data, totals)
     prepare_totals(totals, num_data)
     _build_tables(planes, totals, num_data, tables[0], tables[1], pairs)
     accepted = 0
@@ -237,9 +203,9 @@ def move_matrices(
             logs_and_inverses(
                 new, planes[1, proposal : proposal + size], planes[2, proposal : proposal + size]
             )
-            _sum_last_column(planes, totals, num_data)
+            sum_columns(planes, num_hypotheses, num_hypotheses + 1, num_data, totals)
             prepare_totals(totals[:, num_hypotheses * WIDTH :], num_data)
-            _pairs_with(num_hypotheses, planes, totals, num_data, pairs)
+            pairs_with(num_hypotheses, planes, totals, num_data, pairs)
             _nearest_with_proposal(column, tables[0], tables[1], pairs, nearest[0], nearest[1])
             log_row(nearest[1])
             _scores(totals, column, nearest[0], nearest[1], num_data, new_scores)

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.theory.column_pairs import VECTOR_BYTES, WIDTH, compare_columns, sum_column
+from cobayes.theory.column_pairs import WIDTH, find_nearest, sum_columns
 from cobayes.theory.vector_math import (
     FUSED,
     lane_exp,
@@ -129,18 +129,6 @@ def to_exponentials(values):
 
 
 @compiled(fastmath=FUSED)
-def sum_columns(planes, num_data, num_hypotheses, totals):
-    """Put the sums over every column of x, x log x and log x into the first three rows."""
-    use_wide_vectors()
-    # Signed like the offsets: Numba would make a float of signed plus unsigned.
-    column, place = np.int64(planes.ctypes.data), np.int64(totals.ctypes.data)
-    for _ in range(num_hypotheses):
-        sum_column(column, planes.strides[0], num_data, place, totals.strides[0])
-        column += num_data * VECTOR_BYTES
-        place += VECTOR_BYTES
-
-
-@compiled(fastmath=FUSED)
 def prepare_totals(totals, num_data):
     """Turn the sums into 1/S, log S, exp(-c), two starting values, sum x log x / S and c."""
     use_wide_vectors()
@@ -166,24 +154,6 @@ def prepare_totals(totals, num_data):
         shrink[k] = lane_exp(-mean_log[k])
     cross[:] = -np.inf
     ratio[:] = np.inf
-
-
-@compiled(fastmath=FUSED)
-def _find_nearest(planes, num_data, num_hypotheses, totals):
-    """Compare all pairs of columns; see `compare_columns` for the meaning of the rows."""
-    use_wide_vectors()
-    column, place = np.int64(planes.ctypes.data), np.int64(totals.ctypes.data)
-    for a in range(num_hypotheses):
-        for b in range(a + 1, num_hypotheses):
-            compare_columns(
-                column + a * num_data * VECTOR_BYTES,
-                column + b * num_data * VECTOR_BYTES,
-                planes.strides[0],
-                num_data,
-                place + a * VECTOR_BYTES,
-                place + b * VECTOR_BYTES,
-                totals.strides[0],
-            )
 
 
 @compiled(fastmath=FUSED)
@@ -218,9 +188,9 @@ def sample_columns(states, planes, totals, num_data, bayes, cooperative):
         fill_uniforms(states, planes[0])
         to_exponentials(planes[0])
         logs_and_inverses(planes[0], planes[1], planes[2])
-        sum_columns(planes, num_data, num_hypotheses, totals)
+        sum_columns(planes, 0, num_hypotheses, num_data, totals)
         prepare_totals(totals, num_data)
-        _find_nearest(planes, num_data, num_hypotheses, totals)
+        find_nearest(planes, num_data, num_hypotheses, totals)
         log_row(totals[4])
         for lane in range(WIDTH):
             rate = 0.0

@@ -8,17 +8,10 @@ wherever it sits. They are meant for positive, finite, normal numbers and check 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from cobayes.compiled import compiled
-
-# Inside compiled code an intrinsic is called without its first argument; types cannot say so.
-lowered: Any = intrinsic
+from cobayes.theory.wide_vectors import use_wide_vectors as use_wide_vectors
 
 # Fused multiply-add and nothing else: a lane's result does not depend on its neighbours.
 FUSED = {"contract"}
@@ -35,40 +28,16 @@ _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
 
 
-@lowered
-def float_to_bits(typingctx, value):  # noqa: ARG001
+@compiled(forceinline=True)
+def float_to_bits(value):
     """Return the bits of a float64 as an unsigned integer."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.uint64(types.float64), generate
+    return np.float64(value).view(np.uint64)
 
 
-@lowered
-def bits_to_float(typingctx, value):  # noqa: ARG001
+@compiled(forceinline=True)
+def bits_to_float(value):
     """Return the float64 that has the given bits."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
-
-
-@lowered
-def use_wide_vectors(typingctx):  # noqa: ARG001
-    """Let the compiler use 512-bit vectors in the function that calls this.
-
-    LLVM stops at 256 bits on processors that once ran slower with more; on today's the
-    loops here gain a third. Processors without such vectors are not affected.
-    """
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        # llvmlite's own `add` admits only attributes that it knows; the set takes any.
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    return np.uint64(value).view(np.float64)
 
 
 @compiled(fastmath=FUSED, forceinline=True)
