@@ -35,7 +35,14 @@ def test_help_lists_every_command_and_no_arguments_show_help(run):
     result = run("--help")
     assert result.exit_code == 0
     assert all(name in result.stdout for name in COMMANDS)
-    assert "Usage" in run().stdout + run().stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("conjecture",)])
+def test_no_arguments_show_help_and_are_no_error(run, arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert "Usage" in result.stdout
+    assert result.stderr == ""
 
 
 def test_version_is_the_packages(run):
@@ -49,6 +56,50 @@ def test_an_unknown_command_is_a_usage_error(run):
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ")
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("info",), "cobayes info"),
+        (("rates", "x.csv", "--seed"), "cobayes rates"),
+        (("conjecture", "check", "tv", "--seed"), "cobayes conjecture check"),
+        (("conjecture", "chek"), "cobayes conjecture"),
+        (("tech",), "cobayes"),
+    ],
+)
+def test_a_usage_error_points_to_the_help_of_its_own_command(run, arguments, command):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"hint: run '{command} --help' to see what it takes."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        ("m.json", f"[[1, {'9' * 400}]]", "is infinite in floating point"),
+        ("m.json", f"[[1, {'9' * 5000}]]", "thousands of digits"),
+        ("m.json", "[" * 100_000, "nests lists too deeply"),
+        ("m.csv", ",,,\n,,,", "is empty"),
+        ("m.csv", "d,A,\nx,1,2\n", "column 3: the hypothesis has no label"),
+    ],
+)
+def test_a_malformed_file_is_exit_code_2(run, tmp_path, name, content, error):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    result = run("info", tmp_path / name)
+    assert result.exit_code == 2
+    assert error in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("", "name of the file to read is empty"), ("x" * 5000 + ".csv", "cannot be read")],
+)
+def test_a_name_that_is_no_files_is_exit_code_2(run, name, error):
+    result = run("info", name)
+    assert result.exit_code == 2
+    assert error in result.stderr
+    assert "folder" not in result.stderr
 
 
 def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monkeypatch):

@@ -178,7 +178,7 @@ def _print(found: list[Ensemble]) -> None:
         (f"not sure after {first.num_rounds}", [_unsure_text(e) for e in found]),
         (
             f"mean belief after {first.num_rounds}",
-            [f"{e.mean()[-1]:.4f} ± {e.stderr()[-1]:.4f}" for e in found],
+            [f"{e.mean()[-1]:.4f} {output.plus_minus()} {e.stderr()[-1]:.4f}" for e in found],
         ),
     ]
     for name, cells in rows:
@@ -203,6 +203,8 @@ def _distribution(found: list[Ensemble]) -> Any:
             for share in shares
         ]
         table.add_row(str(k), *cells)
+    for column in table.columns[1:]:
+        column.no_wrap, column.min_width = True, len("100.0 %")
     return table
 
 
@@ -243,7 +245,7 @@ def _round(number: int | None) -> str:
 
 def _mean_text(ensemble: Ensemble) -> str:
     mean, stderr = _mean_rounds(ensemble)
-    return "unknown" if mean != mean else f"{mean:.2f} ± {stderr:.2f}"
+    return "unknown" if mean != mean else f"{mean:.2f} {output.plus_minus()} {stderr:.2f}"
 
 
 def _unsure_text(ensemble: Ensemble) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from cobayes.cli import streams
+
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
 
@@ -27,6 +29,7 @@ class FriendlyGroup(TyperGroup):
         """Run a command and exit with its code."""
         given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
         options["standalone_mode"] = False
+        streams.never_fail_to_encode()
         with warnings.catch_warnings():
             _show_warnings_in_one_line()
             try:
@@ -41,7 +44,7 @@ class FriendlyGroup(TyperGroup):
             except Exception as error:
                 if is_debugging:
                     raise
-                code = explain(error)
+                code = explain(error, self._command_path(given))
         if code == INTERRUPTED:
             _explain_interrupt(self._interrupt)
         sys.exit(code if isinstance(code, int) else 0)
@@ -54,9 +57,28 @@ class FriendlyGroup(TyperGroup):
             self._interrupt = interrupt
             raise
 
+    def _command_path(self, arguments: list[str]) -> str:
+        """Return the commands that were given; an error of an option does not know its own."""
+        command: Any = self
+        names = ["cobayes"]
+        for argument in arguments:
+            command = getattr(command, "commands", {}).get(argument)
+            if command is None:
+                break
+            names.append(argument)
+        return " ".join(names)
 
-def explain(error: Exception) -> int:
-    """Describe an error on stderr and return the exit code that goes with it."""
+
+def explain(error: Exception, path: str = "cobayes") -> int:
+    """Describe an error on stderr and return the exit code that goes with it.
+
+    Parameters
+    ----------
+    error
+        What a command raised.
+    path
+        The commands that were given, for errors that do not tell them.
+    """
     from cobayes.errors import CobayesError
 
     if isinstance(error, CobayesError):
@@ -64,11 +86,16 @@ def explain(error: Exception) -> int:
         if error.hint:
             _say("hint", error.hint)
         return getattr(error, "exit_code", BAD_INPUT)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        # Where rich has not printed the help text already, it is the message.
+        if str(error):
+            typer.echo(str(error))
+        return 0
     if hasattr(error, "format_message"):  # the usage errors of every version of typer and click
         _say("error", error.format_message())  # type: ignore[attr-defined]
         context = getattr(error, "ctx", None)
-        path = getattr(context, "command_path", None) or "cobayes"
-        _say("hint", f"run '{path} --help' to see what it takes.")
+        known = getattr(context, "command_path", None) or path
+        _say("hint", f"run '{known} --help' to see what it takes.")
         return BAD_INPUT
     _say("error", f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     _say("hint", "run again with --debug for the full traceback.")
@@ -105,4 +132,7 @@ def _say(kind: str, text: str) -> None:
     """Write one line to stderr, its kind in colour where that is shown."""
     colors = {"error": "red", "hint": "cyan", "warning": "yellow", "interrupted": "yellow"}
     line = " ".join(text.split())
-    typer.echo(f"{typer.style(kind + ':', fg=colors[kind], bold=True)} {line}", err=True)
+    start = f"{kind}:"
+    if streams.wants_color():
+        start = typer.style(start, fg=colors[kind], bold=True)
+    typer.echo(f"{start} {line}", err=True)

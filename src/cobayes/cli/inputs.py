@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from cobayes.model import Model
 
 EXAMPLE_PREFIX = "example:"
+
+# Python refuses to read integers of thousands of digits; no position is that far.
+_MANY_DIGITS = 20
 
 MATRIX_HELP = (
     "A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
@@ -53,7 +56,7 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    if text not in model.hypotheses and text.isdecimal():
+    if text not in model.hypotheses and text.isdecimal() and len(text) < _MANY_DIGITS:
         return model.hypothesis_index(int(text))
     return model.hypothesis_index(text)
 
@@ -97,12 +100,19 @@ def read_prior(
 
 
 def _number(text: str, name: str, example: Example | None = None) -> float:
+    # Not fractions.Fraction: it would write out all the digits of 1e99999999.
+    above, has_line, below = text.strip().partition("/")
     try:
-        return float(Fraction(text.strip()))
-    except (ValueError, ZeroDivisionError, OverflowError):
+        if "_" in text:
+            raise ValueError
+        value = float(above) / (float(below) if has_line else 1.0)
+        if not math.isfinite(value):
+            raise ValueError
+        return value
+    except (ValueError, ZeroDivisionError):
         known = f", or a name: {', '.join(example.priors)}" if example is not None else ""
         raise CobayesError(
-            f"the {name} holds {text.strip()!r}, which is not a number.",
+            f"the {name} holds {text.strip()!r}, which is not a finite number.",
             f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{known}.",
         ) from None
 
@@ -118,8 +128,12 @@ def choose_seed(seed: int | None) -> int:
 
 def require_writable(path: Path, purpose: str) -> Path:
     """Return the path of a file to write, or say early why it cannot be written."""
-    if path.is_dir():
+    try:
+        is_folder, has_folder = path.is_dir(), path.parent.is_dir()
+    except OSError as error:
+        raise CobayesError(f"{purpose} cannot be written: {error.strerror}.") from None
+    if is_folder:
         raise CobayesError(f"{path} is a folder; {purpose} needs a file name.")
-    if not path.parent.is_dir():
+    if not has_folder:
         raise CobayesError(f"the folder {path.parent} does not exist.", "make it first.")
     return path

@@ -10,12 +10,16 @@ from typing import Any
 
 import typer
 
+from cobayes.cli import streams
 from cobayes.errors import CobayesError
 
 
 def print_json(content: Any) -> None:
     """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
-    typer.echo(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    if not streams.can_write(text):
+        text = json.dumps(_finite(content), indent=2, ensure_ascii=True, allow_nan=False)
+    typer.echo(text)
 
 
 def _finite(item: Any) -> Any:
@@ -46,9 +50,9 @@ def say(text: str) -> None:
 
 def console() -> Any:
     """Return rich's console for stdout; piped output keeps its width and loses its colours."""
-    from rich.console import Console
+    from cobayes.cli.tables import WideConsole
 
-    return Console(highlight=False)
+    return WideConsole(highlight=False)
 
 
 def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
@@ -59,13 +63,15 @@ def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
     title
         Shown above it.
     columns
-        Heading and justification ("left", "right") of every column.
+        Heading and justification of every column: "left" for text, which may be shortened where
+        there is no room, and "right" for numbers, which may not.
     """
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    made = Table(
+    from cobayes.cli.tables import NumberTable
+
+    made = NumberTable(
         title=Text(title) if title else None,
         title_justify="left",
         title_style="bold",
@@ -75,6 +81,11 @@ def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
     for heading, justify in columns:
         made.add_column(Text(heading), justify=justify)  # type: ignore[arg-type]
     return made
+
+
+def plus_minus() -> str:
+    """Return the sign before a standard error; it is chosen early, as it changes widths."""
+    return "±" if streams.can_write("±") else "+-"
 
 
 def bar(value: float, width: int = 12) -> str:

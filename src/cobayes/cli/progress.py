@@ -21,7 +21,9 @@ class ProgressLine:
         if sys.stderr.isatty():
             from rich.console import Console
 
-            self._status = Console(stderr=True, highlight=False).status("starting ...")
+            console = Console(stderr=True, highlight=False)
+            spinner = "dots" if console.encoding.startswith("utf") else "line"
+            self._status = console.status("starting ...", spinner=spinner)
             self._status.start()
         return self
 

@@ -22,6 +22,9 @@ EPILOG = (
 # Room for "0.1234 ", a bar, and the space around a column of the table.
 _BELIEF_WIDTH, _BAR_WIDTH, _GAP = 7, 10, 3
 
+# Of the strongest other hypothesis' name, in a narrow terminal.
+_FEWEST_LETTERS = 4
+
 
 class RuleChoice(StrEnum):
     """Which rule teacher and learner follow."""
@@ -201,8 +204,12 @@ def _lesson_table(lesson: Lesson, width: int) -> Any:
             cells += [Text(f"{belief[h]:.4f}") for h in others]
         else:
             rival = max(others, key=lambda h: belief[h])
-            cells.append(Text(f"{names[rival]} {belief[rival]:.4f}"))
+            # The number first: where there is no room, the end is cut off.
+            cells.append(Text(f"{belief[rival]:.4f} {names[rival]}"))
         table.add_row(*cells)
     for column in table.columns:
         column.no_wrap = True
+    table.columns[2].min_width = _BELIEF_WIDTH
+    if not shows_all:
+        table.columns[3].min_width = _BELIEF_WIDTH + _FEWEST_LETTERS
     return table

@@ -65,8 +65,7 @@ def require_picture_format(path: str | Path) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = FigureCanvasBase.get_supported_filetypes()
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in known:
-        raise CobayesError(
-            f"{path} has no suffix of a picture format.", "end it in .png, .svg or .pdf."
-        )
+    suffix = Path(path).suffix
+    if suffix.lower().lstrip(".") not in known:
+        found = f"the suffix {suffix!r}, which is no picture format" if suffix else "no suffix"
+        raise CobayesError(f"{path} has {found}.", "end it in .png, .svg or .pdf.")

@@ -1,0 +1,54 @@
+"""Output streams that cannot show every character: plain signs instead of a failure."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+
+_PLAIN_SIGNS = {
+    "█": "#",
+    "▉": "#",
+    "▊": "#",
+    "▋": "#",
+    "▌": "#",
+    "▍": " ",
+    "▎": " ",
+    "▏": " ",
+    "±": "+-",
+    "…": ".",  # one sign for one, as it ends a cell of a table
+    "–": "-",
+    "·": "*",
+    "•": "*",
+}
+_HANDLER = "cobayes.plain"
+
+
+def never_fail_to_encode() -> None:
+    """Let stdout and stderr write a plain sign for each character that they cannot encode."""
+    codecs.register_error(_HANDLER, _plain)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # a notebook's stream has none
+        if reconfigure is not None:
+            reconfigure(errors=_HANDLER)
+
+
+def can_write(text: str) -> bool:
+    """Tell whether stdout can encode a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def wants_color() -> bool:
+    """Tell whether colours are welcome: a NO_COLOR that is not empty says that they are not."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN_SIGNS.get(sign, "?") for sign in found), error.end
