@@ -86,6 +86,4 @@ suppress_warnings = [
     "config.cache",
     # A name in back-quotes may be that of a parameter and, by chance, of several methods.
     "ref.python",
-    # The page on reproducing the figures is optional in a partial copy of the sources.
-    "toc.empty_glob",
 ]

@@ -25,6 +25,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 PAGES = [page for page in PAGES if not {"_build", "gallery"} & set(page.parts)]
 
 FENCE = re.compile(r"^```([\w{}-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A comment right before a block that needs, say, the results of hours.
+NOT_RUN = re.compile(r"<!-- not run: [^>]+ -->\s*$")
+# Commands of minutes or hours: only their options are checked, by listing what they would do.
+LONG = {"reproduce": "--list"}
 WIDTH = "80"
 
 
@@ -71,6 +75,8 @@ def run_page(path: Path, folder: Path) -> list[tuple[int, int, str, str]]:
     with contextlib.chdir(folder):
         for position, block in enumerate(blocks):
             where = f"{path.name}:{block.line(text)}"
+            if NOT_RUN.search(text[: block.start].rsplit("```", 1)[0]):
+                continue
             if block.language == "python":
                 printed = io.StringIO()
                 # The padding makes tracebacks name the page's own lines.
@@ -114,6 +120,8 @@ def run_command(command: str, where: str) -> str | None:
     words = shlex.split(command)
     if words[0] not in ("cobayes", "python"):
         return None
+    if words[0] == "cobayes" and words[1] in LONG and LONG[words[1]] not in words:
+        words.append(LONG[words[1]])
     main = ["-c", "from cobayes.cli import main; main()"] if words[0] == "cobayes" else []
     done = subprocess.run(
         [sys.executable, *main, *words[1:]],
