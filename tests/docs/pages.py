@@ -52,12 +52,13 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def same_output(expected: str, found: str) -> bool:
-    """Compare what a page shows with what was printed; three dots stand for anything."""
+    """Compare what a page shows with what was printed, but for the width of gaps."""
     want, got = (
         "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
         for text in (expected, found)
     )
-    return doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(want, got, flags)
 
 
 def run_page(path: Path, folder: Path) -> list[tuple[int, int, str, str]]:
