@@ -6,7 +6,7 @@ import numpy as np
 
 from cobayes.figures.section import Context, Picture, Section
 from cobayes.figures.stability_cases import shown_directions
-from cobayes.figures.stability_claims import judge_straight, judge_upper_bound
+from cobayes.figures.stability_claims import judge_bounds, judge_straight
 from cobayes.figures.stability_experiments import CaseRates, figure_four
 from cobayes.figures.stability_pictures import direction_colors, draw_rays, ray_key
 from cobayes.figures.stability_tables import data_table, sizes_of
@@ -40,9 +40,8 @@ def build(context: Context) -> Section:
             data_table("figure-4-rank-4", "Figure 4 C, D: success rates", [along, uniform_4]),
         ),
         claims=(
-            judge_straight([disc], "Section 5; Figure 4 A"),
-            judge_straight([along], "Section 5; Figure 4 C"),
-            judge_upper_bound([uniform_3], "Section 5; Figure 4 B"),
+            judge_straight([disc, along], "Section 5; Figure 4 A, C"),
+            judge_bounds([uniform_3, uniform_4], "Section 5; Figure 4 B, D"),
         ),
         sizes=sizes_of(found),
     )
@@ -73,7 +72,7 @@ def _belief_panel(rates: CaseRates) -> Picture:
 
     figure = Figure(figsize=(4.8, 3.5), layout="constrained")
     ax = plot_against_belief(
-        rates.learner_belief, rates.value, rates.teacher_belief, ax=figure.subplots()
+        rates.learner_belief, rates.value, rates.teacher_belief, size=3.4, ax=figure.subplots()
     )
     ax.set_xlabel("learner’s prior in the truth, θᴸ(h)")
     ax.set_ylabel("success rate")
@@ -114,7 +113,11 @@ def _distance_panel(rates: CaseRates) -> Picture:
 
     figure = Figure(figsize=(4.8, 3.5), layout="constrained")
     ax = plot_against_distance(
-        rates.learners.distances, rates.value, rates.teacher_belief, ax=figure.subplots()
+        rates.learners.distances,
+        rates.value,
+        rates.teacher_belief,
+        size=3.4,
+        ax=figure.subplots(),
     )
     ax.set_xlabel(_DISTANCE)
     ax.set_ylabel("success rate")

@@ -39,16 +39,22 @@ def build(context: Context) -> Section:
 
 def _panel(rates: CaseRates, zoom: bool) -> Picture:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(4.8, 4.0), layout="constrained")
-    ax = draw_column_map(rates, figure.subplots(), zoom=zoom, size=11.0)
+    ax = draw_column_map(rates, figure.subplots(), width=215.0 if zoom else None)
     bar = figure.colorbar(ax.collections[0], ax=ax, shrink=0.75, pad=0.02)
+    bar.locator = MaxNLocator(5)
+    bar.update_ticks()
     bar.set_label("success rate")
     bar.outline.set_visible(False)  # type: ignore[operator]
     role = "relevant" if rates.case.column == rates.case.roles.relevant else "irrelevant"
     low, high = float(rates.value.min()), float(rates.value.max())
     if zoom:
-        text = f"The {role} column, enlarged, with a colour scale of its own."
+        text = (
+            f"The disc around the {role} column, enlarged, with a colour scale of its own; ringed "
+            "dots lie on the path and on the line of mixtures."
+        )
     else:
         text = f"Perturbations of the {role} column: {len(rates)} learners."
     return Picture(

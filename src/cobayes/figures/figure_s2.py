@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from cobayes.figures.section import Context, Picture, Section
 from cobayes.figures.stability_cases import Effort, in_symbols
-from cobayes.figures.stability_claims import judge_conjecture, judge_upper_bound
+from cobayes.figures.stability_claims import judge_conjecture
 from cobayes.figures.stability_experiments import CaseRates, all_cases
-from cobayes.figures.stability_pictures import color_limits
+from cobayes.figures.stability_pictures import color_limits, dot_area
 from cobayes.figures.stability_tables import data_table, sizes_of
 from cobayes.plots.style import INK
 
@@ -26,15 +24,12 @@ def build(context: Context) -> Section:
         blocks=(
             f"The learner’s prior lies on {effort.circles} circles around the teacher’s, with "
             f"radii {effort.circle_step:g} to {radius:g} and 6i points on the i-th. The first row "
-            "shows where the disc lies in the triangle of priors; the truth is the lower left "
-            "corner. Below, the disc is enlarged, one row for each matrix.",
+            "shows where the disc lies in the triangle of priors; h is the truth. Below, the disc "
+            "is enlarged, one row for each matrix.",
             _picture(found, radius),
         ),
         data=(data_table("figure-s2", "Figure S2: success rates on discs", found),),
-        claims=(
-            judge_upper_bound(found, "Section 5, on the discs of Figure S2"),
-            judge_conjecture(found, "Conjecture 5.3, on the discs of Figure S2"),
-        ),
+        claims=(judge_conjecture(found, "Conjecture 5.3, on the discs of Figure S2"),),
         sizes=sizes_of(found),
     )
 
@@ -54,10 +49,9 @@ def _picture(found: Sequence[CaseRates], radius: float) -> Picture:
     for ax, rates in zip(axes[0], found[:columns], strict=True):
         plot_position(rates.case.teacher_prior, radius, ax=ax)
         ax.set_title(in_symbols(rates.case.prior), fontsize=12, color=INK)
-    # The points of the outermost circle are as far apart as the circles.
-    spacing = np.sqrt(len(found[0]) / 169.0)
     for ax, rates in zip(axes[1:].flat, found, strict=True):
-        plot_disc(rates.learners.priors, rates.value, limits, size=38.0 / spacing**2, ax=ax)
+        area = dot_area(106.0, len(rates) - 1 + rates.learners.num_left_out)
+        plot_disc(rates.learners.priors, rates.value, limits, size=area, ax=ax)
     for ax, matrix in zip(axes[1:, 0], matrices, strict=True):
         ax.text(
             -0.1,
@@ -78,7 +72,7 @@ def _picture(found: Sequence[CaseRates], radius: float) -> Picture:
         "figure-s2",
         figure,
         f"Success rates over discs of {len(found[0]) - 1} learners; one column for each prior, one "
-        "row for each matrix, one colour scale for all. The white cross is the teacher’s prior.",
+        "row for each matrix, one colour scale for all. The cross is the teacher’s prior.",
         "Twenty-five discs, yellow (success) towards the truth and blue away from it; the lowest "
         f"success rate is {lowest.value.min():.3f}, for {lowest.case.title}.",
         is_wide=True,

@@ -51,7 +51,7 @@ def _drawings(rates: CaseRates) -> tuple[Picture, Picture]:
         if is_near:
             ax.set_aspect("equal")
             ax.set_axis_off()
-            ray_key(ax, loc="upper left", ncols=1)
+            ray_key(ax, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1)
         pictures.append((name, figure))
     (far_name, far), (near_name, near) = pictures
     return (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from cobayes.figures.section import Context, Picture, Section
 from cobayes.figures.stability_claims import (
+    judge_bounds,
     judge_conjecture,
     judge_known_refutations,
-    judge_lower_bound,
-    judge_upper_bound,
 )
 from cobayes.figures.stability_experiments import CaseRates, all_cases
 from cobayes.figures.stability_pictures import grid_of_panels
@@ -19,6 +18,7 @@ def build(context: Context) -> Section:
     context.tell("learners uniform in the tetrahedron, 9 cases")
     found = all_cases(context, "uniform", 4)
     source = "Figure S6"
+    kept = judge_conjecture(found, f"Conjecture 5.3; {source}")
     return Section(
         title="Figure S6: any prior, four hypotheses, and Conjecture 5.3",
         blocks=(
@@ -27,18 +27,16 @@ def build(context: Context) -> Section:
             "what Conjecture 5.3 promises: success greater than 1 − distance/θᵀ(h).",
             _picture(found),
             share_table(found),
-            "These learners keep the promise, as do those of Figures S2 to S5 in the Euclidean "
-            "distance. In general the conjecture is false: with six hypotheses that "
-            "separate on different time scales the Euclidean form fails, and in total variation "
-            "it fails on the paper’s own M₁. Both counter-examples come with cobayes as "
-            "certificates that `cobayes conjecture check` runs again. In the L¹ distance no "
-            "counter-example is known.",
+            f"On these data the conjecture {kept.verdict}. In general it is false: with six "
+            "hypotheses that separate on different time scales the Euclidean form fails, and in "
+            "total variation it fails on the paper’s own M₁. Both counter-examples come with "
+            "cobayes as certificates that `cobayes conjecture check` runs again. In the L¹ "
+            "distance no counter-example is known.",
         ),
         data=(data_table("figure-s6", "Figure S6: success of learners with any prior", found),),
         claims=(
-            judge_upper_bound(found, f"Section 5, on {source}"),
-            judge_lower_bound(found, f"proved in cobayes, on {source}"),
-            judge_conjecture(found, f"Conjecture 5.3; {source}"),
+            judge_bounds(found, f"Section 5, on {source}"),
+            kept,
             *judge_known_refutations(),
         ),
         sizes=sizes_of(found),

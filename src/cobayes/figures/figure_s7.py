@@ -29,8 +29,8 @@ def build(context: Context) -> Section:
             "equal normalised divergence from the truth’s column.",
             _picture(found),
             axes_table(fitted),
-            "The slow direction is not that of the path in general: at some columns the two are "
-            "almost perpendicular.",
+            "The slow direction is not that of the path in general: the two are up to "
+            f"{max(fit.off_curve for _, fit in fitted):.0f}° apart.",
         ),
         data=(
             data_table("figure-s7", "Figure S7: success of learners with another column", found),
@@ -42,18 +42,21 @@ def build(context: Context) -> Section:
 
 def _picture(found: Sequence[CaseRates]) -> Picture:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(9.6, 10.6))
     rows = len(found) // 2
     axes = figure.subplots(rows, 4, gridspec_kw={"width_ratios": [1.15, 1.0, 1.15, 1.0]})
-    figure.subplots_adjust(left=0.045, right=0.945, top=0.965, bottom=0.06, wspace=0.16, hspace=0.1)
+    figure.subplots_adjust(left=0.045, right=0.945, top=0.965, bottom=0.08, wspace=0.16, hspace=0.1)
     for position, rates in enumerate(found):
         row, pair = divmod(position, 2)
-        draw_column_map(rates, axes[row, 2 * pair], zoom=False, size=4.0)
-        near = draw_column_map(rates, axes[row, 2 * pair + 1], zoom=True, size=4.0)
+        draw_column_map(rates, axes[row, 2 * pair])
+        near = draw_column_map(rates, axes[row, 2 * pair + 1], width=112.0)
         box = near.get_position()
         place = (box.x1 + 0.004, box.y0 + 0.12 * box.height, 0.008, 0.76 * box.height)
         bar = figure.colorbar(near.collections[0], cax=figure.add_axes(place))
+        bar.locator = MaxNLocator(4)
+        bar.update_ticks()
         bar.ax.tick_params(labelsize=7, length=2, pad=1)
         bar.outline.set_visible(False)  # type: ignore[operator]
     for ax, title in zip(axes[0], _TITLES, strict=True):
@@ -69,7 +72,7 @@ def _picture(found: Sequence[CaseRates]) -> Picture:
         )
     bar = figure.colorbar(
         axes[0, 0].collections[0],
-        cax=figure.add_axes((0.25, 0.035, 0.5, 0.01)),
+        cax=figure.add_axes((0.25, 0.055, 0.5, 0.01)),
         orientation="horizontal",
     )
     bar.set_label("success rate (first and third column of panels)", fontsize=9.5)

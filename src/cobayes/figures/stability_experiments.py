@@ -142,7 +142,8 @@ def success_shard(
         "count": num_samples,
         "unfinished": sequences.num_unfinished,
         "rounds": int(sequences.lengths.sum()),
-        "squares": (beliefs**2).sum(axis=1),
+        # Of what is missing to one: near certainty the beliefs' own squares would cancel.
+        "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
         "batches": beliefs.reshape(len(beliefs), -1, parameters["batch"]).mean(axis=2).T.copy(),
@@ -306,7 +307,8 @@ def _case_rates(case: Case, effort: Effort, seed: int, point: PointResult) -> Ca
     count = int(found["count"])
     batches = np.asarray(found["batches"])
     value = batches.mean(axis=0)
-    variance = np.maximum(np.asarray(found["squares"]) / count - value**2, 0.0)
+    squares = np.asarray(found["squared_failures"]) / count
+    variance = np.maximum(squares - (1.0 - value) ** 2, 0.0)
     return CaseRates(
         case=case,
         learners=learners_of(case, effort, seed),

@@ -256,11 +256,13 @@ def fit_cone(rates: CaseRates) -> ConeFit:
     falls = rates.batches[:, :1] - rates.batches[:, chosen]
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
+    # Noise may turn the smallest speed negative; a thousandth stands for "next to nothing".
+    least = 1e-3 * float(speeds.max())
     count = len(falls)
-    without = both_ends @ ((count * fall - falls) / (count - 1)).T
+    without = np.maximum(both_ends @ ((count * fall - falls) / (count - 1)).T, least)
     log_ratios = np.log(without.max(axis=0) / without.min(axis=0))
     return ConeFit(
-        slow=float(speeds.min()),
+        slow=max(float(speeds.min()), least),
         fast=float(speeds.max()),
         # Leaving out one batch at a time: the ratio is no mean of the batches' ratios.
         log_ratio_stderr=math.sqrt((count - 1) * float(log_ratios.var())),

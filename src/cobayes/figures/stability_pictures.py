@@ -9,14 +9,15 @@ import numpy as np
 
 from cobayes.figures.stability_cases import in_symbols, shown_directions
 from cobayes.figures.stability_experiments import CaseRates
-from cobayes.plots.style import HYPOTHESIS_COLORS, INK
+from cobayes.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 from cobayes.stability.geometry import spherical_coordinates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RAY_COLORS = HYPOTHESIS_COLORS[:6]
+# Vermilion is left to the lines of bounds and conjectures.
+RAY_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#555555")
 RAY_MARKERS = "os^Dv<"
 _WIDTH = 9.6
 
@@ -135,6 +136,20 @@ def grid_of_panels(
     figure.supxlabel(x_label, fontsize=10, y=0.08 / height)
     figure.supylabel(y_label, fontsize=10, x=0.004)
     return figure
+
+
+def dot_area(width: float, num_points: int) -> float:
+    """Return the area of dots, in square points, that just touch within a disc of circles.
+
+    Parameters
+    ----------
+    width
+        Of the disc as drawn, in points.
+    num_points
+        On all its circles: 3 k (k + 1) for k of them.
+    """
+    circles = round((-1.0 + np.sqrt(1.0 + 4.0 * num_points / 3.0)) / 2.0)
+    return (0.95 * width / (2 * circles)) ** 2
 
 
 def color_limits(values: Sequence[np.ndarray]) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from cobayes.figures.stability_measures import (
     conjecture_bound,
     used_share,
 )
+from cobayes.runs import Estimate
 from cobayes.stability.bounds import Distance, frechet
 
 
@@ -123,7 +124,7 @@ def share_table(found: Sequence[CaseRates]) -> Table:
                 row.append("")
                 continue
             at = int(np.nanargmax(np.where(telling, shares - 2.0 * errors, -np.inf)))
-            text = f"{shares[at]:.3f} ± {errors[at]:.3f}"
+            text = str(Estimate(float(shares[at]), float(errors[at])))
             row.append(Cell(text, "bad") if shares[at] - 4.0 * errors[at] > 1.0 else text)
         rows.append(tuple(row))
     return Table(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-Color = str | tuple[float, ...]
+Color = str | tuple[float, float, float, float]
 
 _EDGE = 0.03
 
@@ -76,7 +76,12 @@ def plot_falls(
 
 
 def plot_against_belief(
-    believed: ArrayLike, values: ArrayLike, teacher_belief: float, *, ax: Axes | None = None
+    believed: ArrayLike,
+    values: ArrayLike,
+    teacher_belief: float,
+    *,
+    size: float = 2.4,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw success rates against the learner's prior in the truth, between the proved bounds.
 
@@ -86,6 +91,8 @@ def plot_against_belief(
         Of all learners, (k,).
     teacher_belief
         theta^T(h).
+    size
+        The dots' diameter, in points.
     ax
         Where to draw; None makes a new figure.
     """
@@ -96,15 +103,22 @@ def plot_against_belief(
     lower, upper = frechet(teacher_belief, corners)
     ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2)
     ax.plot(corners, lower, color=GREY, linewidth=1.0, linestyle=":", zorder=2)
-    ax.plot(believed, values, ".", color=BLUE, markersize=3.0, markeredgewidth=0.0, zorder=3)
+    ax.plot(believed, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
     ax.set_xlim(0.0, 1.0)
+    # Numbers at both ends would run into those of the neighbours.
+    ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
     ax.set_ylim(-_EDGE, 1.0 + _EDGE)
     tidy(ax)
     return ax
 
 
 def plot_against_distance(
-    distances: ArrayLike, values: ArrayLike, teacher_belief: float, *, ax: Axes | None = None
+    distances: ArrayLike,
+    values: ArrayLike,
+    teacher_belief: float,
+    *,
+    size: float = 2.4,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw success rates against the distance of the priors, with Conjecture 5.3's line.
 
@@ -114,12 +128,14 @@ def plot_against_distance(
         Of all learners, (k,).
     teacher_belief
         theta^T(h).
+    size
+        The dots' diameter, in points.
     ax
         Where to draw; None makes a new figure.
     """
     ax = axes_or_new(ax)
     ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)
-    ax.plot(distances, values, ".", color=BLUE, markersize=3.0, markeredgewidth=0.0, zorder=3)
+    ax.plot(distances, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
     ax.set_xlim(0.0, None)
     ax.set_ylim(-_EDGE, 1.0 + _EDGE)
     tidy(ax)
@@ -134,7 +150,7 @@ def plot_disc(
     size: float = 9.0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Colour a disc of the triangle by success, enlarged; the border of the triangle is drawn.
+    """Colour a disc of the triangle by success, enlarged.
 
     Parameters
     ----------
@@ -149,8 +165,6 @@ def plot_disc(
     """
     ax = axes_or_new(ax, size=(3.0, 3.0))
     flat = project(points)
-    closed = CORNERS[[0, 1, 2, 0]]
-    ax.plot(*closed.T, color=GREY, linewidth=0.8, zorder=1)
     ax.scatter(
         *flat.T,
         c=np.asarray(values),
@@ -162,12 +176,14 @@ def plot_disc(
         zorder=2,
         rasterized=True,
     )
-    ax.plot(*flat[0], "+", color="white", markersize=5, markeredgewidth=1.0, zorder=3)
+    ax.plot(*flat[0], "+", color=INK, markersize=6, markeredgewidth=1.2, zorder=3)
     _zoom_to(ax, flat)
     return ax
 
 
-def plot_position(centre: ArrayLike, radius: float, *, ax: Axes | None = None) -> Axes:
+def plot_position(
+    centre: ArrayLike, radius: float, *, truth: str = "h", ax: Axes | None = None
+) -> Axes:
     """Show where a disc around a prior lies in the triangle.
 
     Parameters
@@ -176,6 +192,8 @@ def plot_position(centre: ArrayLike, radius: float, *, ax: Axes | None = None) -
         The prior, (3,).
     radius
         Of the disc, Euclidean in R^3.
+    truth
+        The name of the first corner.
     ax
         Where to draw; None makes a new figure.
     """
@@ -188,6 +206,7 @@ def plot_position(centre: ArrayLike, radius: float, *, ax: Axes | None = None) -
     ax.add_patch(around)
     around.set_clip_path(Polygon(CORNERS, closed=True, transform=ax.transData))
     ax.plot(*middle, ".", color=INK, markersize=4)
+    ax.annotate(truth, CORNERS[0], xytext=(-5, 0), textcoords="offset points", ha="right")
     return ax
 
 
@@ -199,7 +218,8 @@ def plot_column_map(
     limits: tuple[float, float],
     *,
     zoom: bool = False,
-    size: float = 7.0,
+    size: float | Sequence[float] = 7.0,
+    edges: float | Sequence[float] = 0.0,
     ax: Axes | None = None,
 ) -> Axes:
     """Colour perturbed columns of a learner's matrix by success, in the triangle of data.
@@ -217,7 +237,9 @@ def plot_column_map(
     zoom
         Whether to show only where the points are.
     size
-        The points' area, in square points.
+        The points' area, in square points; one for all or for each.
+    edges
+        The width of a dark line around the points; one for all or for each.
     ax
         Where to draw; None makes a new figure.
     """
@@ -228,7 +250,8 @@ def plot_column_map(
         *flat.T,
         c=np.asarray(values),
         s=size,
-        linewidths=0.0,
+        linewidths=edges,
+        edgecolors=INK,
         cmap=COLORMAP,
         vmin=limits[0],
         vmax=limits[1],
@@ -264,14 +287,15 @@ def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None =
     down, around = np.degrees(np.asarray(angles)).T
     ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
     for position, (x, y) in enumerate(zip(around, down, strict=True)):
-        ax.plot(x, y, "o", color=colors[position], markersize=8, markeredgecolor=INK, mew=0.6)
+        color = colors[position]
+        ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
         ax.annotate(
             str(position + 1),
             (x, y),
-            xytext=(6, 4),
-            textcoords="offset points",
-            fontsize=8.5,
-            color=INK,
+            ha="center",
+            va="center_baseline",
+            fontsize=7.5,
+            color="white" if _is_dark(color) else INK,
         )
     ax.set_xlim(-185.0, 185.0)
     ax.set_ylim(185.0, -5.0)
@@ -300,6 +324,13 @@ def shades(values: ArrayLike, *, darkest: float = 0.0, lightest: float = 0.92) -
     return [mpl.colormaps[COLORMAP](darkest + (lightest - darkest) * x) for x in share]
 
 
+def _is_dark(color: Color) -> bool:
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(color)
+    return 0.3 * red + 0.6 * green + 0.1 * blue < 0.55
+
+
 def _zoom_to(ax: Axes, flat: Array) -> None:
     low, high = flat.min(axis=0), flat.max(axis=0)
     half = 0.55 * float((high - low).max())
@@ -311,19 +342,26 @@ def _zoom_to(ax: Axes, flat: Array) -> None:
 
 
 def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str]) -> None:
-    """Write names beside crosses, away from the middle of all three."""
-    middle = crosses.mean(axis=0)
-    for place, name in zip(crosses, names, strict=True):
-        right = place[0] >= middle[0]
+    """Write names beside crosses, each on the side with the most room."""
+    angles = np.radians(np.arange(0.0, 360.0, 45.0))
+    offsets = np.stack([21.0 * np.cos(angles), 12.0 * np.sin(angles)], axis=1)
+    taken = list(crosses)
+    for position, (place, name) in enumerate(zip(crosses, names, strict=True)):
+        # A triangle is some 160 points wide in a panel of a grid.
+        spots = place + offsets / 160.0
+        others = np.array([point for k, point in enumerate(taken) if k != position])
+        room = np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)
+        best = int(np.minimum(room, 0.2).argmax())
+        taken.append(spots[best])
         ax.annotate(
             name,
             place,
-            xytext=(6 if right else -6, 5 if place[1] >= middle[1] else -5),
+            xytext=(float(offsets[best, 0]), float(offsets[best, 1])),
             textcoords="offset points",
-            ha="left" if right else "right",
-            va="bottom" if place[1] >= middle[1] else "top",
+            ha="center",
+            va="center",
             fontsize=8,
             color=INK,
-            zorder=5,
-            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "alpha": 0.7, "lw": 0},
+            zorder=3,
+            bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "alpha": 0.75, "lw": 0},
         )
