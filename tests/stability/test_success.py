@@ -284,3 +284,70 @@ def test_results_print_and_tabulate_with_labels():
     sequences = TeachingSequences.draw(cb.examples["gestures"], "bowl", num_sequences=10, rng=1)
     assert "teaching 'bowl'" in repr(sequences)
     assert len(sequences.to_dataframe()) == 10
+
+
+TWO = [[0.6, 0.3], [0.4, 0.7]]
+
+
+def test_the_standard_error_covers_what_stopping_hides():
+    # Identical agents always succeed; lessons stop at a doubt of 1e-5 and agree with each other.
+    for prior in ([0.5, 0.5], [0.2, 0.8]):
+        rate = cb.success_rate(TWO, hypothesis=0, teacher_prior=prior, num_sequences=2000, rng=1)
+        assert abs(rate.value - 1.0) < 4 * rate.stderr < 1e-4
+        assert rate.sampling_stderr < rate.stderr
+
+
+def test_a_coupling_in_which_nobody_ended_at_what_is_taught_says_so():
+    with pytest.raises(cb.CobayesError, match="never ended at '0', whose prior is 1e-12"):
+        cb.success_rate(
+            TWO,
+            hypothesis=0,
+            teacher_prior=[1e-12, 1 - 1e-12],
+            num_sequences=100,
+            method="coupling",
+            rng=0,
+        )
+
+
+def test_a_handful_of_pairs_is_not_called_certain():
+    seen = 0
+    for seed in range(12):
+        try:
+            rate = cb.success_rate(
+                TWO,
+                hypothesis=0,
+                teacher_prior=[0.01, 0.99],
+                num_sequences=100,
+                method="coupling",
+                rng=seed,
+            )
+        except cb.CobayesError as error:
+            assert "never ended" in error.message
+            continue
+        seen += 1
+        assert abs(rate.value - 1.0) < 4 * rate.stderr
+        assert rate.stderr > 0.05
+    assert seen
+
+
+def test_one_pair_has_no_standard_error():
+    assert np.isnan(cb.coupling(TWO, num_sequences=1, rng=0).stderr).all()
+
+
+def test_one_seed_sequence_gives_the_same_rate_every_time():
+    seeds = np.random.SeedSequence(3)
+    rates = [
+        cb.success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=200, rng=seeds)
+        for _ in range(2)
+    ]
+    assert rates[0].value == rates[1].value
+    assert seeds.n_children_spawned == 0
+
+
+def test_tables_of_a_success_rate_keep_the_labels():
+    model = cb.Model(TWO, ["a", "b"], ["x", "y"])
+    rate = cb.success_rate(model, hypothesis="x", num_sequences=50, rng=0)
+    data = rate.to_xarray()
+    assert list(data.believes.values) == ["x", "y"]
+    assert data.probability.sel(believes="x").item() == rate.value
+    assert data.attrs["taught"] == "x"

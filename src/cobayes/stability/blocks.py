@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
+from cobayes.randomness import spawn_sequences
 from cobayes.rules import Rule
 from cobayes.scaling.lanes import LANES
 from cobayes.stability.marching import Marchers, datum_type
@@ -85,13 +85,7 @@ def root_seed(rng: Any) -> np.random.SeedSequence:
 
     A generator that is handed in gives another seed at every call.
     """
-    try:
-        return np.random.default_rng(rng).spawn(1)[0].bit_generator.seed_seq  # type: ignore[return-value]
-    except TypeError as error:
-        raise CobayesError(
-            f"rng cannot seed independent streams: {error}.",
-            "give a whole number, a SeedSequence or numpy.random.default_rng(...).",
-        ) from error
+    return spawn_sequences(rng, 1)[0]
 
 
 def block_generator(seed: np.random.SeedSequence, number: int) -> np.random.PCG64:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
+from cobayes.intervals import proportion_stderr
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.scaling.lanes import LANES
@@ -20,7 +21,7 @@ from cobayes.stability.blocks import (
     root_seed,
 )
 from cobayes.stability.marching import Marchers, datum_type
-from cobayes.stability.results import SuccessRate
+from cobayes.stability.results import SuccessRate, total_error
 from cobayes.stability.sequences import DOUBT, MAX_ROUNDS
 from cobayes.stability.validation import (
     as_rule,
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+
+# With fewer pairs that end at what is taught, their spread alone is no measure of the error.
+FEW = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,17 +102,25 @@ class Coupling:
                 "give it a positive probability, or teach another hypothesis.",
             )
         taught = float(self.matrix[h].sum())
-        if not taught > 0.0:
+        # Beliefs stop short of certainty, so that a little is left even where none ended at h.
+        num_taught = round(taught * self.num_sequences)
+        if num_taught < 1:
             raise CobayesError(
                 f"in {self.num_sequences} pairs the teacher never ended at {name!r}, whose prior "
                 f"is {self.teacher_prior[h]:.2g}.",
                 'take more sequences, or method="lessons", which teaches it every time.',
             )
+        value, sampling = float(self.given_taught[h, h]), float(self.given_taught_stderr[h, h])
+        if num_taught < FEW:
+            # A handful that all agree shows no spread, which does not make it certain.
+            sampling = max(sampling, proportion_stderr(round(value * num_taught), num_taught))
+        lower = float(self.lower[h, h] / taught)
+        upper = float(min(1.0, self.upper[h, h] / taught))
         return SuccessRate(
-            value=float(self.given_taught[h, h]),
-            stderr=float(self.given_taught_stderr[h, h]),
-            lower=float(self.lower[h, h] / taught),
-            upper=float(min(1.0, self.upper[h, h] / taught)),
+            value=value,
+            stderr=total_error(sampling, lower, upper),
+            lower=lower,
+            upper=upper,
             num_sequences=self.num_sequences,
             num_unfinished=self.num_unfinished,
             outcomes=self.given_taught[h].copy(),
@@ -248,7 +260,8 @@ def run_coupling(
         # The spread of (ends - given * taught), which has mean zero: a ratio of two means.
         spread = total.squares - 2.0 * given * total.products + given**2 * total.taught_squares
         given_stderr = np.sqrt(np.maximum(spread, 0.0)) / (count * taught)
-    variance = np.maximum(total.squares - count * matrix**2, 0.0) / max(count - 1, 1)
+    squares = np.maximum(total.squares - count * matrix**2, 0.0)
+    variance = squares / (count - 1) if count > 1 else np.full_like(squares, np.nan)
     return Coupling(
         matrix=matrix,
         stderr=np.sqrt(variance / count),

@@ -17,6 +17,7 @@ from cobayes.stability.bounds import frechet
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 Array = NDArray[np.float64]
 
@@ -28,10 +29,9 @@ class SuccessRate:
     Attributes
     ----------
     value, stderr : float
-        The estimate and its standard error.
+        The estimate and its standard error, what stopping may hide included.
     lower, upper : float
-        Between which values the estimate would lie if every sequence were taken to its end:
-        what stopping may hide, on top of the standard error.
+        Between which values the estimate would lie if every sequence were taken to its end.
     num_sequences, num_unfinished : int
         How many sequences there were, and how many were cut off.
     outcomes, outcomes_stderr : ndarray
@@ -59,6 +59,12 @@ class SuccessRate:
     hypotheses: tuple[str, ...]
     max_rounds: int
 
+    @property
+    def sampling_stderr(self) -> float:
+        """The part of `stderr` that more sequences make smaller."""
+        hidden = (self.upper - self.lower) / 2.0
+        return math.sqrt(max(self.stderr**2 - hidden**2, 0.0)) if self.stderr >= 0.0 else math.nan
+
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return an interval that covers sampling and unfinished sequences.
 
@@ -67,7 +73,7 @@ class SuccessRate:
         confidence
             Of the normal interval around `lower` and `upper`.
         """
-        reach = normal_quantile(confidence) * self.stderr
+        reach = normal_quantile(confidence) * self.sampling_stderr
         return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -76,6 +82,18 @@ class SuccessRate:
         return pandas.DataFrame(
             {"probability": self.outcomes, "stderr": self.outcomes_stderr},
             index=pandas.Index(self.hypotheses, name="believes"),
+        )
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return how often the learner ends at each hypothesis, with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        return xarray.Dataset(
+            {
+                "probability": (("believes",), self.outcomes.copy()),
+                "stderr": (("believes",), self.outcomes_stderr.copy()),
+            },
+            coords={"believes": list(self.hypotheses)},
+            attrs={"taught": self.hypothesis, "method": self.method},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,7 +231,7 @@ def summarize(
     model = teacher.model
     return SuccessRate(
         value=float(means[hypothesis]),
-        stderr=float(spread[hypothesis] / math.sqrt(count)),
+        stderr=total_error(spread[hypothesis] / math.sqrt(count), lower.mean(), upper.mean()),
         lower=float(lower.mean()),
         upper=float(upper.mean()),
         num_sequences=count,
@@ -225,6 +243,15 @@ def summarize(
         hypotheses=model.hypotheses,
         max_rounds=max_rounds,
     )
+
+
+def total_error(sampling: float, lower: float, upper: float) -> float:
+    """Return a standard error of sampling together with what stopping may hide.
+
+    Half of the width between the bounds counts as one more standard error: where every sequence
+    agrees, that is all the doubt there is.
+    """
+    return float(math.hypot(sampling, (upper - lower) / 2.0))
 
 
 def chances_left(

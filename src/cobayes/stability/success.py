@@ -16,7 +16,8 @@ from cobayes.stability.blocks import root_seed
 from cobayes.stability.coupling import coupled_agents, run_coupling
 from cobayes.stability.results import SuccessRate
 from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
-from cobayes.stability.validation import as_rule, at_least_one
+from cobayes.stability.validation import as_rule, at_least_one, log_prior, require_same_world
+from cobayes.validation import number_between
 
 Method = Literal["lessons", "coupling"]
 
@@ -83,8 +84,8 @@ def success_rate(
     ...                 rng=1).value  # doctest: +SKIP
     0.8
     """
-    if precision is not None and not precision > 0.0:
-        raise CobayesError(f"precision is {precision!r}; expected a positive number.")
+    if precision is not None:
+        number_between(precision, "precision", 0.0, 1.0)
     at_least_one(max_sequences, "max_sequences")
     at_least_one(max_rounds, "max_rounds")
     if method == "lessons":
@@ -117,6 +118,10 @@ def _lessons(
     # A bad learner must be found before the teacher's work is done.
     teacher = as_rule(teacher_matrix)
     learner = teacher if learner_matrix is None else as_rule(learner_matrix)
+    require_same_world(teacher, learner)
+    if learner_prior is not None:
+        position = learner.model.hypothesis_index(teacher.model.hypothesis_index(hypothesis))
+        log_prior(learner, learner_prior, position, "learner's prior")
 
     def run(num_sequences: int, max_rounds: int) -> SuccessRate:
         nonlocal sequences
@@ -170,17 +175,18 @@ def _until(
         if rate.upper - rate.lower > precision and rate.num_unfinished:
             rounds = min(2 * rounds, most_rounds)
         # A sample of one has no standard error: NaN must not count as precise.
-        if not rate.stderr <= precision:
-            needed = count * (rate.stderr / precision) ** 2 if rate.stderr > 0.0 else 2 * count
+        sampling = rate.sampling_stderr
+        if not sampling <= precision:
+            needed = count * (sampling / precision) ** 2 if sampling > 0.0 else 2 * count
             needed = 2 * count if not math.isfinite(needed) else needed
             count = int(min(np.ceil(max(1.1 * needed, count + 1)), max_sequences))
         if count <= rate.num_sequences and rounds == rate.max_rounds:
             break
         rate = run(max(count, rate.num_sequences), rounds)
-    if not (rate.stderr <= precision and rate.upper - rate.lower <= precision):
+    if not (rate.sampling_stderr <= precision and rate.upper - rate.lower <= precision):
         warnings.warn(
             f"the wanted precision of {precision:g} was not reached: standard error "
-            f"{rate.stderr:.2g}, width of what stopping hides {rate.upper - rate.lower:.2g}, "
+            f"{rate.sampling_stderr:.2g}, width of what stopping hides {rate.upper - rate.lower:.2g}, "
             f"after {rate.num_sequences} sequences of up to {rate.max_rounds} rounds.",
             CobayesWarning,
             stacklevel=3,
