@@ -16,15 +16,20 @@ _HOME = {
     "AllExactRounds": "cobayes.theory.exact_results",
     "AtomicMeasure": "cobayes.theory.measures",
     "BI": "cobayes.rules",
+    "Certificate": "cobayes.stability.conjecture",
+    "check_certificate": "cobayes.stability.conjecture",
     "check_invariants": "cobayes.theory.invariants",
     "CobayesError": "cobayes.errors",
     "CobayesWarning": "cobayes.errors",
     "compare_rates": "cobayes.theory.efficiency",
+    "conjectured_success": "cobayes.stability",
     "ConvergenceError": "cobayes.errors",
     "cooperative_inference": "cobayes.rules",
     "CooperativeInference": "cobayes.rules",
     "coupling": "cobayes.stability",
+    "Coupling": "cobayes.stability",
     "empirical_rate": "cobayes.theory.empirical",
+    "EmpiricalRate": "cobayes.theory.empirical",
     "Ensemble": "cobayes.lessons",
     "exact_rounds": "cobayes.theory.exact",
     "exact_rounds_all": "cobayes.theory.exact",
@@ -50,6 +55,8 @@ _HOME = {
     "RateComparison": "cobayes.theory.efficiency",
     "read_model": "cobayes.reading",
     "relevant_hypothesis": "cobayes.theory.rates",
+    "robustness": "cobayes.stability.robustness",
+    "Robustness": "cobayes.stability.robustness",
     "RoundsNeeded": "cobayes.lessons",
     "run_lesson": "cobayes.lessons",
     "run_trajectory": "cobayes.worlds",
@@ -62,12 +69,16 @@ _HOME = {
     "smooth": "cobayes.model",
     "success_bounds": "cobayes.stability",
     "success_rate": "cobayes.stability",
+    "SuccessBounds": "cobayes.stability",
+    "SuccessRate": "cobayes.stability",
+    "SuccessRates": "cobayes.stability",
     "TabularWorld": "cobayes.worlds",
     "taxi_world": "cobayes.worlds",
     "Teacher": "cobayes.lessons",
     "teaching_map": "cobayes.theory.maps",
     "TeachingSequences": "cobayes.stability",
     "Trajectory": "cobayes.worlds",
+    "two_hypothesis_success": "cobayes.stability",
     "update_map": "cobayes.theory.maps",
     "walk_distribution": "cobayes.worlds",
     "WalkDistribution": "cobayes.worlds",
@@ -123,13 +134,24 @@ if TYPE_CHECKING:
     from cobayes.rules import cooperative_inference as cooperative_inference
     from cobayes.scaling import ScalingResult as ScalingResult
     from cobayes.scaling import scale as scale
+    from cobayes.stability import Coupling as Coupling
+    from cobayes.stability import SuccessBounds as SuccessBounds
+    from cobayes.stability import SuccessRate as SuccessRate
+    from cobayes.stability import SuccessRates as SuccessRates
     from cobayes.stability import TeachingSequences as TeachingSequences
+    from cobayes.stability import conjectured_success as conjectured_success
     from cobayes.stability import coupling as coupling
     from cobayes.stability import success_bounds as success_bounds
     from cobayes.stability import success_rate as success_rate
+    from cobayes.stability import two_hypothesis_success as two_hypothesis_success
+    from cobayes.stability.conjecture import Certificate as Certificate
+    from cobayes.stability.conjecture import check_certificate as check_certificate
+    from cobayes.stability.robustness import Robustness as Robustness
+    from cobayes.stability.robustness import robustness as robustness
     from cobayes.theory.advantage import expected_advantage as expected_advantage
     from cobayes.theory.efficiency import RateComparison as RateComparison
     from cobayes.theory.efficiency import compare_rates as compare_rates
+    from cobayes.theory.empirical import EmpiricalRate as EmpiricalRate
     from cobayes.theory.empirical import empirical_rate as empirical_rate
     from cobayes.theory.exact import exact_rounds as exact_rounds
     from cobayes.theory.exact import exact_rounds_all as exact_rounds_all
