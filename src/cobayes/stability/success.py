@@ -187,7 +187,8 @@ def _until(
         warnings.warn(
             f"the wanted precision of {precision:g} was not reached: standard error "
             f"{rate.sampling_stderr:.2g}, width of what stopping hides "
-            f"{rate.upper - rate.lower:.2g}, after {rate.num_sequences} sequences of up to {rate.max_rounds} rounds.",
+            f"{rate.upper - rate.lower:.2g}, after {rate.num_sequences} sequences of up to "
+            f"{rate.max_rounds} rounds.",
             CobayesWarning,
             stacklevel=3,
         )
