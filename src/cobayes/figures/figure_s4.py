@@ -42,7 +42,7 @@ def _directions(seed: int) -> Picture:
     from cobayes.plots.stability_panels import plot_angles
 
     angles = spherical_coordinates(shown_directions(seed))
-    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    figure = Figure(figsize=(5.4, 3.6), layout="constrained")
     plot_angles(angles, direction_colors(seed), ax=figure.subplots())
     away = int((angles[:, 0] > 1.5707963).sum())
     return Picture(
@@ -52,7 +52,6 @@ def _directions(seed: int) -> Picture:
         "corner, the truth; the half-plane θ = 0 contains the second. Below the line a direction "
         "leads away from the truth; the lighter, the farther.",
         f"Fifteen numbered points; {away} of them below the line, away from the truth.",
-        is_wide=True,
     )
 
 
