@@ -82,8 +82,10 @@ def show_measures(title: str, rows: list[dict]) -> None:
     for column in ("measure", "value", "target"):
         table.add_column(column, justify="left" if column == "measure" else "right")
     for row in rows:
-        sign, bound = row["target"].split()
-        is_met = row["value"] >= float(bound) if sign == ">=" else row["value"] <= float(bound)
+        sign, _, bound = row["target"].partition(" ")
+        is_met = not bound or (
+            row["value"] >= float(bound) if sign == ">=" else row["value"] <= float(bound)
+        )
         if not is_met:
             failures.append(f"{row['name']}: {row['value']:.3g}, target {row['target']}")
         table.add_row(row["name"], f"{row['value']:.3g} {row['unit']}", row["target"])

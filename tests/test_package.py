@@ -122,3 +122,10 @@ def test_the_marker_for_typed_packages_ships():
 def test_version_is_the_one_in_the_citation():
     citation = SOURCE.parents[1] / "CITATION.cff"
     assert f"version: {cb.__version__}" in citation.read_text()
+
+
+def test_python_m_cobayes_is_the_command():
+    found = subprocess.run(
+        [sys.executable, "-m", "cobayes", "--version"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == f"cobayes {cb.__version__}"

@@ -67,12 +67,13 @@ class _CompilationNotice(event.Listener):
 
     def __init__(self, patience: float = 1.0) -> None:
         self.patience = patience
+        self._was_given = False
         self._local = threading.local()
 
     def on_start(self, event: event.Event) -> None:  # noqa: ARG002
         depth = getattr(self._local, "depth", 0)
         self._local.depth = depth + 1
-        if depth == 0:
+        if depth == 0 and not self._was_given:
             timer = threading.Timer(self.patience, self._notify)
             timer.daemon = True
             timer.start()
@@ -80,11 +81,12 @@ class _CompilationNotice(event.Listener):
 
     def on_end(self, event: event.Event) -> None:  # noqa: ARG002
         self._local.depth = getattr(self._local, "depth", 1) - 1
-        if self._local.depth == 0:
-            self._local.timer.cancel()
+        timer = getattr(self._local, "timer", None)
+        if self._local.depth == 0 and timer is not None:
+            timer.cancel()
 
-    @staticmethod
-    def _notify() -> None:
+    def _notify(self) -> None:
+        self._was_given = True
         logger.warning("compiling cobayes's numerical code (once; it is cached on disk) ...")
 
 

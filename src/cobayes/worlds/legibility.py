@@ -16,7 +16,7 @@ from cobayes.worlds.base import World
 from cobayes.worlds.trajectory import run_trajectory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Legibility:
     """How legible many walks of one teacher were.
 
@@ -52,6 +52,14 @@ class Legibility:
     num_unfinished: int
     legibility: float
     num_walks: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Legibility({self.teacher_rule} walker, {self.learner_rule} watcher; "
+            f"{100 * self.certainty:g} % sure after {self.rounds:.3g} ± {self.rounds_stderr:.1g} "
+            f"moves ({self.num_unsure} never), at the goal after {self.steps:.3g} ± "
+            f"{self.steps_stderr:.1g} ({self.num_unfinished} never); {self.num_walks} walks)"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
