@@ -96,10 +96,7 @@ def run(
             delete_run(folder, reporter.message)
         with contextlib.closing(open_ledger(folder, experiment)) as ledger:
             return _Run(experiment, folder, ledger, reporter).execute(
-                lambda: (
-                    executor or choose_executor(experiment.shard, jobs=jobs, scheduler=scheduler)
-                ),
-                is_shared=executor is not None,
+                start, is_shared=executor is not None
             )
     finally:
         reporter.close()
