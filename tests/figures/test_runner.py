@@ -77,7 +77,7 @@ def test_processes_and_a_cluster_give_the_bits_of_one_process(tmp_path, monkeypa
         with Runner(jobs=jobs) as runner:
             digests.append(runner.run(plan, tmp_path / str(jobs)).digest)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Runner(scheduler=cluster.scheduler_address) as runner,
     ):
         digests.append(runner.run(plan, tmp_path / "cluster").digest)
