@@ -59,10 +59,12 @@ def _gaps(found: list[CaseRates]) -> str:
 def _picture(found: list[CaseRates]) -> Picture:
     from cobayes.plots.stability_panels import plot_against_belief
 
+    # The more learners, the smaller their dots.
+    size = 30.0 / len(found[0]) ** 0.5
     figure = grid_of_panels(
         found,
         lambda rates, ax: plot_against_belief(
-            rates.learner_belief, rates.value, rates.teacher_belief, ax=ax
+            rates.learner_belief, rates.value, rates.teacher_belief, size=size, ax=ax
         ),
         x_label="learner’s prior in the truth, θᴸ(h)",
         y_label="success rate",

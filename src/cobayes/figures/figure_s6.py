@@ -46,10 +46,12 @@ def build(context: Context) -> Section:
 def _picture(found: list[CaseRates]) -> Picture:
     from cobayes.plots.stability_panels import plot_against_distance
 
+    # The more learners, the smaller their dots.
+    size = 30.0 / len(found[0]) ** 0.5
     figure = grid_of_panels(
         found,
         lambda rates, ax: plot_against_distance(
-            rates.learners.distances, rates.value, rates.teacher_belief, ax=ax
+            rates.learners.distances, rates.value, rates.teacher_belief, size=size, ax=ax
         ),
         x_label="distance of the learner’s prior from the teacher’s",
         y_label="success rate",
