@@ -13,7 +13,7 @@ import numpy as np
 from cobayes.runs import Experiment, Point, RunResult, run
 
 NUM_POINTS = 4
-SHARDS_PER_POINT = 8
+SHARDS_PER_POINT = 32
 SAMPLES_PER_SHARD = 10_000
 
 

@@ -84,7 +84,7 @@ def _judge_lanes(lane_room):
         # The plain step that ends the iteration leaves this much of the error in the factors,
         # and at most that much in a row sum.
         series = rate / (1.0 - rate)
-        in_rows = math.sqrt(max(rate, 0.01))
+        in_rows = math.sqrt(max(rate, 1e-4))
         left = series if series > in_rows else in_rows
         lane_room[ERROR * LANES + lane] = change * left if rate < 1.0 else math.inf
         # Least squares for one or two differences of residuals.
