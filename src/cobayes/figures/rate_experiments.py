@@ -29,7 +29,7 @@ _SECONDS_PER_COMPARISON = 2e-10
 _SHARD_SECONDS = 1.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
-QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22, 26)
+QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
 FULL_ESTIMATES, FEWEST_ESTIMATES = 20, 10
 FULL_PARTICLES, QUICK_PARTICLES = 256, 128
 # A shard's pilot population is shared by its estimates: fewer where each takes half a minute.
