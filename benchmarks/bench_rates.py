@@ -17,6 +17,7 @@ from cobayes.threads import set_num_threads
 
 CASES = ((10, 2), (50, 2), (10, 10), (50, 50))
 REQUIRED_RATIO = 15.0
+TURNS = 4
 
 
 def broadcast_rates(rng, batch: int, n: int, m: int, data_last: bool) -> tuple[float, float]:
@@ -53,20 +54,30 @@ def _fastest(function: Callable[[], object], seconds: float = 0.3) -> float:
 def measure(n: int, m: int) -> dict[str, object]:
     """Time both on matrices of one shape, in nanoseconds per matrix."""
     rng = np.random.default_rng(1)
-    published = min(
-        _fastest(partial(broadcast_rates, rng, batch, n, m, data_last)) / batch
+
+    def published(batch: int, data_last: bool, seconds: float) -> float:
+        return _fastest(partial(broadcast_rates, rng, batch, n, m, data_last), seconds) / batch
+
+    forms = [
+        (batch, data_last)
         for batch in (16, 64, 256, 1024)
         if batch * n * m * m <= 2_500_000
         for data_last in (False, True)
-    )
+    ]
+    best_form = min(forms, key=lambda form: published(*form, 0.1))
     # Calls of some milliseconds, like those of the other form: other programs disturb few of them.
     samples = max(100, (1_500_000 if m == 2 else 3_000_000 // m) // (n * m))
-    ours = _fastest(partial(compare_rates, n, m, samples, rng=1)) / samples
+    times = []
+    # In turns, so that a slow moment of the machine does not hit one of them alone.
+    for _ in range(TURNS):
+        ours = _fastest(partial(compare_rates, n, m, samples, rng=1)) / samples
+        times.append((ours, published(*best_form, 0.3)))
+    ours, theirs = np.min(times, axis=0)
     return {
         "case": f"P and E, {n} x {m}",
         "ours_ns": 1e9 * ours,
-        "published_form_ns": 1e9 * published,
-        "ratio": published / ours,
+        "published_form_ns": 1e9 * theirs,
+        "ratio": theirs / ours,
         "required": REQUIRED_RATIO,
     }
 

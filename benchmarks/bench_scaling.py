@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -57,31 +58,29 @@ def our_lesson(matrix: np.ndarray) -> float:
     return fastest_cold(teach) / NUM_ROUNDS
 
 
+def peer_lesson(scale: Callable[..., np.ndarray], matrix: np.ndarray) -> float:
+    """Return the seconds that one round of a peer's lesson takes."""
+    return fastest_cold(partial(peers.lesson, scale, matrix, NUM_ROUNDS), 0.2, 2) / NUM_ROUNDS
+
+
 def lesson_rows() -> list[dict[str, object]]:
     rows = []
     for size in SIZES:
-        # The number of sweeps depends on the matrix: small ones are averaged over several.
-        seeds = range(8) if size <= 20 else range(1)
-        matrices = [peers.problem(size, size, seed)[0] for seed in seeds]
-
-        def average(procedure, matrices=matrices) -> float:
-            return float(np.mean([procedure(matrix) for matrix in matrices]))
-
-        def played(scale):
-            def seconds(matrix) -> float:
-                return (
-                    fastest_cold(partial(peers.lesson, scale, matrix, NUM_ROUNDS), 0.2, 2)
-                    / NUM_ROUNDS
-                )
-
-            return seconds
-
+        # The number of sweeps depends on the matrix: small ones are averaged over several, and
+        # all three are timed on one before the next, so that a slow moment hits them all.
+        times = []
+        for seed in range(8 if size <= 20 else 1):
+            matrix, _ = peers.problem(size, size, seed)
+            ours = our_lesson(matrix)
+            textbook = peer_lesson(peers.textbook_scale, matrix)
+            times.append((ours, textbook, peer_lesson(peers.pot_scale, matrix)))
+        ours, textbook, pot = (float(value) for value in np.mean(times, axis=0))
         rows.append(
             {
                 "case": f"lesson round {size}x{size}",
-                "ours": average(our_lesson),
-                "textbook": average(played(peers.textbook_scale)),
-                "POT": average(played(peers.pot_scale)),
+                "ours": ours,
+                "textbook": textbook,
+                "POT": pot,
                 "required": {3: {"textbook": 400}, 20: {"textbook": 100}}.get(size, {}),
             }
         )

@@ -14,7 +14,9 @@ from cobayes.theory.random_rates import (
 )
 from cobayes.theory.rate_kernels import LANES, fill_uniforms
 from cobayes.theory.rates import rate_of_convergence
+from cobayes.theory.two_column_kernels import WORK_SIZE, draw_rows
 from cobayes.theory.vector_math import lane_states
+from tests.theory.test_vector_math import xoshiro256plus
 
 SEED = np.random.SeedSequence(2020)
 
@@ -43,21 +45,47 @@ def test_compiled_rates_are_those_of_the_matrices_drawn(shape):
         np.testing.assert_allclose(rates, expected[:-2], rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("n", [2, 3, 10, 51])
+def rows_of_two(num_rows):
+    """Return u and v1 v2 of as many rows, (num_rows, LANES) each, as a chunk draws them."""
+    states = lane_states(SEED, LANES)
+    work = np.empty(WORK_SIZE)
+    drawn = []
+    for start in range(0, num_rows, 8):
+        count = min(8, num_rows - start)
+        draw_rows(states, work, count)
+        planes = work[6 * LANES :].reshape(3, 8, LANES)
+        drawn.append(planes[:2, :count].copy())
+    return np.concatenate(drawn, axis=1)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 10, 51])
 def test_compiled_rates_of_two_columns_are_those_of_the_matrices_drawn(n):
-    v1, v2, u = uniforms(3 * n * LANES).reshape(n, 3, LANES).transpose(1, 2, 0)
-    total = -np.log(v1 * v2)
+    u, product = rows_of_two(n).transpose(0, 2, 1)
+    total = -np.log(product)
     matrices = np.stack([total * u, total * (1 - u)], axis=2)
     for rates, expected in zip(
         sample_mean_rates(n, 2, LANES, SEED), mean_rates(matrices), strict=True
     ):
-        np.testing.assert_allclose(rates, expected, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(rates, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_rows_of_two_are_made_of_the_generators_bits():
+    u, product = rows_of_two(9)
+    states = lane_states(SEED, LANES).reshape(4, LANES)
+    for lane in (0, 1, 63):
+        words = xoshiro256plus(states[:, lane])
+        for row in range(9):
+            first, second = next(words), next(words)
+            assert u[row, lane] == ((first >> 12) + 0.5) / 2**52
+            v1 = ((second >> 32) + 0.5) / 2**32
+            v2 = ((second & 0xFFFFFFFF) + 0.5) / 2**32
+            assert product[row, lane] == v1 * v2
 
 
 def test_two_columns_are_independent_exponentials():
     # Gamma(2) times a uniform split; error rate 1e-6 for each of the three tests.
-    v1, v2, u = uniforms(3 * 20_000)[: 3 * 20_000].reshape(3, -1)
-    total = -np.log(v1 * v2)
+    u, product = rows_of_two(400).reshape(2, -1)
+    total = -np.log(product)
     x, y = total * u, total * (1 - u)
     assert stats.kstest(x, "expon").pvalue > 1e-6
     assert stats.kstest(y, "expon").pvalue > 1e-6

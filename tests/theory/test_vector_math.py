@@ -11,6 +11,7 @@ from cobayes.theory.vector_math import (
     lane_log,
     lane_states,
     next_uniform,
+    quick_log,
 )
 
 MASK = (1 << 64) - 1
@@ -20,6 +21,12 @@ MASK = (1 << 64) - 1
 def apply_log(values, out):
     for k in range(values.size):
         out[k] = lane_log(values[k])
+
+
+@njit
+def apply_quick_log(values, out):
+    for k in range(values.size):
+        out[k] = quick_log(values[k])
 
 
 @njit
@@ -54,7 +61,8 @@ def xoshiro256plus(state):
         s[3] = ((s[3] << 45) | (s[3] >> 19)) & MASK
 
 
-def test_logarithm_is_accurate_to_a_few_units_in_the_last_place():
+def wide_range():
+    """Return positive numbers of every size, many of them close to one."""
     rng = np.random.default_rng(0)
     values = np.concatenate(
         [
@@ -65,11 +73,22 @@ def test_logarithm_is_accurate_to_a_few_units_in_the_last_place():
             [np.sqrt(0.5), np.sqrt(2.0), 2.0**-53, 1.0 - 2.0**-53, 2.0**-1022, 1.0],
         ]
     )
-    values = values[values > 0]
+    return values[values > 0]
+
+
+def test_logarithm_is_accurate_to_a_few_units_in_the_last_place():
+    values = wide_range()
     found = np.empty_like(values)
     apply_log(values, found)
     expected = np.log(values)
     assert np.all(np.abs(found - expected) <= 4 * np.spacing(np.abs(expected)))
+
+
+def test_quick_logarithm_keeps_twelve_digits():
+    values = wide_range()
+    found = np.empty_like(values)
+    apply_quick_log(values, found)
+    np.testing.assert_allclose(found, np.log(values), rtol=1e-12, atol=0)
 
 
 def test_exponential_is_accurate_to_a_few_units_in_the_last_place():

@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError
 from cobayes.labels import is_position
 from cobayes.theory.column_pairs import WIDTH
-from cobayes.theory.rate_kernels import (
-    LANES,
-    add_up,
-    sample_columns,
-    sample_two_columns,
-)
-from cobayes.theory.vector_math import lane_states
+from cobayes.theory.rate_kernels import LANES, add_up, sample_columns
+from cobayes.theory.two_column_kernels import WORK_SIZE, sample_two_columns
+from cobayes.theory.vector_math import aligned_array, lane_states
 
 # So many rates at a time are handed on, to spread the cost of a call.
 _BLOCK_SAMPLES = 1 << 14
@@ -108,7 +104,7 @@ def _rate_blocks(
 
 
 def _draw_pairs(states: NDArray[np.uint64], num_data: int, _: int, num_samples: int):
-    work = np.empty(6 * LANES)
+    work = aligned_array((WORK_SIZE,))
     for start in range(0, num_samples, _BLOCK_SAMPLES):
         count = min(_BLOCK_SAMPLES, num_samples - start)
         rates = np.empty((2, -(-count // LANES), LANES))
@@ -126,11 +122,3 @@ def _draw_groups(states: NDArray[np.uint64], num_data: int, num_hypotheses: int,
         rates = np.empty((2, -(-count // WIDTH), WIDTH))
         sample_columns(states, planes, totals, num_data, rates[0], rates[1])
         yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]
-
-
-def aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return an empty array that starts on a cache line, so that no vector straddles two."""
-    size = int(np.prod(shape))
-    buffer = np.empty(size + 8)
-    start = -(buffer.ctypes.data // 8) % 8
-    return buffer[start : start + size].reshape(shape)

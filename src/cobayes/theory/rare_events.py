@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError, import_optional
 from cobayes.randomness import generator
 from cobayes.theory.column_pairs import WIDTH
-from cobayes.theory.random_rates import aligned_array, check_shape
+from cobayes.theory.random_rates import check_shape
 from cobayes.theory.rare_event_kernels import draw_matrices, move_matrices
 from cobayes.theory.rate_kernels import LANES
-from cobayes.theory.vector_math import lane_states
+from cobayes.theory.vector_math import aligned_array, lane_states
 from cobayes.threads import map_chunks
 from cobayes.validation import number_between, whole_number
 

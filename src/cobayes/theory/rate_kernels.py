@@ -35,66 +35,6 @@ _L = LANES
 
 
 @compiled(fastmath=FUSED)
-def sample_two_columns(states, work, num_data, bayes, cooperative):
-    """Fill two arrays with the mean rates of random n x 2 matrices.
-
-    Two exponentials are G u and G (1 - u) with u uniform and G = -log(v1 v2): then their ratio is
-    u / (1 - u), and one logarithm in three is saved.
-
-    Parameters
-    ----------
-    states
-        (4 * LANES,) unsigned, changed in place.
-    work
-        (6 * LANES,), scratch.
-    num_data
-        The number of rows.
-    bayes, cooperative
-        (blocks, LANES), the results.
-    """
-    use_wide_vectors()
-    offset = math.log(num_data)
-    for block in range(bayes.shape[0]):
-        for k in range(6 * _L):
-            work[k] = 0.0
-        for _ in range(num_data):
-            for k in range(_L):
-                s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
-                v1, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
-                v2, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
-                u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
-                states[k], states[_L + k] = s0, s1
-                states[2 * _L + k], states[3 * _L + k] = s2, s3
-                w = 1.0 - u
-                uw = u * w
-                exponent, fraction = split_exponent(v1 * v2)
-                # One division serves the logarithm and both ratios.
-                inverse = 1.0 / (uw * (fraction + 1.0))
-                total = -log_from_parts(exponent, (fraction - 1.0) * (uw * inverse))
-                inverse *= fraction + 1.0
-                inverse_w = u * inverse
-                log_ratio = lane_log(u * inverse_w)
-                x = total * u
-                y = total * w
-                work[k] += x
-                work[_L + k] += y
-                work[2 * _L + k] += x * log_ratio
-                work[3 * _L + k] += y * log_ratio
-                work[4 * _L + k] += inverse_w
-                work[5 * _L + k] += w * inverse
-        for k in range(_L):
-            rate = 0.5 * (work[2 * _L + k] / work[k] - work[3 * _L + k] / work[_L + k])
-            # sum u/w = sum 1/w - n, and the same with u and w exchanged.
-            ratios = (work[4 * _L + k] - num_data) * (work[5 * _L + k] - num_data)
-            work[k] = rate
-            work[_L + k] = 0.5 * lane_log(ratios) - offset
-        for k in range(_L):
-            bayes[block, k] = work[k]
-        for k in range(_L):
-            cooperative[block, k] = work[_L + k]
-
-
-@compiled(fastmath=FUSED)
 def fill_uniforms(states, out):
     """Fill a flat array, a multiple of LANES long, with uniform numbers."""
     use_wide_vectors()

@@ -9,6 +9,7 @@ wherever it sits. They are meant for positive, finite, normal numbers and check 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes.compiled import compiled
 from cobayes.theory.wide_vectors import use_wide_vectors as use_wide_vectors
@@ -22,6 +23,8 @@ _ONE = np.uint64(0x3FF0000000000000)
 _TWO_TO_52 = np.uint64(0x4330000000000000)
 _HALF_SQRT2 = np.uint64(0x3FE6A09E00000000)
 _CENTRE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E00000000)
+_CUT = np.int64(0x3FE6A09E00000000)
+_EXPONENT_BITS = np.int64(-0x10000000000000)
 _LN2 = 0.6931471805599453
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
@@ -70,6 +73,32 @@ def lane_log(value):
 
 
 @compiled(fastmath=FUSED, forceinline=True)
+def quick_log(value):
+    """Return the natural logarithm, to a relative error of 5e-13, without a division.
+
+    log(1 + t) = t p(t) with a polynomial through Chebyshev's points of
+    sqrt(1/2) - 1 <= t <= sqrt(2) - 1, added up in pairs so that no sum waits for the last one.
+    """
+    bits = np.float64(value).view(np.int64)
+    power = (bits - _CUT) & _EXPONENT_BITS  # the exponent, 2**52 times too large
+    t = np.int64(bits - power).view(np.float64) - 1.0
+    t2 = t * t
+    t4 = t2 * t2
+    a = (1.0000000000002172 + t * -0.49999999998512556) + t2 * (
+        0.3333333331141725 + t * -0.2500000043312815
+    )
+    b = (0.20000003805512753 + t * -0.16666632233794296) + t2 * (
+        0.1428545826094488 + t * -0.12501075399501757
+    )
+    c = (0.11119413052789981 + t * -0.09987366169121653) + t2 * (
+        0.08954162789286713 + t * -0.08317435210903283
+    )
+    d = (0.08750405232693213 + t * -0.08467876411458124) + t2 * 0.04272800730435181
+    series = (a + t4 * b) + t4 * t4 * (c + t4 * d)
+    return np.float64(power) * (_LN2 * 2.0**-52) + t * series
+
+
+@compiled(fastmath=FUSED, forceinline=True)
 def lane_exp(value):
     """Return the exponential of a number between -700 and 700, to 2 units in the last place."""
     shifted = value * (1.0 / _LN2) + _ROUND
@@ -84,12 +113,11 @@ def lane_exp(value):
     return bits_to_float(float_to_bits(p) + (float_to_bits(shifted) << _SIGNIFICAND_BITS))
 
 
-@compiled(fastmath=FUSED, forceinline=True)
-def next_uniform(s0, s1, s2, s3):
-    """Advance one lane of xoshiro256+ and return a uniform number in (0, 1) and its state.
+@compiled(forceinline=True)
+def next_word(s0, s1, s2, s3):
+    """Advance one lane of xoshiro256+ and return 64 random bits and its state.
 
-    The number is (k + 1/2) / 2**52 with k the upper 52 bits, so neither it nor one minus it
-    is ever zero. Blackman and Vigna (2021), ACM Trans. Math. Softw. 47(4), article 36.
+    Blackman and Vigna (2021), ACM Trans. Math. Softw. 47(4), article 36.
     """
     word = s0 + s3
     shifted = s1 << np.uint64(17)
@@ -99,10 +127,32 @@ def next_uniform(s0, s1, s2, s3):
     s0 ^= s3
     s2 ^= shifted
     s3 = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
-    uniform = bits_to_float((word >> np.uint64(12)) | _ONE) - (1.0 - 2.0**-53)
-    return uniform, s0, s1, s2, s3
+    return word, s0, s1, s2, s3
+
+
+@compiled(forceinline=True)
+def word_to_uniform(word):
+    """Return (k + 1/2) / 2**52 with k the upper 52 bits: neither zero nor one."""
+    return bits_to_float((word >> np.uint64(12)) | _ONE) - (1.0 - 2.0**-53)
+
+
+@compiled(forceinline=True)
+def next_uniform(s0, s1, s2, s3):
+    """Advance one lane of xoshiro256+ and return a uniform number in (0, 1) and its state."""
+    word, s0, s1, s2, s3 = next_word(s0, s1, s2, s3)
+    return word_to_uniform(word), s0, s1, s2, s3
 
 
 def lane_states(seed_sequence: np.random.SeedSequence, lanes: int) -> np.ndarray:
     """Return the state of every lane's generator, shape (4 * lanes,), from a seed."""
-    return seed_sequence.generate_state(4 * lanes, np.uint64)
+    states = aligned_array((4 * lanes,)).view(np.uint64)
+    states[:] = seed_sequence.generate_state(4 * lanes, np.uint64)
+    return states
+
+
+def aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an empty array that starts on a cache line, so that no vector straddles two."""
+    size = int(np.prod(shape))
+    buffer = np.empty(size + 8)
+    start = -(buffer.ctypes.data // 8) % 8
+    return buffer[start : start + size].reshape(shape)
