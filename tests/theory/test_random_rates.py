@@ -15,8 +15,8 @@ from cobayes.theory.random_rates import (
 from cobayes.theory.rate_kernels import LANES, fill_uniforms
 from cobayes.theory.rates import rate_of_convergence
 from cobayes.theory.two_column_kernels import WORK_SIZE, draw_rows
-from cobayes.theory.vector_math import lane_states
-from tests.theory.test_vector_math import xoshiro256plus
+from cobayes.vector_math import lane_states
+from tests.test_vector_math import xoshiro256plus
 
 SEED = np.random.SeedSequence(2020)
 

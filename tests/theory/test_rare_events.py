@@ -11,8 +11,8 @@ from cobayes.theory.efficiency import compare_rates
 from cobayes.theory.rare_event_kernels import propose_exponentials
 from cobayes.theory.rare_events import _Population, rare_probability
 from cobayes.theory.rates import rate_of_convergence
-from cobayes.theory.vector_math import aligned_array
 from cobayes.threads import set_num_threads
+from cobayes.vector_math import aligned_array
 
 ROOT = ([1, 2, 3], 0)
 

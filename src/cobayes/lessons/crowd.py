@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.lessons.rounds import draw_crowd, observe_crowd
 from cobayes.lessons.tallies import tally
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.scaling import accelerated, lanes, small
@@ -86,18 +87,16 @@ class Crowd:
             self._stuck[:] = 1  # sweeps cannot be trusted here: verify every one
             left = self.size
         if left:
-            left = 0
-            for g in range(self._shape[0]):
-                left += lanes.rescue_group(
-                    self._matrix,
-                    self._mantissas[g],
-                    self._shifts[g],
-                    self._factors[g],
-                    self._row_scaling[g],
-                    rule.tolerance,
-                    MAX_NEWTON_STEPS,
-                    self._stuck[g],
-                )
+            left = lanes.rescue_crowd(
+                self._matrix,
+                self._mantissas,
+                self._shifts,
+                self._factors,
+                self._row_scaling,
+                rule.tolerance,
+                MAX_NEWTON_STEPS,
+                self._stuck,
+            )
         if left:
             raise ConvergenceError(
                 f"{left} scalings did not converge to {rule.tolerance:g}.",
@@ -121,18 +120,15 @@ class Crowd:
                 not rule.is_nearly_blocks,
                 self._stuck,
             )
-        left = 0
-        for g in range(self._shape[0]):
-            left += small.solve_small_group(
-                self._matrix,
-                self._mantissas[g],
-                self._shifts[g],
-                self._factors[g],
-                self._row_scaling[g],
-                rule.tolerance,
-                self._stuck[g],
-            )
-        return left
+        return small.solve_small_crowd(
+            self._matrix,
+            self._mantissas,
+            self._shifts,
+            self._factors,
+            self._row_scaling,
+            rule.tolerance,
+            self._stuck,
+        )
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for everyone, as a teacher of these hypotheses would.
@@ -145,28 +141,28 @@ class Crowd:
             One uniform number for each, (size,).
         """
         self.answer()
-        taught = self._deal(hypotheses[:, None])[:, 0].astype(np.int64)
-        chance = self._deal(uniforms[:, None])[:, 0]
         data = np.empty((self._shape[0], lanes.LANES), dtype=np.int64)
-        for g in range(self._shape[0]):
-            lanes.draw_group(
-                self._matrix, self._factors[g], self._row_scaling[g], taught[g], chance[g], data[g]
-            )
-        return data.ravel()[: self.size]
+        draw_crowd(
+            self._matrix,
+            self._factors,
+            self._row_scaling,
+            self._deal_one(hypotheses, np.int64),
+            self._deal_one(uniforms, np.float64),
+            data,
+        )
+        return data.reshape(-1)[: self.size]
 
     def observe(self, data: NDArray[np.intp]) -> None:
         """Update everyone's belief with a datum each, (size,)."""
         self.answer()
-        dealt = self._deal(data[:, None])[:, 0].astype(np.int64)
-        for g in range(self._shape[0]):
-            lanes.observe_group(
-                self._matrix,
-                self._factors[g],
-                self._row_scaling[g],
-                dealt[g],
-                self._mantissas[g],
-                self._shifts[g],
-            )
+        observe_crowd(
+            self._matrix,
+            self._factors,
+            self._row_scaling,
+            self._deal_one(data, np.int64),
+            self._mantissas,
+            self._shifts,
+        )
         self._answered = isinstance(self.rule, BI)
 
     def keep(self, chosen: NDArray[np.intp]) -> None:
@@ -235,6 +231,13 @@ class Crowd:
         padded[: self.size] = values
         padded[self.size :] = values[-1]
         return np.ascontiguousarray(padded.reshape(groups, width, -1).swapaxes(1, 2))
+
+    def _deal_one(self, values: NDArray, dtype: type[np.generic]) -> NDArray:
+        """Lay (size,) out as (groups, lanes); spare lanes repeat the last one."""
+        groups, _, width = self._shape
+        if len(values) < groups * width:
+            values = np.pad(values, (0, groups * width - len(values)), mode="edge")
+        return np.ascontiguousarray(values, dtype=dtype).reshape(groups, width)
 
     def _collect(self, values: NDArray) -> NDArray:
         """Undo `_deal`."""

@@ -19,8 +19,6 @@ from cobayes.compiled import compiled
 from cobayes.scaling.newton import newton_until_converged
 
 LANES = 64
-TINY = 2.0**-512
-HUGE = 2.0**512
 
 
 @compiled(fastmath={"contract"})
@@ -107,39 +105,18 @@ def rescue_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, max
 
 
 @compiled()
-def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data):
-    """Draw a datum for every lane from the column of its hypothesis."""
-    num_rows = matrix.shape[0]
-    for lane in range(LANES):
-        h = hypotheses[lane]
-        total = 0.0
-        datum = num_rows - 1
-        for i in range(num_rows):
-            total += row_scaling[i, lane] * matrix[i, h] * factors[h, lane]
-            if uniforms[lane] < total:
-                datum = i
-                break
-        data[lane] = datum
-
-
-@compiled()
-def observe_group(matrix, factors, row_scaling, data, mantissas, shifts):
-    """Multiply every lane's belief by the likelihood of its datum and normalise it."""
-    num_rows, num_columns = matrix.shape
-    for lane in range(LANES):
-        datum = data[lane]
-        common = num_rows * row_scaling[datum, lane]
-        total = 0.0
-        for j in range(num_columns):
-            value = mantissas[j, lane] * (common * matrix[datum, j] * factors[j, lane])
-            mantissas[j, lane] = value
-            total += value if shifts[j, lane] == 0 else 0.0
-        for j in range(num_columns):
-            value = mantissas[j, lane] / total
-            if value < TINY and value > 0.0:
-                value *= HUGE
-                shifts[j, lane] += 1
-            elif value >= 1.0 and shifts[j, lane] > 0:
-                value *= TINY
-                shifts[j, lane] -= 1
-            mantissas[j, lane] = value
+def rescue_crowd(matrix, mantissas, shifts, factors, row_scaling, tolerance, max_steps, stuck):
+    """Do for every group what `rescue_group` does; return how many stay stuck."""
+    num_stuck = 0
+    for g in range(factors.shape[0]):
+        num_stuck += rescue_group(
+            matrix,
+            mantissas[g],
+            shifts[g],
+            factors[g],
+            row_scaling[g],
+            tolerance,
+            max_steps,
+            stuck[g],
+        )
+    return num_stuck

@@ -277,3 +277,14 @@ def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance
     for at in range(LANES):
         stuck[at] = 1 if room[active * LANES + at] > 0.0 else 0
     return num_active
+
+
+@compiled()
+def solve_small_crowd(matrix, mantissas, shifts, factors, row_scaling, tolerance, stuck):
+    """Do for every group what `solve_small_group` does; return how many lanes are stuck."""
+    num_stuck = 0
+    for g in range(factors.shape[0]):
+        num_stuck += solve_small_group(
+            matrix, mantissas[g], shifts[g], factors[g], row_scaling[g], tolerance, stuck[g]
+        )
+    return num_stuck

@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 from cobayes.compiled import compiled
 from cobayes.errors import ConvergenceError
 from cobayes.lessons.crowd import Crowd
+from cobayes.lessons.rounds import SCRATCH, draw_group, observe_group
 from cobayes.rules import SCBI, Rule
 from cobayes.scaling import small
 from cobayes.scaling.accelerated import solve_group
-from cobayes.scaling.lanes import (
-    LANES,
-    draw_group,
-    observe_group,
-    rescue_group,
-)
+from cobayes.scaling.lanes import LANES, rescue_group
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
@@ -111,6 +107,7 @@ def _march_groups(
     final_shifts = np.empty((num_columns, LANES), dtype=np.int64)
     chosen = np.empty(LANES, dtype=np.int64)
     taught = np.full(LANES, hypothesis)
+    scratch = np.empty(SCRATCH)
     teaches = hypothesis >= 0
     for g in range(num_groups):
         final_mantissas[:] = mantissas[g]
@@ -134,13 +131,13 @@ def _march_groups(
             if left > 0:
                 return left
             if teaches:
-                draw_group(matrix, factors[g], rows[g], taught, uniforms[row], chosen)
+                draw_group(matrix, factors[g], rows[g], taught, uniforms[row], chosen, scratch)
                 for lane in range(LANES):
                     data[row, lane] = chosen[lane]
             else:
                 for lane in range(LANES):
                     chosen[lane] = data[row, lane]
-            observe_group(matrix, factors[g], rows[g], chosen, mantissas[g], shifts[g])
+            observe_group(matrix, factors[g], rows[g], chosen, mantissas[g], shifts[g], scratch)
             for lane in range(LANES):
                 if teaches:
                     ends = (

@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from cobayes.compiled import compiled
 from cobayes.theory.plain_column_pairs import WIDTH
-from cobayes.theory.vector_math import FUSED, use_wide_vectors
+from cobayes.vector_math import FUSED, use_wide_vectors
 
 # Inside compiled code an intrinsic is called without its first argument; types cannot say so.
 lowered: Any = intrinsic

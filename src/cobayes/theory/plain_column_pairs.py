@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.theory.vector_math import FUSED, use_wide_vectors
+from cobayes.vector_math import FUSED, use_wide_vectors
 
 WIDTH = 8
 # A literal constant in the kernels: the compiler must see how long the lanes are.

@@ -12,7 +12,7 @@ from cobayes.labels import is_position
 from cobayes.theory.column_pairs import WIDTH
 from cobayes.theory.rate_kernels import LANES, add_up, sample_columns
 from cobayes.theory.two_column_kernels import WORK_SIZE, sample_two_columns
-from cobayes.theory.vector_math import aligned_array, lane_states
+from cobayes.vector_math import aligned_array, lane_states
 
 # So many rates at a time are handed on, to spread the cost of a call.
 _BLOCK_SAMPLES = 1 << 14

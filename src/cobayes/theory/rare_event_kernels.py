@@ -21,7 +21,7 @@ from cobayes.theory.rate_kernels import (
     prepare_totals,
     to_exponentials,
 )
-from cobayes.theory.vector_math import FUSED, lane_log, use_wide_vectors
+from cobayes.vector_math import FUSED, lane_log, use_wide_vectors
 
 # cos(pi v / 2) = sum_k (-1)^k (pi/2)^(2k) / (2k)! v^(2k), to the last bit for 0 <= v <= 1.
 _COSINE = tuple((-1.0) ** k * (math.pi / 2) ** (2 * k) / math.factorial(2 * k) for k in range(12))

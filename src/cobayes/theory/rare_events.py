@@ -15,9 +15,9 @@ from cobayes.theory.column_pairs import WIDTH
 from cobayes.theory.random_rates import check_shape
 from cobayes.theory.rare_event_kernels import draw_matrices, move_matrices
 from cobayes.theory.rate_kernels import LANES
-from cobayes.theory.vector_math import aligned_array, lane_states
 from cobayes.threads import map_chunks
 from cobayes.validation import number_between, whole_number
+from cobayes.vector_math import aligned_array, lane_states
 
 if TYPE_CHECKING:
     import pandas as pd

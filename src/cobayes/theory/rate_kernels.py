@@ -19,7 +19,7 @@ import numpy as np
 
 from cobayes.compiled import compiled
 from cobayes.theory.column_pairs import WIDTH, find_nearest, sum_columns
-from cobayes.theory.vector_math import (
+from cobayes.vector_math import (
     FUSED,
     lane_exp,
     lane_log,

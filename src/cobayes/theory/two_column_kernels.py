@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.theory.vector_math import (
+from cobayes.vector_math import (
     FUSED,
     bits_to_float,
     lane_log,

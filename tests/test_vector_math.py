@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from cobayes.theory.vector_math import (
+from cobayes.vector_math import (
     bits_to_float,
     float_to_bits,
     lane_exp,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.compiled import compiled
-from cobayes.theory.wide_vectors import use_wide_vectors as use_wide_vectors
+from cobayes.wide_vectors import use_wide_vectors as use_wide_vectors
 
 # Fused multiply-add and nothing else: a lane's result does not depend on its neighbours.
 FUSED = {"contract"}
