@@ -4,13 +4,66 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from cobayes.compiled import REASSOCIATE, compiled
 from cobayes.lessons.statistics import BIN_WIDTH, NUM_BINS, WIDEST
+from cobayes.scaling.lanes import LANES
+from cobayes.vector_math import lane_log
 
 SHIFT_LOG = 512.0 * math.log(2.0)
+BINS_PER_UNIT = round(1.0 / BIN_WIDTH)
+# More than any belief is ever shifted.
+NO_SHIFT = 2**62
 
 
 @compiled(fastmath=REASSOCIATE)
+def _summarise(mantissas, shifts, count):
+    """Return mean and sum of squared deviations of the first lanes' beliefs, (lanes,) each."""
+    total = 0.0
+    for lane in range(count):
+        total += mantissas[lane] if shifts[lane] == 0 else 0.0
+    mean = total / count
+    squares = 0.0
+    for lane in range(count):
+        gap = (mantissas[lane] if shifts[lane] == 0 else 0.0) - mean
+        squares += gap * gap
+    return mean, squares
+
+
+@compiled()
+def _log_odds(mantissas, shifts, hypothesis, least, odds):
+    """Fill the log-odds of the truth in every lane, or infinity where they are beyond all bins.
+
+    The other beliefs are summed on the scale of the largest of them, `least`.
+    """
+    num_hypotheses = mantissas.shape[0]
+    for lane in range(LANES):
+        least[lane] = NO_SHIFT
+        odds[lane] = 0.0
+    for j in range(num_hypotheses):
+        if j != hypothesis:
+            for lane in range(LANES):
+                shift = shifts[j, lane] if mantissas[j, lane] > 0.0 else NO_SHIFT
+                least[lane] = shift if shift < least[lane] else least[lane]
+    for j in range(num_hypotheses):
+        if j != hypothesis:
+            for lane in range(LANES):
+                odds[lane] += mantissas[j, lane] if shifts[j, lane] == least[lane] else 0.0
+    for lane in range(LANES):
+        rest = odds[lane]
+        odds[lane] = mantissas[hypothesis, lane] / rest if rest > 0.0 else math.inf
+    for lane in range(LANES):
+        ratio = odds[lane]
+        # The logarithm is made for positive, finite numbers.
+        log_ratio = lane_log(ratio if (ratio > 0.0) & (ratio < math.inf) else 1.0)
+        log_ratio = log_ratio if ratio > 0.0 else -math.inf
+        odds[lane] = log_ratio if ratio < math.inf else math.inf
+    for lane in range(LANES):
+        odds[lane] -= SHIFT_LOG * (shifts[hypothesis, lane] - least[lane])
+
+
+@compiled()
 def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, histogram, first_sure):
     """Summarise the beliefs of a crowd after a round.
 
@@ -31,40 +84,29 @@ def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, his
     first_sure
         In and out: the first round at which each one was sure.
     """
-    num_groups, num_hypotheses, width = mantissas.shape
-    for j in range(num_hypotheses):
-        total = 0.0
-        for g in range(num_groups):
-            for lane in range(min(width, size - g * width)):
-                total += mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
-        average = total / size
-        spread = 0.0
-        for g in range(num_groups):
-            for lane in range(min(width, size - g * width)):
-                belief = mantissas[g, j, lane] if shifts[g, j, lane] == 0 else 0.0
-                spread += (belief - average) * (belief - average)
-        mean[j] = average
-        squares[j] = spread
-    for one in range(size):
-        g, lane = one // width, one % width
-        belief = mantissas[g, hypothesis, lane]
-        # The others are summed on the scale of the largest of them.
-        least = shifts[g, hypothesis, lane] + 1_000_000
+    num_groups, num_hypotheses, _ = mantissas.shape
+    least = np.empty(LANES, dtype=np.int64)
+    odds = np.empty(LANES)
+    mean[:] = 0.0
+    squares[:] = 0.0
+    for g in range(num_groups):
+        start = g * LANES
+        count = min(LANES, size - start)
         for j in range(num_hypotheses):
-            if j != hypothesis and mantissas[g, j, lane] > 0.0 and shifts[g, j, lane] < least:
-                least = shifts[g, j, lane]
-        rest = 0.0
-        for j in range(num_hypotheses):
-            if j != hypothesis and shifts[g, j, lane] == least:
-                rest += mantissas[g, j, lane]
-        odds = math.log(belief / rest) - SHIFT_LOG * (shifts[g, hypothesis, lane] - least)
-        if not odds < WIDEST:
-            place = NUM_BINS - 1
-        elif odds < -WIDEST:
-            place = 0
-        else:
-            place = min(int((odds + WIDEST) / BIN_WIDTH), NUM_BINS - 1)
-        histogram[place] += 1
-        is_sure = shifts[g, hypothesis, lane] == 0 and belief >= level
-        if is_sure and round_ < first_sure[one]:
-            first_sure[one] = round_
+            # Groups are merged one after the other, as Chan, Golub and LeVeque do it.
+            own_mean, own_squares = _summarise(mantissas[g, j], shifts[g, j], count)
+            gap = own_mean - mean[j]
+            mean[j] += gap * (count / (start + count))
+            squares[j] += own_squares + gap * gap * (start * count / (start + count))
+        _log_odds(mantissas[g], shifts[g], hypothesis, least, odds)
+        for lane in range(LANES):
+            place = (odds[lane] + WIDEST) * BINS_PER_UNIT
+            place = place if place > 0.0 else 0.0
+            odds[lane] = place if place < NUM_BINS - 1 else NUM_BINS - 1
+        for lane in range(count):
+            histogram[np.uint64(odds[lane])] += 1
+        for lane in range(count):
+            belief = mantissas[g, hypothesis, lane]
+            is_sure = (shifts[g, hypothesis, lane] == 0) & (belief >= level)
+            earlier = first_sure[start + lane]
+            first_sure[start + lane] = round_ if is_sure & (round_ < earlier) else earlier
