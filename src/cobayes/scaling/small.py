@@ -24,9 +24,9 @@ MAX_STEPS = 16
 LONGEST_STEP = 1.0
 
 # Where the numbers of a group lie, in units of LANES: factors, column sums, totals, pair sums,
-# weights, active lanes, errors.
-_SUMS_3, _TOTALS_3, _PAIRS_3, _WEIGHTS_3, _ACTIVE_3, _ERRORS_3, _SIZE_3 = 3, 6, 9, 12, 15, 16, 17
-_SUMS_4, _TOTALS_4, _PAIRS_4, _WEIGHTS_4, _ACTIVE_4, _ERRORS_4, _SIZE_4 = 4, 8, 12, 18, 22, 23, 24
+# weights, active lanes, the last step.
+_SUMS_3, _TOTALS_3, _PAIRS_3, _WEIGHTS_3, _ACTIVE_3, _LAST_3, _SIZE_3 = 3, 6, 9, 12, 15, 16, 17
+_SUMS_4, _TOTALS_4, _PAIRS_4, _WEIGHTS_4, _ACTIVE_4, _LAST_4, _SIZE_4 = 4, 8, 12, 18, 22, 23, 24
 
 
 @compiled(inline="always")
@@ -35,6 +35,17 @@ def _growth(step):
     step = step if step < LONGEST_STEP else LONGEST_STEP
     step = step if step > -LONGEST_STEP else -LONGEST_STEP
     return 1.0 + step * (1.0 + step * (0.5 + step * (1.0 / 6.0 + step * (1.0 / 24.0))))
+
+
+@compiled(inline="always")
+def _is_done(length, before, tolerance):
+    """Tell whether a step ends the iteration, from its length and that of the step before.
+
+    Newton's steps shrink quadratically, s' = C s**2: two of them tell how long the next would
+    be, so it need not be taken to see that it is within the tolerance.
+    """
+    is_next_short = length * length * length <= 0.1 * tolerance * (before * before)
+    return (length <= tolerance) | ((length * length <= 0.01 * tolerance) & is_next_short)
 
 
 @compiled(fastmath={"contract"})
@@ -65,8 +76,9 @@ def _sum_rows_3(matrix, room):
 
 
 @compiled(fastmath={"contract"})
-def _step_3(room):
-    """Take one Newton step in every active lane; its length is the error before it."""
+def _step_3(room, tolerance):
+    """Take one Newton step in every active lane; return how many are not done."""
+    num_active = 0
     for at in range(LANES):
         w0, w1, w2 = room[at], room[LANES + at], room[2 * LANES + at]
         s0 = room[_SUMS_3 * LANES + at]
@@ -108,7 +120,11 @@ def _step_3(room):
         room[at] = w0 * f0 if active else w0
         room[LANES + at] = w1 * f1 if active else w1
         room[2 * LANES + at] = w2 * f2 if active else w2
-        room[_ERRORS_3 * LANES + at] = length
+        still = active & (not _is_done(length, room[_LAST_3 * LANES + at], tolerance))
+        room[_LAST_3 * LANES + at] = length
+        room[_ACTIVE_3 * LANES + at] = 1.0 if still else 0.0
+        num_active += 1 if still else 0
+    return num_active
 
 
 @compiled(fastmath={"contract"})
@@ -144,8 +160,9 @@ def _sum_rows_4(matrix, room):
 
 
 @compiled(fastmath={"contract"})
-def _step_4(share, room):
+def _step_4(share, room, tolerance):
     """Do what `_step_3` does, for four columns; `share` is 1 / n."""
+    num_active = 0
     for at in range(LANES):
         w0, w1 = room[at], room[LANES + at]
         w2, w3 = room[2 * LANES + at], room[3 * LANES + at]
@@ -192,18 +209,11 @@ def _step_4(share, room):
         room[LANES + at] = w1 * _growth(step1) if active else w1
         room[2 * LANES + at] = w2 * _growth(step2) if active else w2
         room[3 * LANES + at] = w3 * _growth(step3) if active else w3
-        room[_ERRORS_4 * LANES + at] = length
-
-
-@compiled()
-def _count_active(active, errors, room, tolerance):
-    """Retire the lanes whose last step was within the tolerance; return how many are left."""
-    count = 0
-    for at in range(LANES):
-        still = 0.0 if room[errors * LANES + at] <= tolerance else room[active * LANES + at]
-        room[active * LANES + at] = still
-        count += 1 if still > 0.0 else 0
-    return count
+        still = active & (not _is_done(length, room[_LAST_4 * LANES + at], tolerance))
+        room[_LAST_4 * LANES + at] = length
+        room[_ACTIVE_4 * LANES + at] = 1.0 if still else 0.0
+        num_active += 1 if still else 0
+    return num_active
 
 
 @compiled()
@@ -211,7 +221,6 @@ def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance
     """Scale a matrix of two to four columns to one belief in each lane.
 
     The twin of `accelerated.solve_group`: the same arrays in and out, the same meaning of `stuck`.
-    The measured error of a lane is the length of its last Newton step.
 
     Parameters
     ----------
@@ -247,17 +256,17 @@ def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance
             room[j * LANES + at] = factors[source, at]
             believed = j < num_columns and shifts[source, at] == 0
             room[(width + j) * LANES + at] = num_rows * mantissas[source, at] if believed else 0.0
-    active, errors = (_ACTIVE_4, _ERRORS_4) if width == 4 else (_ACTIVE_3, _ERRORS_3)
+    active, last = (_ACTIVE_4, _LAST_4) if width == 4 else (_ACTIVE_3, _LAST_3)
     room[active * LANES : (active + 1) * LANES] = 1.0
+    room[last * LANES : (last + 1) * LANES] = 0.0
     num_active = LANES
     for _ in range(MAX_STEPS):
         if width == 4:
             _sum_rows_4(columns, room)
-            _step_4(1.0 / num_rows, room)
+            num_active = _step_4(1.0 / num_rows, room, tolerance)
         else:
             _sum_rows_3(columns, room)
-            _step_3(room)
-        num_active = _count_active(active, errors, room, tolerance)
+            num_active = _step_3(room, tolerance)
         if num_active == 0:
             break
     for j in range(num_columns):
