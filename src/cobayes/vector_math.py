@@ -143,6 +143,14 @@ def next_uniform(s0, s1, s2, s3):
     return word_to_uniform(word), s0, s1, s2, s3
 
 
+@compiled()
+def aligned_space(size):
+    """Return a flat array that starts on a cache line, for use in compiled code."""
+    buffer = np.empty(size + 8)
+    start = -(buffer.ctypes.data // 8) % 8
+    return buffer[start : start + size]
+
+
 def lane_states(seed_sequence: np.random.SeedSequence, lanes: int) -> np.ndarray:
     """Return the state of every lane's generator, shape (4 * lanes,), from a seed."""
     states = aligned_array((4 * lanes,)).view(np.uint64)

@@ -137,3 +137,16 @@ def test_a_belief_of_zero_stays_zero():
 def test_entries_too_far_apart_are_refused():
     with pytest.raises(cb.CobayesError, match="span a factor"):
         Crowd(cb.SCBI([[1.0, 1e-200], [1.0, 1.0]]), np.log([0.5, 0.5]), 1)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9, 1e-14])
+@pytest.mark.parametrize("m", [3, 4, 20])
+def test_scalings_are_as_exact_as_asked(m, tolerance):
+    rng = np.random.default_rng(m)
+    rule = cb.SCBI(rng.dirichlet(np.ones(m), size=m).T, tolerance=tolerance)
+    beliefs = np.concatenate([rng.dirichlet(np.full(m, a), size=100) for a in (50, 1)])
+    likelihoods = Crowd(rule, np.log(beliefs), 200).likelihoods
+    rows = (likelihoods * m * beliefs[:, None]).sum(axis=2)
+    # Rounding comes on top.
+    assert np.abs(likelihoods.sum(axis=1) - 1.0).max() <= 2 * tolerance + 1e-14
+    assert np.abs(rows - 1.0).max() <= 2 * tolerance + 1e-14

@@ -17,6 +17,7 @@ import numpy as np
 
 from cobayes.compiled import compiled
 from cobayes.scaling.newton import newton_until_converged
+from cobayes.wide_vectors import use_wide_vectors
 
 LANES = 64
 
@@ -24,6 +25,7 @@ LANES = 64
 @compiled(fastmath={"contract"})
 def multiply(matrix, vectors, out):
     """Fill ``out = matrix @ vectors`` for vectors side by side, four rows at a time."""
+    use_wide_vectors()
     num_rows, num_columns = matrix.shape
     i = 0
     while i + 4 <= num_rows:
