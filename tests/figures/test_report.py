@@ -223,7 +223,7 @@ def test_the_claims_of_all_sections_stand_in_one_table(tmp_path):
     page = report_module.write_page(tmp_path)
     text = " ".join("".join(read(page).text).split())
     assert (
-        "Of 4 claims, 1 hold, 1 hold with exceptions, 1 do not hold, 1 are not decided by these"
+        "Of 4 claims, 1 holds, 1 holds with exceptions, 1 does not hold, 1 is not decided by these"
         in text
     )
     assert text.index("s0 < t") < text.index("s1 < t") < text.index("s3 < t")

@@ -89,12 +89,12 @@ def _claims(sections: Sequence[tuple[str, Path, dict[str, Any]]], files: Sequenc
         return ""
     verdicts = [claim["verdict"] for _, _, claim in found]
     counted = ", ".join(
-        f"{verdicts.count(verdict)} {words}"
-        for verdict, words in (
-            ("holds", "hold"),
-            ("holds except", "hold with exceptions"),
-            ("does not hold", "do not hold"),
-            ("not decided", "are not decided by these data"),
+        f"{verdicts.count(verdict)} {one if verdicts.count(verdict) == 1 else several}"
+        for verdict, one, several in (
+            ("holds", "holds", "hold"),
+            ("holds except", "holds with exceptions", "hold with exceptions"),
+            ("does not hold", "does not hold", "do not hold"),
+            ("not decided", "is not decided by these data", "are not decided by these data"),
         )
         if verdict in verdicts
     )
