@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from importlib import resources
@@ -26,6 +24,7 @@ from cobayes.figures.section import (
     load_section,
     save_section,
 )
+from cobayes.writing import write_text
 
 Tell = Callable[[str], None]
 
@@ -114,11 +113,7 @@ def write_page(folder: Path, formats: Collection[str] = FORMATS) -> Path:
     claims_files = _write_claims(folder, found, formats)
     page = folder / "index.html"
     # Replaced in one step: a reader never sees half a page.
-    handle, partial = tempfile.mkstemp(dir=folder, suffix=".html")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(render_page(found, __version__, claims_files))
-    os.chmod(partial, 0o644)
-    os.replace(partial, page)
+    write_text(page, render_page(found, __version__, claims_files))
     return page
 
 

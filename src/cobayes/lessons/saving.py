@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.writing import write_text
 
 FORMAT = 1
 
@@ -96,14 +95,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
     target = Path(path)
     text = json.dumps({"cobayes_format": FORMAT, **content}, allow_nan=False, indent=1)
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_text(target, text)
     except OSError as error:
         raise CobayesError(f"{target} cannot be written: {error.strerror}.") from error
 
