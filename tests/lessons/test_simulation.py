@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,18 @@ def test_an_ensemble_cannot_be_changed_by_accident():
 def test_bad_input_gets_one_clear_error(changes, message):
     with pytest.raises(cb.CobayesError, match=message):
         ensemble(**changes)
+
+
+def test_memory_does_not_grow_with_the_number_of_lessons():
+    rule = cb.SCBI([[0.6, 0.3], [0.4, 0.7]])
+    peaks = []
+    set_num_threads(1)
+    try:
+        for num_lessons in (1024, 16 * 1024):
+            tracemalloc.start()
+            cb.simulate(rule, 0, num_rounds=400, num_lessons=num_lessons, rng=1, keep_paths=False)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    finally:
+        set_num_threads(None)
+    assert peaks[1] < 1.5 * peaks[0]

@@ -184,7 +184,7 @@ class Crowd:
         round_: int,
         mean: Array,
         squares: Array,
-        histogram: NDArray[np.int64],
+        histogram: NDArray[np.integer],
         first_sure: NDArray[np.int64],
     ) -> None:
         """Add up statistics of the beliefs; see `cobayes.lessons.tallies.tally`."""

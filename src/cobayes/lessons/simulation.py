@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,7 +53,6 @@ class _Block:
     size: int
     means: Array
     squares: Array
-    histogram: NDArray[np.int64]
     first_sure: NDArray[np.int64]
     paths: Array
 
@@ -110,11 +110,18 @@ def simulate(
     sizes = [min(BLOCK, num_lessons - start) for start in range(0, num_lessons, BLOCK)]
     generators = spawn_generators(rng, len(sizes))
     pieces = list(zip(sizes, generators, strict=True))
+    lock = threading.Lock()
+
+    def run(piece: tuple[int, np.random.Generator]) -> _Block:
+        block, counts = _run_block(task, *piece)
+        # Whole numbers add up to the same in any order, so no block's counts need to wait.
+        with lock:
+            np.add(histogram, counts, out=histogram)
+        return block
+
     for start in range(0, len(pieces), WAVE):
-        wave = map_chunks(lambda piece: _run_block(task, *piece), pieces[start : start + WAVE])
-        for block in wave:
+        for block in map_chunks(run, pieces[start : start + WAVE]):
             moments.merge(block.size, block.means, block.squares)
-            histogram += block.histogram
             first_sure += block.first_sure
             paths.append(block.paths)
     return Ensemble(
@@ -133,15 +140,18 @@ def simulate(
     )
 
 
-def _run_block(task: _Task, size: int, rng: np.random.Generator) -> _Block:
-    """Run the lessons of one block, all of them round by round."""
+def _run_block(
+    task: _Task, size: int, rng: np.random.Generator
+) -> tuple[_Block, NDArray[np.uint16]]:
+    """Run the lessons of one block, round by round; return its part and its histogram."""
     teacher = Crowd(task.teacher, task.teacher_prior, size)
     learner = teacher if task.is_shared else Crowd(task.learner, task.learner_prior, size)
     taught = np.full(size, task.hypothesis)
     m = task.learner.model.num_hypotheses
     means = np.empty((task.num_rounds + 1, m))
     squares = np.empty_like(means)
-    histogram = np.zeros((task.num_rounds + 1, NUM_BINS), dtype=np.int64)
+    # A block is small enough for its counts to fit.
+    histogram = np.zeros((task.num_rounds + 1, NUM_BINS), dtype=np.uint16)
     first_sure = np.full(size, task.num_rounds + 1)
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
@@ -157,7 +167,7 @@ def _run_block(task: _Task, size: int, rng: np.random.Generator) -> _Block:
         if k in recorded:
             paths[:, recorded[k]] = learner.log_beliefs
     counts = np.bincount(first_sure, minlength=task.num_rounds + 2)
-    return _Block(size, means, squares, histogram, counts, paths)
+    return _Block(size, means, squares, counts, paths), histogram
 
 
 def _validated(

@@ -111,6 +111,11 @@ def empirical_rate(
     -----
     Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The
     slope between two late rounds is used, so that what happens early does not count.
+
+    Where a second hypothesis is nearly as hard to tell from the truth as the relevant one, the
+    two change places at random for some thousand rounds. Until then the log-odds, which follow
+    the harder one at each moment, grow more slowly than the theorems say: by about the spread of
+    the difference over the number of rounds. The standard error does not show this; more rounds do.
     """
     model = checked_rule(rule).model
     column = model.hypothesis_index(hypothesis)
