@@ -52,6 +52,16 @@ def test_the_mean_is_known_when_every_learner_got_there(run):
         assert needed["mean_stderr"] == pytest.approx(rounds.std(ddof=1) / np.sqrt(200))
 
 
+def test_where_some_never_got_there_the_mean_has_a_lower_bound(run):
+    arguments = ("compare", "example:M_5", "--lessons", 300, "--rounds", 6, "--seed", 1)
+    rules = json.loads(run(*arguments, "--json").stdout)["rules"]
+    table = run(*arguments).stdout
+    for rule in rules:
+        needed = rule["rounds_needed"]
+        rounds = np.repeat(np.arange(8), [*needed["counts"], needed["num_unsure"]])
+        assert f"at least {rounds.mean():.1f}" in table
+
+
 def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
     arguments = ("compare", world, "-H", "A", "--lessons", 2000, "--rounds", 60, "--seed", 3)
     first, second = run(*arguments), run(*arguments)

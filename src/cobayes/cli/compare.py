@@ -244,8 +244,14 @@ def _round(number: int | None) -> str:
 
 
 def _mean_text(ensemble: Ensemble) -> str:
+    needed = ensemble.rounds_needed
+    if needed.num_unsure:
+        # Whoever was not sure needs one round more than were played, or many.
+        known = sum(k * int(count) for k, count in enumerate(needed.counts))
+        least = known + needed.num_unsure * (ensemble.num_rounds + 1)
+        return f"at least {least / ensemble.num_lessons:.1f}"
     mean, stderr = _mean_rounds(ensemble)
-    return "unknown" if mean != mean else f"{mean:.2f} {output.plus_minus()} {stderr:.2f}"
+    return f"{mean:.2f} {output.plus_minus()} {stderr:.2f}"
 
 
 def _unsure_text(ensemble: Ensemble) -> str:

@@ -54,8 +54,10 @@ class Crowd:
             )
         self.rule = rule
         self.size = size
-        self._matrix = np.ascontiguousarray(matrix)
-        self._transposed = np.ascontiguousarray(matrix.T)
+        # Copies: a model's matrix is read-only and a normalised one is not, which to the compiler
+        # are two types, and it would compile everything twice.
+        self._matrix = np.array(matrix, order="C")
+        self._transposed = np.array(matrix.T, order="C")
         n, m = matrix.shape
         groups = -(-size // lanes.LANES)
         self._shape = (groups, m, lanes.LANES)

@@ -16,7 +16,7 @@ from cobayes.compiled import compiled
 from cobayes.errors import ConvergenceError
 from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.rounds import SCRATCH, draw_group, observe_group
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import SCBI
 from cobayes.scaling import small
 from cobayes.scaling.accelerated import solve_group
 from cobayes.scaling.lanes import LANES, rescue_group
@@ -181,13 +181,6 @@ class Marchers(Crowd):
     size
         How many there are.
     """
-
-    def __init__(self, rule: Rule, log_beliefs: Array, size: int) -> None:
-        super().__init__(rule, log_beliefs, size)
-        # A model's matrix is read-only and a normalised one is not: to the compiler these are
-        # two types, and it would compile the kernel twice.
-        self._matrix = self._matrix.copy()
-        self._transposed = self._transposed.copy()
 
     def follow(self, data: NDArray[np.unsignedinteger]) -> None:
         """Observe the same number of data each, (rounds, size)."""
