@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
@@ -24,15 +24,8 @@ _BAR_WIDTH = 16
 
 
 def compare(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
-    hypothesis: Annotated[
-        str | None,
-        typer.Option(
-            "--hypothesis",
-            "-H",
-            help="What is taught: a label, or a position counted from 0. An example knows its own.",
-        ),
-    ] = None,
+    matrix: options.Matrix,
+    hypothesis: options.TaughtHypothesis = None,
     rounds: Annotated[
         int, typer.Option("--rounds", "-k", min=1, help="How many data the teacher may show.")
     ] = 100,
@@ -43,18 +36,9 @@ def compare(
         float,
         typer.Option("--level", help="The belief in the truth from which on a learner is sure."),
     ] = 0.95,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior",
-            help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
-            "uniform if not given.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    prior: options.Prior = None,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(

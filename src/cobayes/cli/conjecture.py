@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobayes.cli import output
+from cobayes.cli import options, output
 
 if TYPE_CHECKING:
     from cobayes.stability.falsifier import Falsifier, SearchReport
@@ -48,10 +48,8 @@ def check(
         int | None,
         typer.Option("--sequences", "-n", min=100, help="Lessons; by default what FILE asks for."),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run a certificate again: measure the success rate in two ways against the conjecture.
 
@@ -118,7 +116,7 @@ def search(
         float,
         typer.Option("--alpha", help="Chance that the whole search claims something false."),
     ] = 0.01,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Search for counter-examples; run it again with the same DIR to go on.
 

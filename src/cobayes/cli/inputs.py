@@ -20,11 +20,6 @@ EXAMPLE_PREFIX = "example:"
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
 
-MATRIX_HELP = (
-    "A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
-    "example:NAME; see 'cobayes examples'."
-)
-
 
 def load_matrix(text: str) -> tuple[Model, Example | None]:
     """Return the model that ``example:NAME`` or a file name stands for, and the example."""

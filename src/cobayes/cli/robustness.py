@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.stability.robustness import Robustness
@@ -22,15 +22,8 @@ MAP_DIVISIONS = 24
 
 
 def robustness(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
-    hypothesis: Annotated[
-        str | None,
-        typer.Option(
-            "--hypothesis",
-            "-H",
-            help="What is taught: a label, or a position counted from 0. An example knows its own.",
-        ),
-    ] = None,
+    matrix: options.Matrix,
+    hypothesis: options.TaughtHypothesis = None,
     teacher_prior: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +52,8 @@ def robustness(
     max_rounds: Annotated[
         int, typer.Option("--max-rounds", min=1, help="Where to cut off a lesson.")
     ] = 10_000,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(
