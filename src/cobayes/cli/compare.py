@@ -54,9 +54,7 @@ def compare(
     target = inputs.find_hypothesis(hypothesis, model, example)
     first_belief = inputs.read_prior(prior, model, example, name="prior")
     if plot is not None:
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(inputs.require_writable(plot, "--plot"))
+        inputs.require_picture_file(plot, "--plot")
 
     import numpy as np
 
@@ -240,8 +238,8 @@ def _unsure_text(ensemble: Ensemble) -> str:
 def _save(found: list[Ensemble], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes.errors import CobayesError
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
+    from cobayes.plots.overview import save_picture
 
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     upper, lower = figure.subplots(2, 1)
@@ -252,7 +250,4 @@ def _save(found: list[Ensemble], path: Path) -> None:
         f"{first.model.hypotheses[first.hypothesis]}, {first.num_lessons:,} lessons by each rule",
         loc="left",
     )
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+    save_picture(figure, path)

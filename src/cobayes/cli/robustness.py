@@ -74,10 +74,7 @@ def robustness(
     theirs = inputs.read_prior(learner_prior, model, example, name="learner's prior")
     other = None if learner_matrix is None else inputs.load_matrix(learner_matrix)[0]
     if plot is not None:
-        inputs.require_writable(plot, "--plot")
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(plot)
+        inputs.require_picture_file(plot, "--plot")
 
     from cobayes.stability.robustness import robustness as estimate
 
@@ -148,7 +145,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
 def _draw(result: Robustness, model, other, target: int, own, seed: int, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes.errors import CobayesError
+    from cobayes.plots.overview import save_picture
     from cobayes.plots.stability import plot_directions, plot_robustness_map
 
     is_map = model.num_hypotheses == 3
@@ -165,7 +162,4 @@ def _draw(result: Robustness, model, other, target: int, own, seed: int, path: P
     else:
         plot_directions(result, ax=ax)
         ax.set_title(f"teaching {result.rate.hypothesis}: most dangerous mistakes", loc="left")
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+    save_picture(figure, path)

@@ -65,13 +65,10 @@ def teach(
     target = inputs.find_hypothesis(hypothesis, model, example)
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    for path, purpose in ((csv, "--csv"), (plot, "--plot")):
-        if path is not None:
-            inputs.require_writable(path, purpose)
+    if csv is not None:
+        inputs.require_writable(csv, "--csv")
     if plot is not None:
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(plot)
+        inputs.require_picture_file(plot, "--plot")
 
     from cobayes.lessons import Learner, Teacher, run_lesson
     from cobayes.rules import BI, SCBI
