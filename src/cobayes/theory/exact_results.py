@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import import_optional, unteachable
 from cobayes.model import Model
 
 if TYPE_CHECKING:
@@ -136,11 +136,7 @@ class AllExactRounds:
         """
         column = self.model.hypothesis_index(hypothesis)
         if np.isnan(self.means[0, column]).any():
-            raise CobayesError(
-                f"the prior in the hypothesis to teach, {self.model.hypotheses[column]!r}, is "
-                "zero; no data can ever raise it, so teaching is impossible.",
-                "give it a positive probability, or teach another hypothesis.",
-            )
+            raise unteachable(self.model.hypotheses[column], "prior")
         return ExactRounds(
             self.model,
             self.rule_name,
