@@ -84,7 +84,7 @@ def compare(
         return
     _print(found)
     if seed is None:
-        output.say(f"seed {used_seed} (add --seed {used_seed} to see the same numbers again)")
+        output.say_seed(used_seed, "see the same numbers")
 
 
 def _summary(ensemble: Ensemble) -> dict[str, Any]:

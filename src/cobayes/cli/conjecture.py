@@ -89,7 +89,7 @@ def check(
                 markup=False,
             )
         if seed is None:
-            output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+            output.say_seed(used_seed, "get the same numbers")
     if not (outcome.is_confirmed or outcome.is_proved):
         raise typer.Exit(NOT_CONFIRMED)
 
@@ -147,11 +147,7 @@ class _Notifier:
 
 def _print_report(report: SearchReport, folder: Path) -> None:
     console = output.console()
-    table = output.table(
-        f"search against Conjecture 5.3, {report.distance} distance",
-        [("", "left"), ("", "left")],
-    )
-    table.show_header = False
+    table = output.facts(f"search against Conjecture 5.3, {report.distance} distance")
     table.add_row("candidates", f"{report.num_candidates} in {report.seconds / 60.0:.1f} minutes")
     table.add_row("tests", f"{report.num_tests}, false-alarm rate {report.alpha:g} in all")
     if report.slope is not None and report.worst is not None:

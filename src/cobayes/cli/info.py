@@ -43,8 +43,7 @@ def info(
     from cobayes.labels import shorten
 
     console = output.console()
-    facts = output.table(example.title if example is not None else matrix, [("", "left")] * 2)
-    facts.show_header = False
+    facts = output.facts(example.title if example is not None else matrix)
     for name, value in (
         ("shape", f"{model.num_data} data x {model.num_hypotheses} hypotheses"),
         ("data", shorten(model.data)),

@@ -60,7 +60,7 @@ def rates(
     if comparison is not None:
         _print_comparison(comparison)
         if seed is None:
-            output.say(f"seed {used_seed} (add --seed {used_seed} to draw the same matrices again)")
+            output.say_seed(used_seed, "draw the same matrices")
 
 
 def _rates_of(model: Model) -> list[dict[str, Any]]:

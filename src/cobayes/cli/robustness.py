@@ -98,7 +98,7 @@ def robustness(
         return
     _print(result, is_own_learner=theirs is not None or other is not None)
     if seed is None:
-        output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+        output.say_seed(used_seed, "get the same numbers")
 
 
 def _print(result: Robustness, *, is_own_learner: bool) -> None:
@@ -106,11 +106,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
     rate, names = result.rate, result.rate.hypotheses
     low, high = rate.interval()
     who = "this learner" if is_own_learner else "a learner as the teacher imagines it"
-    table = output.table(
-        f"teaching {rate.hypothesis} to {who}",
-        [("", "left"), ("", "right")],
-    )
-    table.show_header = False
+    table = output.facts(f"teaching {rate.hypothesis} to {who}", "right")
     table.add_row("success rate", f"{rate.value:.4f} ± {rate.stderr:.1g}")
     table.add_row("95 % interval", f"{low:.4f} to {high:.4f}")
     table.add_row(
@@ -129,8 +125,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
     prior = ", ".join(
         f"{name}={value:.4g}" for name, value in zip(names, result.worst_prior, strict=True)
     )
-    worst = output.table("most dangerous mistake about its prior", [("", "left"), ("", "left")])
-    worst.show_header = False
+    worst = output.facts("most dangerous mistake about its prior")
     worst.add_row("direction", result.describe_direction())
     worst.add_row("for example", prior)
     worst.add_row(

@@ -144,7 +144,7 @@ def _print_lessons(lessons: list[Lesson], seed: int, *, is_given: bool) -> None:
         )
         console.print(f"final belief in {lessons[0].hypothesis_label}: {summary}", markup=False)
     if not is_given and lessons[0].num_rounds:
-        output.say(f"seed {seed} (add --seed {seed} to see the same lesson again)")
+        output.say_seed(seed, "see the same lesson")
 
 
 def _lesson_table(lesson: Lesson, width: int) -> Any:

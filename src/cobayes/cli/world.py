@@ -100,7 +100,7 @@ def world(
     _play(walks)
     _print_tables(walks)
     if seed is None and (moves is not MovesChoice.plan):
-        output.say(f"seed {used_seed} (add --seed {used_seed} to see the same walk again)")
+        output.say_seed(used_seed, "see the same walk")
 
 
 def _make_world(
