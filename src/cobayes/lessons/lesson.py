@@ -14,8 +14,8 @@ from cobayes.errors import CobayesError
 from cobayes.freezing import freeze
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
-from cobayes.lessons.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.model import Model, require_same_world
+from cobayes.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
@@ -120,12 +120,15 @@ class Lesson:
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""
         return rounds_dataset(
-            self.log_beliefs,
-            self.teacher_log_beliefs,
+            {
+                "belief": self.beliefs,
+                "log_belief": self.log_beliefs,
+                "teacher_belief": self.teacher_beliefs,
+            },
             "hypothesis",
             self.model.hypotheses,
-            {"datum": ["", *self.data_labels]},
             {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
+            {"datum": ["", *self.data_labels]},
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.labels import is_position
-from cobayes.lessons.round_tables import rounds_dataframe, rounds_dataset
+from cobayes.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.rules import Rule
 from cobayes.worlds.agents import RuleName, WorldLearner, WorldTeacher
 from cobayes.worlds.base import State, World
@@ -124,18 +124,21 @@ class Trajectory:
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, moves and states as a Dataset with the labels."""
         return rounds_dataset(
-            self.log_beliefs,
-            self.teacher_log_beliefs,
+            {
+                "belief": self.beliefs,
+                "log_belief": self.log_beliefs,
+                "teacher_belief": self.teacher_beliefs,
+            },
             "goal",
             self.world.goal_labels,
-            {
-                "action": ["", *self.action_labels],
-                "state": [str(state) for state in self.states],
-            },
             {
                 "teacher_rule": self.teacher_rule,
                 "learner_rule": self.learner_rule,
                 "true_goal": self.goal_label,
+            },
+            {
+                "action": ["", *self.action_labels],
+                "state": [str(state) for state in self.states],
             },
         )
 

@@ -36,37 +36,33 @@ def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:
 
 
 def rounds_dataset(
-    log_beliefs: Array,
-    teacher_log_beliefs: Array,
+    values: Mapping[str, Array],
     believed: str,
     names: Sequence[str],
-    events: Mapping[str, Sequence[str]],
-    attributes: Mapping[str, str],
+    attributes: Mapping[str, object],
+    events: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.Dataset:
-    """Return beliefs, log-beliefs and what happened as a Dataset with the labels.
+    """Return numbers round by round as a Dataset with the labels.
 
     Parameters
     ----------
-    log_beliefs, teacher_log_beliefs
-        Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
+    values
+        By name, (k + 1, m) each; at least one.
     believed
         What the m columns are: "hypothesis" or "goal".
     names
         Of the m columns.
-    events
-        What happened, by name: k + 1 texts each.
     attributes
         Of the Dataset.
+    events
+        What happened, by name: k + 1 texts each.
     """
     xarray = import_optional("xarray", "labels", "a Dataset")
-    dims = ("round", believed)
+    num_rows = len(next(iter(values.values())))
+    columns = {name: (("round", believed), numbers) for name, numbers in values.items()}
+    texts = {name: (("round",), listed) for name, listed in (events or {}).items()}
     return xarray.Dataset(
-        {
-            "belief": (dims, np.exp(log_beliefs)),
-            "log_belief": (dims, log_beliefs),
-            "teacher_belief": (dims, np.exp(teacher_log_beliefs)),
-            **{name: (("round",), texts) for name, texts in events.items()},
-        },
-        coords={"round": np.arange(len(log_beliefs)), believed: list(names)},
+        columns | texts,
+        coords={"round": np.arange(num_rows), believed: list(names)},
         attrs=attributes,
     )
