@@ -78,3 +78,20 @@ def import_optional(module: str, extra: str, purpose: str):
             f"{purpose} needs the package {package!r}, which is not installed.",
             f"pip install 'cobayes[{extra}]'",
         ) from error
+
+
+def unteachable(label: str, what: str) -> CobayesError:
+    """Return the error about a hypothesis to teach that is ruled out from the start.
+
+    Parameters
+    ----------
+    label
+        The hypothesis.
+    what
+        Whose probability of it is zero: "prior", "teacher's prior" or "belief".
+    """
+    return CobayesError(
+        f"the {what} in the hypothesis to teach, {label!r}, is zero; no data can ever raise it, "
+        "so teaching is impossible.",
+        "give it a positive probability, or teach another hypothesis.",
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
@@ -24,15 +24,8 @@ _BAR_WIDTH = 16
 
 
 def compare(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
-    hypothesis: Annotated[
-        str | None,
-        typer.Option(
-            "--hypothesis",
-            "-H",
-            help="What is taught: a label, or a position counted from 0. An example knows its own.",
-        ),
-    ] = None,
+    matrix: options.Matrix,
+    hypothesis: options.TaughtHypothesis = None,
     rounds: Annotated[
         int, typer.Option("--rounds", "-k", min=1, help="How many data the teacher may show.")
     ] = 100,
@@ -43,18 +36,9 @@ def compare(
         float,
         typer.Option("--level", help="The belief in the truth from which on a learner is sure."),
     ] = 0.95,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior",
-            help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
-            "uniform if not given.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    prior: options.Prior = None,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -70,9 +54,7 @@ def compare(
     target = inputs.find_hypothesis(hypothesis, model, example)
     first_belief = inputs.read_prior(prior, model, example, name="prior")
     if plot is not None:
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(inputs.require_writable(plot, "--plot"))
+        inputs.require_picture_file(plot, "--plot")
 
     import numpy as np
 
@@ -102,7 +84,7 @@ def compare(
         return
     _print(found)
     if seed is None:
-        output.say(f"seed {used_seed} (add --seed {used_seed} to see the same numbers again)")
+        output.say_seed(used_seed, "see the same numbers")
 
 
 def _summary(ensemble: Ensemble) -> dict[str, Any]:
@@ -262,8 +244,8 @@ def _unsure_text(ensemble: Ensemble) -> str:
 def _save(found: list[Ensemble], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes.errors import CobayesError
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
+    from cobayes.plots.overview import save_picture
 
     figure = Figure(figsize=(7.2, 6.4), layout="constrained")
     upper, lower = figure.subplots(2, 1)
@@ -274,7 +256,4 @@ def _save(found: list[Ensemble], path: Path) -> None:
         f"{first.model.hypotheses[first.hypothesis]}, {first.num_lessons:,} lessons by each rule",
         loc="left",
     )
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+    save_picture(figure, path)

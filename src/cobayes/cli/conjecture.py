@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobayes.cli import output
+from cobayes.cli import options, output
 
 if TYPE_CHECKING:
     from cobayes.stability.falsifier import Falsifier, SearchReport
@@ -48,10 +48,8 @@ def check(
         int | None,
         typer.Option("--sequences", "-n", min=100, help="Lessons; by default what FILE asks for."),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run a certificate again: measure the success rate in two ways against the conjecture.
 
@@ -91,7 +89,7 @@ def check(
                 markup=False,
             )
         if seed is None:
-            output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+            output.say_seed(used_seed, "get the same numbers")
     if not (outcome.is_confirmed or outcome.is_proved):
         raise typer.Exit(NOT_CONFIRMED)
 
@@ -118,7 +116,7 @@ def search(
         float,
         typer.Option("--alpha", help="Chance that the whole search claims something false."),
     ] = 0.01,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Search for counter-examples; run it again with the same DIR to go on.
 
@@ -149,11 +147,7 @@ class _Notifier:
 
 def _print_report(report: SearchReport, folder: Path) -> None:
     console = output.console()
-    table = output.table(
-        f"search against Conjecture 5.3, {report.distance} distance",
-        [("", "left"), ("", "left")],
-    )
-    table.show_header = False
+    table = output.facts(f"search against Conjecture 5.3, {report.distance} distance")
     table.add_row("candidates", f"{report.num_candidates} in {report.seconds / 60.0:.1f} minutes")
     table.add_row("tests", f"{report.num_tests}, false-alarm rate {report.alpha:g} in all")
     if report.slope is not None and report.worst is not None:

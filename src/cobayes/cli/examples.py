@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 from cobayes.errors import CobayesError
 
 EPILOG = "Examples:\n\ncobayes examples\n\ncobayes examples diagnosis --csv diagnosis.csv"
@@ -17,7 +17,7 @@ def examples(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The example to show; none lists all.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    as_json: options.AsJson = False,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the matrix to a table you can edit."),

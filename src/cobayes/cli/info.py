@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.model import Model
@@ -15,8 +13,8 @@ EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json
 
 
 def info(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    matrix: options.Matrix,
+    as_json: options.AsJson = False,
 ) -> None:
     """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), mean rates."""
     model, example = inputs.load_matrix(matrix)
@@ -45,8 +43,7 @@ def info(
     from cobayes.labels import shorten
 
     console = output.console()
-    facts = output.table(example.title if example is not None else matrix, [("", "left")] * 2)
-    facts.show_header = False
+    facts = output.facts(example.title if example is not None else matrix)
     for name, value in (
         ("shape", f"{model.num_data} data x {model.num_hypotheses} hypotheses"),
         ("data", shorten(model.data)),

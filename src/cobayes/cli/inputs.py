@@ -20,11 +20,6 @@ EXAMPLE_PREFIX = "example:"
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
 
-MATRIX_HELP = (
-    "A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
-    "example:NAME; see 'cobayes examples'."
-)
-
 
 def load_matrix(text: str) -> tuple[Model, Example | None]:
     """Return the model that ``example:NAME`` or a file name stands for, and the example."""
@@ -126,8 +121,8 @@ def choose_seed(seed: int | None) -> int:
     return secrets.randbelow(2**32)
 
 
-def require_writable(path: Path, purpose: str) -> Path:
-    """Return the path of a file to write, or say early why it cannot be written."""
+def require_writable(path: Path, purpose: str) -> None:
+    """Raise an error early where a file cannot be written."""
     try:
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()
     except OSError as error:
@@ -136,4 +131,12 @@ def require_writable(path: Path, purpose: str) -> Path:
         raise CobayesError(f"{path} is a folder; {purpose} needs a file name.")
     if not has_folder:
         raise CobayesError(f"the folder {path.parent} does not exist.", "make it first.")
-    return path
+
+
+def require_picture_file(path: Path, purpose: str) -> None:
+    """Raise an error early where a picture cannot be written to this file."""
+    require_writable(path, purpose)
+
+    from cobayes.plots.overview import require_picture_format
+
+    require_picture_format(path)

@@ -48,6 +48,19 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def say_seed(seed: int, to_do: str) -> None:
+    """Tell the user the seed that was chosen, and what it is good for.
+
+    Parameters
+    ----------
+    seed
+        What was used.
+    to_do
+        What the same seed lets the user do again, such as "see the same walk".
+    """
+    say(f"seed {seed} (add --seed {seed} to {to_do} again)")
+
+
 def console() -> Any:
     """Return rich's console for stdout; piped output keeps its width and loses its colours."""
     from cobayes.cli.tables import WideConsole
@@ -80,6 +93,21 @@ def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
     )
     for heading, justify in columns:
         made.add_column(Text(heading), justify=justify)  # type: ignore[arg-type]
+    return made
+
+
+def facts(title: str, justify: str = "left") -> Any:
+    """Return an empty rich table of two columns without headings: a name and what it is.
+
+    Parameters
+    ----------
+    title
+        Shown above it.
+    justify
+        Of the second column; see `table`.
+    """
+    made = table(title, [("", "left"), ("", justify)])
+    made.show_header = False
     return made
 
 

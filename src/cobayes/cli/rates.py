@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.model import Model
@@ -20,7 +20,7 @@ EPILOG = (
 
 
 def rates(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    matrix: options.Matrix,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -29,10 +29,8 @@ def rates(
             help="Also compare the rules on this many random matrices of the same shape.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
 
@@ -62,7 +60,7 @@ def rates(
     if comparison is not None:
         _print_comparison(comparison)
         if seed is None:
-            output.say(f"seed {used_seed} (add --seed {used_seed} to draw the same matrices again)")
+            output.say_seed(used_seed, "draw the same matrices")
 
 
 def _rates_of(model: Model) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.stability.robustness import Robustness
@@ -22,15 +22,8 @@ MAP_DIVISIONS = 24
 
 
 def robustness(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
-    hypothesis: Annotated[
-        str | None,
-        typer.Option(
-            "--hypothesis",
-            "-H",
-            help="What is taught: a label, or a position counted from 0. An example knows its own.",
-        ),
-    ] = None,
+    matrix: options.Matrix,
+    hypothesis: options.TaughtHypothesis = None,
     teacher_prior: Annotated[
         str | None,
         typer.Option(
@@ -59,10 +52,8 @@ def robustness(
     max_rounds: Annotated[
         int, typer.Option("--max-rounds", min=1, help="Where to cut off a lesson.")
     ] = 10_000,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    seed: options.SeedOfNumbers = None,
+    as_json: options.AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -83,10 +74,7 @@ def robustness(
     theirs = inputs.read_prior(learner_prior, model, example, name="learner's prior")
     other = None if learner_matrix is None else inputs.load_matrix(learner_matrix)[0]
     if plot is not None:
-        inputs.require_writable(plot, "--plot")
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(plot)
+        inputs.require_picture_file(plot, "--plot")
 
     from cobayes.stability.robustness import robustness as estimate
 
@@ -110,7 +98,7 @@ def robustness(
         return
     _print(result, is_own_learner=theirs is not None or other is not None)
     if seed is None:
-        output.say(f"seed {used_seed} (add --seed {used_seed} to get the same numbers again)")
+        output.say_seed(used_seed, "get the same numbers")
 
 
 def _print(result: Robustness, *, is_own_learner: bool) -> None:
@@ -118,11 +106,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
     rate, names = result.rate, result.rate.hypotheses
     low, high = rate.interval()
     who = "this learner" if is_own_learner else "a learner as the teacher imagines it"
-    table = output.table(
-        f"teaching {rate.hypothesis} to {who}",
-        [("", "left"), ("", "right")],
-    )
-    table.show_header = False
+    table = output.facts(f"teaching {rate.hypothesis} to {who}", "right")
     table.add_row("success rate", f"{rate.value:.4f} ± {rate.stderr:.1g}")
     table.add_row("95 % interval", f"{low:.4f} to {high:.4f}")
     table.add_row(
@@ -141,8 +125,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
     prior = ", ".join(
         f"{name}={value:.4g}" for name, value in zip(names, result.worst_prior, strict=True)
     )
-    worst = output.table("most dangerous mistake about its prior", [("", "left"), ("", "left")])
-    worst.show_header = False
+    worst = output.facts("most dangerous mistake about its prior")
     worst.add_row("direction", result.describe_direction())
     worst.add_row("for example", prior)
     worst.add_row(
@@ -157,7 +140,7 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
 def _draw(result: Robustness, model, other, target: int, own, seed: int, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes.errors import CobayesError
+    from cobayes.plots.overview import save_picture
     from cobayes.plots.stability import plot_directions, plot_robustness_map
 
     is_map = model.num_hypotheses == 3
@@ -174,7 +157,4 @@ def _draw(result: Robustness, model, other, target: int, own, seed: int, path: P
     else:
         plot_directions(result, ax=ax)
         ax.set_title(f"teaching {result.rate.hypothesis}: most dangerous mistakes", loc="left")
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+    save_picture(figure, path)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.lessons import Lesson
@@ -26,16 +25,8 @@ _BELIEF_WIDTH, _BAR_WIDTH, _GAP = 7, 10, 3
 _FEWEST_LETTERS = 4
 
 
-class RuleChoice(StrEnum):
-    """Which rule teacher and learner follow."""
-
-    scbi = "scbi"
-    bi = "bi"
-    both = "both"
-
-
 def teach(
-    matrix: Annotated[str, typer.Argument(metavar="MATRIX", help=inputs.MATRIX_HELP)],
+    matrix: options.Matrix,
     hypothesis: Annotated[
         str | None,
         typer.Option(
@@ -47,17 +38,8 @@ def teach(
     rounds: Annotated[
         int, typer.Option("--rounds", "-k", min=0, help="How many data the teacher shows.")
     ] = 10,
-    rule: Annotated[
-        RuleChoice, typer.Option("--rule", help="How both think; 'both' compares the two.")
-    ] = RuleChoice.scbi,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior",
-            help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
-            "uniform if not given.",
-        ),
-    ] = None,
+    rule: options.Rule = options.RuleChoice.scbi,
+    prior: options.Prior = None,
     learner_prior: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +49,7 @@ def teach(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="The same seed gives the same lesson.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    as_json: options.AsJson = False,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the beliefs to a table.")
     ] = None,
@@ -83,13 +65,10 @@ def teach(
     target = inputs.find_hypothesis(hypothesis, model, example)
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    for path, purpose in ((csv, "--csv"), (plot, "--plot")):
-        if path is not None:
-            inputs.require_writable(path, purpose)
+    if csv is not None:
+        inputs.require_writable(csv, "--csv")
     if plot is not None:
-        from cobayes.plots.overview import require_picture_format
-
-        require_picture_format(plot)
+        inputs.require_picture_file(plot, "--plot")
 
     from cobayes.lessons import Learner, Teacher, run_lesson
     from cobayes.rules import BI, SCBI
@@ -165,7 +144,7 @@ def _print_lessons(lessons: list[Lesson], seed: int, *, is_given: bool) -> None:
         )
         console.print(f"final belief in {lessons[0].hypothesis_label}: {summary}", markup=False)
     if not is_given and lessons[0].num_rounds:
-        output.say(f"seed {seed} (add --seed {seed} to see the same lesson again)")
+        output.say_seed(seed, "see the same lesson")
 
 
 def _lesson_table(lesson: Lesson, width: int) -> Any:

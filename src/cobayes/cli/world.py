@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.worlds import GridWorld, Trajectory
@@ -23,14 +23,6 @@ EPILOG = (
 
 _COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _SECONDS_A_MOVE = 0.5
-
-
-class RuleChoice(StrEnum):
-    """Which rule walker and watcher follow."""
-
-    scbi = "scbi"
-    bi = "bi"
-    both = "both"
 
 
 class MovesChoice(StrEnum):
@@ -62,9 +54,7 @@ def world(
     goal: Annotated[
         str | None, typer.Option("--goal", help="The walker's goal by its label; the first.")
     ] = None,
-    rule: Annotated[
-        RuleChoice, typer.Option("--rule", help="How both think; 'both' compares the two.")
-    ] = RuleChoice.both,
+    rule: options.Rule = options.RuleChoice.both,
     moves: Annotated[
         MovesChoice,
         typer.Option(
@@ -82,7 +72,7 @@ def world(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="The same seed gives the same walk.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")] = False,
+    as_json: options.AsJson = False,
     gif: Annotated[
         Path | None,
         typer.Option("--gif", metavar="FILE", help="Write an animation (needs matplotlib)."),
@@ -110,7 +100,7 @@ def world(
     _play(walks)
     _print_tables(walks)
     if seed is None and (moves is not MovesChoice.plan):
-        output.say(f"seed {used_seed} (add --seed {used_seed} to see the same walk again)")
+        output.say_seed(used_seed, "see the same walk")
 
 
 def _make_world(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,10 +93,8 @@ def simulated_shard(
     ----------
     parameters
         "size", "num_rounds" and "num_lessons".
-    seed_sequence
-        The shard's own.
-    num_samples
-        How many matrices.
+    seed_sequence, num_samples
+        See `exact_shard`.
     """
     from cobayes.lessons import simulate
     from cobayes.rules import BI, SCBI
@@ -143,21 +141,13 @@ def exact_experiment(context: Context) -> Experiment:
     context
         Says scale and seed.
     """
-    return Experiment(
-        "beliefs-round-5-exact",
-        (
-            Point(
-                f"{SIZE} x {SIZE}, round {EXACT_ROUNDS}, exact",
-                {"size": SIZE, "num_rounds": EXACT_ROUNDS},
-                context.count(PAPER_EXACT, at_least=2, quick=QUICK_EXACT),
-                _EXACT_PER_SHARD,
-            ),
-        ),
-        exact_shard,
-        seed=context.seed,
-        estimate=beliefs_estimate,
-        reduce=concatenate,
+    point = Point(
+        f"{SIZE} x {SIZE}, round {EXACT_ROUNDS}, exact",
+        {"size": SIZE, "num_rounds": EXACT_ROUNDS},
+        context.count(PAPER_EXACT, at_least=2, quick=QUICK_EXACT),
+        _EXACT_PER_SHARD,
     )
+    return _experiment("beliefs-round-5-exact", point, exact_shard, context.seed)
 
 
 def simulated_experiment(context: Context) -> Experiment:
@@ -168,21 +158,13 @@ def simulated_experiment(context: Context) -> Experiment:
     context
         Says scale and seed; the scale changes the number of matrices, not that of lessons.
     """
-    return Experiment(
-        "beliefs-round-30",
-        (
-            Point(
-                f"{SIZE} x {SIZE}, round {SIMULATED_ROUNDS}, {NUM_LESSONS} lessons",
-                {"size": SIZE, "num_rounds": SIMULATED_ROUNDS, "num_lessons": NUM_LESSONS},
-                context.count(PAPER_SIMULATED, at_least=2, quick=QUICK_SIMULATED),
-                _SIMULATED_PER_SHARD,
-            ),
-        ),
-        simulated_shard,
-        seed=context.seed,
-        estimate=beliefs_estimate,
-        reduce=concatenate,
+    point = Point(
+        f"{SIZE} x {SIZE}, round {SIMULATED_ROUNDS}, {NUM_LESSONS} lessons",
+        {"size": SIZE, "num_rounds": SIMULATED_ROUNDS, "num_lessons": NUM_LESSONS},
+        context.count(PAPER_SIMULATED, at_least=2, quick=QUICK_SIMULATED),
+        _SIMULATED_PER_SHARD,
     )
+    return _experiment("beliefs-round-30", point, simulated_shard, context.seed)
 
 
 def beliefs_of(result: RunResult) -> Beliefs:
@@ -198,6 +180,12 @@ def beliefs_of(result: RunResult) -> Beliefs:
         num_rounds=point.parameters["num_rounds"],
         num_lessons=point.parameters.get("num_lessons"),
         **{name: np.asarray(values) for name, values in point.statistics.items()},
+    )
+
+
+def _experiment(name: str, point: Point, shard: Callable[..., Any], seed: int) -> Experiment:
+    return Experiment(
+        name, (point,), shard, seed=seed, estimate=beliefs_estimate, reduce=concatenate
     )
 
 

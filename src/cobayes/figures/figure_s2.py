@@ -8,7 +8,7 @@ from cobayes.figures.section import Context, Picture, Section
 from cobayes.figures.stability_cases import Effort, in_symbols
 from cobayes.figures.stability_claims import judge_conjecture
 from cobayes.figures.stability_experiments import CaseRates, all_cases
-from cobayes.figures.stability_pictures import color_limits, dot_area
+from cobayes.figures.stability_pictures import color_limits, dot_area, lowest_of
 from cobayes.figures.stability_tables import data_table, sizes_of
 from cobayes.plots.style import INK
 
@@ -67,7 +67,7 @@ def _picture(found: Sequence[CaseRates], radius: float) -> Picture:
     bar = figure.colorbar(axes[1, 0].collections[0], cax=figure.add_axes((0.915, 0.12, 0.018, 0.6)))
     bar.set_label("success rate", fontsize=11)
     bar.outline.set_visible(False)  # type: ignore[operator]
-    lowest = min(found, key=lambda rates: float(rates.value.min()))
+    lowest = lowest_of(found)
     return Picture(
         "figure-s2",
         figure,

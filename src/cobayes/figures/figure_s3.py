@@ -8,8 +8,8 @@ from cobayes.figures.stability_experiments import CaseRates, all_cases
 from cobayes.figures.stability_pictures import (
     RAY_COLORS,
     RAY_MARKERS,
-    draw_rays,
-    grid_of_panels,
+    grid_of_rays,
+    lowest_of,
     ray_key,
 )
 from cobayes.figures.stability_tables import data_table, sizes_of
@@ -83,13 +83,8 @@ def _draw_points(ax, rates: CaseRates, *, size: float, with_all: bool) -> None:
 
 
 def _picture(found: list[CaseRates], seed: int) -> Picture:
-    figure = grid_of_panels(
-        found,
-        lambda rates, ax: draw_rays(rates, seed, ax),
-        x_label="distance of the learner’s prior from the teacher’s",
-        y_label="success rate",
-    )
-    lowest = min(found, key=lambda rates: float(rates.value.min()))
+    figure = grid_of_rays(found, seed)
+    lowest = lowest_of(found)
     return Picture(
         "figure-s3",
         figure,

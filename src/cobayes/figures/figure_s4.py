@@ -6,7 +6,7 @@ from cobayes.figures.section import Context, Picture, Section
 from cobayes.figures.stability_cases import Effort, shown_directions
 from cobayes.figures.stability_claims import judge_conjecture, judge_straight
 from cobayes.figures.stability_experiments import CaseRates, all_cases
-from cobayes.figures.stability_pictures import direction_colors, draw_rays, grid_of_panels
+from cobayes.figures.stability_pictures import direction_colors, grid_of_rays, lowest_of
 from cobayes.figures.stability_tables import data_table, sizes_of
 from cobayes.stability.geometry import spherical_coordinates
 
@@ -56,14 +56,8 @@ def _directions(seed: int) -> Picture:
 
 
 def _picture(found: list[CaseRates], seed: int) -> Picture:
-    figure = grid_of_panels(
-        found,
-        lambda rates, ax: draw_rays(rates, seed, ax),
-        x_label="distance of the learner’s prior from the teacher’s",
-        y_label="success rate",
-        panel_height=2.2,
-    )
-    lowest = min(found, key=lambda rates: float(rates.value.min()))
+    figure = grid_of_rays(found, seed, panel_height=2.2)
+    lowest = lowest_of(found)
     return Picture(
         "figure-s4",
         figure,

@@ -138,6 +138,36 @@ def grid_of_panels(
     return figure
 
 
+def grid_of_rays(found: Sequence[CaseRates], seed: int, *, panel_height: float = 1.7) -> Figure:
+    """Draw the rays of every case into a panel of its own.
+
+    Parameters
+    ----------
+    found, panel_height
+        See `grid_of_panels`.
+    seed
+        The user's.
+    """
+    return grid_of_panels(
+        found,
+        lambda rates, ax: draw_rays(rates, seed, ax),
+        x_label="distance of the learner’s prior from the teacher’s",
+        y_label="success rate",
+        panel_height=panel_height,
+    )
+
+
+def lowest_of(found: Sequence[CaseRates]) -> CaseRates:
+    """Return the case in which a learner has the lowest success rate of all.
+
+    Parameters
+    ----------
+    found
+        At least one case.
+    """
+    return min(found, key=lambda rates: float(rates.value.min()))
+
+
 def dot_area(width: float, num_points: int) -> float:
     """Return the area of dots, in square points, that just touch within a disc of circles.
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.freezing import freeze
 from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
+from cobayes.round_tables import rounds_dataset
 from cobayes.validation import number_between
 
 if TYPE_CHECKING:
@@ -156,19 +157,15 @@ class Ensemble:
 
     def to_xarray(self) -> xr.Dataset:
         """Return means, standard deviations and standard errors as a Dataset with labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "hypothesis")
-        return xarray.Dataset(
+        return rounds_dataset(
             {
-                "mean": (dims, self.means),
-                "std": (dims, self.stds),
-                "stderr": (dims, self.stds / np.sqrt(self.num_lessons)),
+                "mean": self.means,
+                "std": self.stds,
+                "stderr": self.stds / np.sqrt(self.num_lessons),
             },
-            coords={
-                "round": np.arange(self.num_rounds + 1),
-                "hypothesis": list(self.model.hypotheses),
-            },
-            attrs={
+            "hypothesis",
+            self.model.hypotheses,
+            {
                 "teacher_rule": self.rule_name,
                 "learner_rule": self.learner_rule_name,
                 "true_hypothesis": self.model.hypotheses[self.hypothesis],

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.freezing import freeze
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.model import Model, require_same_world
+from cobayes.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
@@ -111,32 +112,23 @@ class Lesson:
         agent
             The "learner", or the "teacher" with its estimates.
         """
-        pandas = import_optional("pandas", "labels", "a DataFrame")
         beliefs = self.beliefs if agent == "learner" else self.teacher_beliefs
-        table = pandas.DataFrame(
-            beliefs,
-            index=pandas.RangeIndex(self.num_rounds + 1, name="round"),
-            columns=list(self.model.hypotheses),
-        )
+        table = rounds_dataframe(beliefs, self.model.hypotheses)
         table.insert(0, "datum", [None, *self.data_labels], allow_duplicates=True)
         return table
 
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "hypothesis")
-        return xarray.Dataset(
+        return rounds_dataset(
             {
-                "belief": (dims, self.beliefs),
-                "log_belief": (dims, self.log_beliefs),
-                "teacher_belief": (dims, self.teacher_beliefs),
-                "datum": (("round",), ["", *self.data_labels]),
+                "belief": self.beliefs,
+                "log_belief": self.log_beliefs,
+                "teacher_belief": self.teacher_beliefs,
             },
-            coords={
-                "round": np.arange(self.num_rounds + 1),
-                "hypothesis": list(self.model.hypotheses),
-            },
-            attrs={"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
+            "hypothesis",
+            self.model.hypotheses,
+            {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
+            {"datum": ["", *self.data_labels]},
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -95,12 +95,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
         )
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     level = ensembles[0].rounds_needed.level
-    ax.set_xlabel("round")
-    ax.set_ylabel(f"share of learners {100 * level:g} % sure by then")
-    ax.set_ylim(0.0, 1.02)
-    count_in_whole_numbers(ax)
-    tidy(ax)
-    ax.legend(frameon=False, loc="best")
+    _label_rounds(ax, f"share of learners {100 * level:g} % sure by then")
     return ax
 
 
@@ -129,10 +124,15 @@ def plot_mean_beliefs(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) 
             linewidth=0,
         )
     first = ensembles[0]
+    _label_rounds(ax, f"mean belief in {first.model.hypotheses[first.hypothesis]}")
+    return ax
+
+
+def _label_rounds(ax: Axes, value_label: str) -> None:
+    """Finish a picture of a probability over the rounds, one curve for each rule."""
     ax.set_xlabel("round")
-    ax.set_ylabel(f"mean belief in {first.model.hypotheses[first.hypothesis]}")
+    ax.set_ylabel(value_label)
     ax.set_ylim(0.0, 1.02)
     count_in_whole_numbers(ax)
     tidy(ax)
     ax.legend(frameon=False, loc="best")
-    return ax

@@ -53,8 +53,21 @@ def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
         Ends in .png, .svg, .pdf or another format that matplotlib writes.
     """
     require_picture_format(path)
+    save_picture(draw_lessons(lessons), path)
+
+
+def save_picture(figure: Figure, path: str | Path) -> None:
+    """Write a figure to a file whose suffix says the format.
+
+    Parameters
+    ----------
+    figure
+        A matplotlib figure.
+    path
+        Checked by `require_picture_format` before the work on the figure began.
+    """
     try:
-        draw_lessons(lessons).savefig(path, dpi=160)
+        figure.savefig(path, dpi=160)
     except OSError as error:
         raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
 

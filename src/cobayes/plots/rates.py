@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RED = "#B2182B"
 """Of E, as in the paper; dark enough to differ from the blue of P without colour, too."""
 
+_POINTS = {"linestyle": "none", "markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5}
+
 
 def plot_probability_and_advantage(
     size: ArrayLike,
@@ -54,23 +56,19 @@ def plot_probability_and_advantage(
     """
     ax = axes_or_new(ax)
     size, exact = np.asarray(size), exact_advantage
-    style = {"linestyle": "none", "markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5}
     for values, errors, color, marker, label in (
         (probability, probability_stderr, BLUE, "o", "P, share of matrices"),
         (advantage, advantage_stderr, RED, "s", "E, nats a round"),
     ):
         error = 2.0 * np.asarray(errors)
         ax.errorbar(
-            size, values, yerr=error, color=color, marker=marker, label=label, zorder=2, **style
+            size, values, yerr=error, color=color, marker=marker, label=label, zorder=2, **_POINTS
         )
     if exact is not None:
         ax.plot(size, exact, color=INK, linewidth=1.0, label="E, exact", zorder=3)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_ylim(0.0, 1.04)
-    ax.set_xlabel(size_label)
-    ax.set_ylabel("P and E")
-    _count_by_tens(ax)
-    tidy(ax)
+    _label_axes(ax, size_label, "P and E")
     ax.legend(frameon=False, fontsize=8.5, loc="best")
     return ax
 
@@ -111,12 +109,9 @@ def plot_exceptions(
         value[seen],
         yerr=(value[seen] - low[seen], high[seen] - value[seen]),
         color=BLUE,
-        linestyle="none",
         marker="o",
-        markersize=3.5,
-        elinewidth=1.0,
-        capsize=1.5,
         label="sampled, with 95 % interval",
+        **_POINTS,
     )
     if not seen.all():
         ax.plot(
@@ -134,10 +129,7 @@ def plot_exceptions(
             ax.axhline(level, color=RED, linewidth=1.0, linestyle=style, label=text)
     # Room for the legend above the points.
     ax.set_ylim(0.0, highest / (0.96 - 0.075 * len(ax.get_legend_handles_labels()[1])))
-    ax.set_xlabel(size_label)
-    ax.set_ylabel("−ln(1 − P)")
-    _count_by_tens(ax)
-    tidy(ax)
+    _label_axes(ax, size_label, "−ln(1 − P)")
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     return ax
 
@@ -183,8 +175,11 @@ def _limits_of_sampling(num_samples: int | None) -> list[tuple[float, str, str]]
     ]
 
 
-def _count_by_tens(ax: Axes) -> None:
-    """Let the ticks below fall on round whole numbers."""
+def _label_axes(ax: Axes, size_label: str, value_label: str) -> None:
+    """Name both axes and let the ticks below fall on round whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
+    ax.set_xlabel(size_label)
+    ax.set_ylabel(value_label)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    tidy(ax)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,12 +103,10 @@ def plot_against_belief(
     lower, upper = frechet(teacher_belief, corners)
     ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2)
     ax.plot(corners, lower, color=GREY, linewidth=1.0, linestyle=":", zorder=2)
-    ax.plot(believed, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
+    _draw_learners(ax, believed, values, size)
     ax.set_xlim(0.0, 1.0)
     # Numbers at both ends would run into those of the neighbours.
     ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
-    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
-    tidy(ax)
     return ax
 
 
@@ -126,19 +124,13 @@ def plot_against_distance(
     ----------
     distances, values
         Of all learners, (k,).
-    teacher_belief
-        theta^T(h).
-    size
-        The dots' diameter, in points.
-    ax
-        Where to draw; None makes a new figure.
+    teacher_belief, size, ax
+        See `plot_against_belief`.
     """
     ax = axes_or_new(ax)
     ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)
-    ax.plot(distances, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
+    _draw_learners(ax, distances, values, size)
     ax.set_xlim(0.0, None)
-    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
-    tidy(ax)
     return ax
 
 
@@ -165,17 +157,7 @@ def plot_disc(
     """
     ax = axes_or_new(ax, size=(3.0, 3.0))
     flat = project(points)
-    ax.scatter(
-        *flat.T,
-        c=np.asarray(values),
-        s=size,
-        linewidths=0.0,
-        cmap=COLORMAP,
-        vmin=limits[0],
-        vmax=limits[1],
-        zorder=2,
-        rasterized=True,
-    )
+    _color_dots(ax, flat, values, limits, s=size, linewidths=0.0)
     ax.plot(*flat[0], "+", color=INK, markersize=6, markeredgewidth=1.2, zorder=3)
     _zoom_to(ax, flat)
     return ax
@@ -246,18 +228,7 @@ def plot_column_map(
     ax = axes_or_new(ax, size=(4.0, 3.6))
     flat, crosses = project(columns), project(own_columns)
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=GREY, linewidth=0.8, zorder=1)
-    ax.scatter(
-        *flat.T,
-        c=np.asarray(values),
-        s=size,
-        linewidths=edges,
-        edgecolors=INK,
-        cmap=COLORMAP,
-        vmin=limits[0],
-        vmax=limits[1],
-        zorder=2,
-        rasterized=True,
-    )
+    _color_dots(ax, flat, values, limits, s=size, linewidths=edges, edgecolors=INK)
     for edge, width in (("white", 3.0), (VERMILION, 1.5)):
         ax.plot(*crosses.T, "x", color=edge, markersize=6.0, markeredgewidth=width, zorder=4)
     if zoom:
@@ -322,6 +293,30 @@ def shades(values: ArrayLike, *, darkest: float = 0.0, lightest: float = 0.92) -
     given = np.asarray(values, dtype=float)
     share = (given - given.min()) / max(float(np.ptp(given)), 1e-300)
     return [mpl.colormaps[COLORMAP](darkest + (lightest - darkest) * x) for x in share]
+
+
+def _draw_learners(ax: Axes, places: ArrayLike, values: ArrayLike, size: float) -> None:
+    """Draw one dot for each learner; success rates go up from 0 to 1."""
+    ax.plot(places, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
+    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
+    tidy(ax)
+
+
+def _color_dots(
+    ax: Axes, flat: Array, values: ArrayLike, limits: tuple[float, float], **style: Any
+) -> None:
+    """Draw dots in the colours of their success rates."""
+    ax.scatter(
+        *flat.T,
+        c=np.asarray(values),
+        cmap=COLORMAP,
+        vmin=limits[0],
+        vmax=limits[1],
+        zorder=2,
+        # Thousands of dots would make a vector file huge.
+        rasterized=True,
+        **style,
+    )
 
 
 def _room(spots: Array, others: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import CobayesError
+from cobayes.errors import unteachable
 from cobayes.model import MatrixLike, Model, as_model
 
 Array = NDArray[np.float64]
@@ -176,8 +176,4 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
     """Raise an error where the hypothesis to teach is ruled out from the start."""
     if log_belief[hypothesis] == -np.inf:
-        raise CobayesError(
-            f"the {what} in the hypothesis to teach, {model.hypotheses[hypothesis]!r}, is zero; "
-            "no data can ever raise it, so teaching is impossible.",
-            "give it a positive probability, or teach another hypothesis.",
-        )
+        raise unteachable(model.hypotheses[hypothesis], what)

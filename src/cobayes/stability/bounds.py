@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.distributions import as_distribution
-from cobayes.errors import CobayesError
+from cobayes.errors import CobayesError, unteachable
 from cobayes.labels import find, make_labels
 
 Array = NDArray[np.float64]
@@ -157,9 +157,5 @@ def validated_priors(
     believed = as_distribution(learner_prior, labels, "hypothesis", "learner's prior")
     position = find(hypothesis, labels, "hypothesis")
     if taught[position] == 0.0:
-        raise CobayesError(
-            f"the teacher's prior in the hypothesis to teach, {labels[position]!r}, is zero; "
-            "no data can ever raise it, so teaching is impossible.",
-            "give it a positive probability, or teach another hypothesis.",
-        )
+        raise unteachable(labels[position], "teacher's prior")
     return taught, believed, position

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.intervals import proportion_stderr
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
@@ -96,11 +96,7 @@ class Coupling:
         h = self.model.hypothesis_index(hypothesis)
         name = self.model.hypotheses[h]
         if self.teacher_prior[h] == 0.0:
-            raise CobayesError(
-                f"the teacher's prior in the hypothesis to teach, {name!r}, "
-                "is zero; no data can ever raise it, so teaching is impossible.",
-                "give it a positive probability, or teach another hypothesis.",
-            )
+            raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
         # Beliefs stop short of certainty, so that a little is left even where none ended at h.
         num_taught = round(taught * self.num_sequences)

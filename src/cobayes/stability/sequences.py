@@ -221,21 +221,10 @@ class TeachingSequences:
 
         Parameters
         ----------
-        learner
-            The learner's matrix or rule; by default the teacher's.
-        prior
-            The learner's prior; by default the one that the teacher takes it to be.
+        learner, prior
+            See `beliefs_of`.
         """
-        rule, log_belief = self._learner(learner, prior)
-        return summarize(
-            self._beliefs(rule, log_belief),
-            self.teacher_beliefs,
-            self.is_finished,
-            self.rule,
-            rule,
-            self.hypothesis,
-            self.max_rounds,
-        )
+        return summarize(*self._ends(learner, prior), self.max_rounds)
 
     def most_success_of(
         self, learner: MatrixLike | Rule | None = None, prior: ArrayLike | None = None
@@ -247,20 +236,10 @@ class TeachingSequences:
 
         Parameters
         ----------
-        learner
-            The learner's matrix or rule; by default the teacher's.
-        prior
-            The learner's prior; by default the one that the teacher takes it to be.
+        learner, prior
+            See `beliefs_of`.
         """
-        rule, log_belief = self._learner(learner, prior)
-        return chances_left(
-            self._beliefs(rule, log_belief),
-            self.teacher_beliefs,
-            self.is_finished,
-            self.rule,
-            rule,
-            self.hypothesis,
-        )[1]
+        return chances_left(*self._ends(learner, prior))[1]
 
     def success_of_many(
         self,
@@ -322,6 +301,14 @@ class TeachingSequences:
     def _beliefs(self, rule: Rule, log_belief: Array) -> Array:
         chunks = map_chunks(lambda block: follow_block(block, rule, log_belief), self._blocks)
         return np.concatenate(chunks)
+
+    def _ends(
+        self, learner: MatrixLike | Rule | None, prior: ArrayLike | None
+    ) -> tuple[Array, Array, NDArray[np.bool_], Rule, Rule, int]:
+        """Return how the sequences end for both agents: what `chances_left` is given."""
+        rule, log_belief = self._learner(learner, prior)
+        beliefs = self._beliefs(rule, log_belief)
+        return beliefs, self.teacher_beliefs, self.is_finished, self.rule, rule, self.hypothesis
 
     def _learner(
         self, learner: MatrixLike | Rule | None, prior: ArrayLike | None

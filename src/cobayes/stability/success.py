@@ -89,16 +89,12 @@ def success_rate(
         number_between(precision, "precision", 0.0, 1.0)
     at_least_one(max_sequences, "max_sequences")
     at_least_one(max_rounds, "max_rounds")
-    if method == "lessons":
-        run = _lessons(
-            teacher_matrix, learner_matrix, hypothesis, teacher_prior, learner_prior, doubt, rng
-        )
-    elif method == "coupling":
-        run = _coupled(
-            teacher_matrix, learner_matrix, hypothesis, teacher_prior, learner_prior, doubt, rng
-        )
-    else:
+    if method not in ("lessons", "coupling"):
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
+    prepare = _lessons if method == "lessons" else _coupled
+    run = prepare(
+        teacher_matrix, learner_matrix, hypothesis, teacher_prior, learner_prior, doubt, rng
+    )
     rate = run(num_sequences, max_rounds)
     if precision is None:
         return rate

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import import_optional, unteachable
 from cobayes.model import Model
+from cobayes.round_tables import rounds_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,15 +70,11 @@ class ExactRounds:
 
     def to_xarray(self) -> xr.Dataset:
         """Return means and standard deviations as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "hypothesis")
-        return xarray.Dataset(
-            {"mean": (dims, self.means), "std": (dims, self.stds)},
-            coords={
-                "round": np.arange(self.num_rounds + 1),
-                "hypothesis": list(self.model.hypotheses),
-            },
-            attrs={"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
+        return rounds_dataset(
+            {"mean": self.means, "std": self.stds},
+            "hypothesis",
+            self.model.hypotheses,
+            {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
         )
 
     def __repr__(self) -> str:
@@ -136,11 +133,7 @@ class AllExactRounds:
         """
         column = self.model.hypothesis_index(hypothesis)
         if np.isnan(self.means[0, column]).any():
-            raise CobayesError(
-                f"the prior in the hypothesis to teach, {self.model.hypotheses[column]!r}, is "
-                "zero; no data can ever raise it, so teaching is impossible.",
-                "give it a positive probability, or teach another hypothesis.",
-            )
+            raise unteachable(self.model.hypotheses[column], "prior")
         return ExactRounds(
             self.model,
             self.rule_name,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.labels import is_position
+from cobayes.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.rules import Rule
 from cobayes.worlds.agents import RuleName, WorldLearner, WorldTeacher
 from cobayes.worlds.base import State, World
@@ -115,36 +116,29 @@ class Trajectory:
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row a move: the move, where it led, and the watcher's belief."""
-        pandas = import_optional("pandas", "labels", "a DataFrame")
-        table = pandas.DataFrame(
-            self.beliefs,
-            index=pandas.RangeIndex(self.num_steps + 1, name="round"),
-            columns=list(self.world.goal_labels),
-        )
+        table = rounds_dataframe(self.beliefs, self.world.goal_labels)
         table.insert(0, "state", list(self.states), allow_duplicates=True)
         table.insert(0, "action", [None, *self.action_labels], allow_duplicates=True)
         return table
 
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, moves and states as a Dataset with the labels."""
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "goal")
-        return xarray.Dataset(
+        return rounds_dataset(
             {
-                "belief": (dims, self.beliefs),
-                "log_belief": (dims, self.log_beliefs),
-                "teacher_belief": (dims, self.teacher_beliefs),
-                "action": (("round",), ["", *self.action_labels]),
-                "state": (("round",), [str(state) for state in self.states]),
+                "belief": self.beliefs,
+                "log_belief": self.log_beliefs,
+                "teacher_belief": self.teacher_beliefs,
             },
-            coords={
-                "round": np.arange(self.num_steps + 1),
-                "goal": list(self.world.goal_labels),
-            },
-            attrs={
+            "goal",
+            self.world.goal_labels,
+            {
                 "teacher_rule": self.teacher_rule,
                 "learner_rule": self.learner_rule,
                 "true_goal": self.goal_label,
+            },
+            {
+                "action": ["", *self.action_labels],
+                "state": [str(state) for state in self.states],
             },
         )
 
