@@ -2,6 +2,10 @@
 
 Kernels are compiled when they are first called and cached on disk. Where no folder can be
 written (a read-only install without a home), they are compiled again in every process.
+
+A kernel is compiled into whatever kernel calls it. Else a function would exist in two copies, its
+own and one inside its caller, optimised differently and so rounded differently; which of them runs
+would depend on whether the process has compiled them or found them in the cache.
 """
 
 from __future__ import annotations
@@ -37,7 +41,13 @@ def compiled(
     """
 
     def decorate(function: Function) -> Function:
-        settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
+        settings = {
+            "nogil": True,
+            "error_model": "numpy",
+            "fastmath": fastmath,
+            "forceinline": True,
+            **options,
+        }
         try:
             dispatcher = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache

@@ -31,19 +31,19 @@ _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
 
 
-@compiled(forceinline=True)
+@compiled()
 def float_to_bits(value):
     """Return the bits of a float64 as an unsigned integer."""
     return np.float64(value).view(np.uint64)
 
 
-@compiled(forceinline=True)
+@compiled()
 def bits_to_float(value):
     """Return the float64 that has the given bits."""
     return np.uint64(value).view(np.float64)
 
 
-@compiled(fastmath=FUSED, forceinline=True)
+@compiled(fastmath=FUSED)
 def split_exponent(value):
     """Write a number as 2**exponent * fraction, with sqrt(1/2) <= fraction < sqrt(2)."""
     bits = float_to_bits(value) + _CENTRE
@@ -51,7 +51,7 @@ def split_exponent(value):
     return exponent, bits_to_float((bits & _SIGNIFICAND) + _HALF_SQRT2)
 
 
-@compiled(fastmath=FUSED, forceinline=True)
+@compiled(fastmath=FUSED)
 def log_from_parts(exponent, ratio):
     """Return log(2**exponent * fraction) from ratio = (fraction - 1) / (fraction + 1).
 
@@ -65,14 +65,14 @@ def log_from_parts(exponent, ratio):
     return exponent * _LN2 + ratio * (2.0 + tail)
 
 
-@compiled(fastmath=FUSED, forceinline=True)
+@compiled(fastmath=FUSED)
 def lane_log(value):
     """Return the natural logarithm, to about 3 units in the last place."""
     exponent, fraction = split_exponent(value)
     return log_from_parts(exponent, (fraction - 1.0) / (fraction + 1.0))
 
 
-@compiled(fastmath=FUSED, forceinline=True)
+@compiled(fastmath=FUSED)
 def quick_log(value):
     """Return the natural logarithm, to a relative error of 5e-13, without a division.
 
@@ -98,7 +98,7 @@ def quick_log(value):
     return np.float64(power) * (_LN2 * 2.0**-52) + t * series
 
 
-@compiled(fastmath=FUSED, forceinline=True)
+@compiled(fastmath=FUSED)
 def lane_exp(value):
     """Return the exponential of a number between -700 and 700, to 2 units in the last place."""
     shifted = value * (1.0 / _LN2) + _ROUND
@@ -113,7 +113,7 @@ def lane_exp(value):
     return bits_to_float(float_to_bits(p) + (float_to_bits(shifted) << _SIGNIFICAND_BITS))
 
 
-@compiled(forceinline=True)
+@compiled()
 def next_word(s0, s1, s2, s3):
     """Advance one lane of xoshiro256+ and return 64 random bits and its state.
 
@@ -130,13 +130,13 @@ def next_word(s0, s1, s2, s3):
     return word, s0, s1, s2, s3
 
 
-@compiled(forceinline=True)
+@compiled()
 def word_to_uniform(word):
     """Return (k + 1/2) / 2**52 with k the upper 52 bits: neither zero nor one."""
     return bits_to_float((word >> np.uint64(12)) | _ONE) - (1.0 - 2.0**-53)
 
 
-@compiled(forceinline=True)
+@compiled()
 def next_uniform(s0, s1, s2, s3):
     """Advance one lane of xoshiro256+ and return a uniform number in (0, 1) and its state."""
     word, s0, s1, s2, s3 = next_word(s0, s1, s2, s3)

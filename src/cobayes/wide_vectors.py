@@ -36,7 +36,7 @@ def ask_for_wide_vectors(typingctx):  # noqa: ARG001
     return types.none(), generate
 
 
-@compiled(forceinline=True)
+@compiled()
 def ask_for_nothing():
     """Stand in for `ask_for_wide_vectors` where it does not work."""
 

@@ -39,7 +39,7 @@ FIRST_SUM, NUM_SUMS = CHANGE, 8
 GOES_ON, IS_DONE, GIVES_UP = 0.0, 1.0, 2.0
 
 
-@compiled(fastmath={"contract"}, forceinline=True)
+@compiled(fastmath={"contract"})
 def _compare_column(room, at, total):
     """Return the change of one column and its shares in the sums, in their order.
 
