@@ -3,6 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import cobayes
+from cobayes.compiled import source_stamp
+from cobayes.scaling.lanes import rescue_crowd
 
 FIRST_AND_SECOND_PROCESS = """
 import hashlib
@@ -43,3 +48,16 @@ def test_the_process_that_compiles_gets_the_bits_of_those_that_load(tmp_path):
     assert any(tmp_path.rglob("*.nbc"))
     assert len(first) == 33
     assert first == second
+
+
+def test_a_change_in_any_file_of_the_package_outdates_what_was_compiled(tmp_path):
+    inner = tmp_path / "inner.py"
+    inner.write_text("one = 1")
+    (tmp_path / "outer.py").write_text("two = 2")
+    before = source_stamp.__wrapped__(tmp_path)
+    assert source_stamp.__wrapped__(tmp_path) == before
+    inner.write_text("one = 11")
+    assert source_stamp.__wrapped__(tmp_path) != before
+    # Kernels carry the stamp of the whole package, whatever file they are in.
+    folder = Path(cobayes.__file__).parent
+    assert source_stamp(folder) in rescue_crowd._cache._cache_file._source_stamp

@@ -14,6 +14,8 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -52,16 +54,35 @@ def compiled(
             dispatcher = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
             return numba.njit(**settings)(function)  # type: ignore[return-value]
+        _forget_with_any_source(dispatcher)
         _tolerate_full_disk(dispatcher)
         return dispatcher  # type: ignore[return-value]
 
     return decorate
 
 
+def _forget_with_any_source(dispatcher: Any) -> None:
+    """Make the cached code outdated when any file of the package changes.
+
+    Numba looks at the function's own file only, and not at those of the kernels compiled into it.
+    """
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        stamp = source_stamp(Path(__file__).parent)
+        file._source_stamp = (file._source_stamp, stamp)  # type: ignore[union-attr]
+
+
+@cache
+def source_stamp(folder: Path) -> tuple[int, int]:
+    """Return when the newest source in a folder was changed, and the size of all of them."""
+    found = [path.stat() for path in folder.rglob("*.py")]
+    return max(entry.st_mtime_ns for entry in found), sum(entry.st_size for entry in found)
+
+
 def _tolerate_full_disk(dispatcher: Any) -> None:
     """Go on without the cache where it cannot be written: what was compiled is in memory."""
-    cache = getattr(dispatcher, "_cache", None)
-    save = getattr(cache, "save_overload", None)
+    store = getattr(dispatcher, "_cache", None)
+    save = getattr(store, "save_overload", None)
     if save is None:
         return
 
@@ -69,7 +90,7 @@ def _tolerate_full_disk(dispatcher: Any) -> None:
         with contextlib.suppress(OSError):
             save(*args, **kwargs)
 
-    cache.save_overload = save_if_possible  # type: ignore[union-attr]
+    store.save_overload = save_if_possible  # type: ignore[union-attr]
 
 
 class _CompilationNotice(event.Listener):

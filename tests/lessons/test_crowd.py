@@ -150,3 +150,80 @@ def test_scalings_are_as_exact_as_asked(m, tolerance):
     # Rounding comes on top.
     assert np.abs(likelihoods.sum(axis=1) - 1.0).max() <= 2 * tolerance + 1e-14
     assert np.abs(rows - 1.0).max() <= 2 * tolerance + 1e-14
+
+
+def two_blocks(block, coupling):
+    matrix = np.full((6, 6), coupling)
+    matrix[:3, :3] = matrix[3:, 3:] = np.array(block) / 10
+    return matrix
+
+
+# Blocks that share few data, with nearly the same belief in both: hardly any of the error that is
+# left lies where sweeps are slow, and yet it is the larger one.
+HIDDEN = [
+    ([[9, 9, 9], [6, 9, 8], [5, 7, 9]], [1, 2, 3], 1e-4, 1e-11),
+    ([[4, 6, 4], [5, 9, 6], [5, 9, 7]], [8, 5, 6], 1e-2, 1e-10),
+    ([[4, 6, 4], [5, 9, 6], [5, 9, 7]], [8, 5, 6], 1e-3, 1e-2),
+]
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 1e-6, 1e-3])
+@pytest.mark.parametrize(("block", "shares", "coupling", "tilt"), HIDDEN)
+def test_a_mode_that_sweeps_hardly_see_is_found(block, shares, coupling, tilt, tolerance):
+    matrix = two_blocks(block, coupling)
+    half = np.array(shares) / (2 * sum(shares))
+    belief = np.concatenate([half * (1 + tilt), half])
+    belief /= belief.sum()
+    expected = cb.SCBI(matrix, tolerance=1e-14).likelihood(belief)
+    rule = cb.SCBI(matrix, tolerance=tolerance)
+    compiled = Crowd(rule, np.log(belief), 1).likelihoods[0]
+    np.testing.assert_allclose(compiled, expected, rtol=10 * tolerance)
+    np.testing.assert_allclose(rule.likelihood(belief), expected, rtol=10 * tolerance)
+
+
+def test_random_blocks_are_solved_as_exactly_as_asked():
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        matrix = np.full((6, 6), 10 ** rng.uniform(-4, -1))
+        matrix[:3, :3] = matrix[3:, 3:] = rng.uniform(0.3, 2.0, size=(3, 3))
+        half = rng.dirichlet(np.ones(3)) / 2
+        belief = np.concatenate([half * (1 + 10 ** rng.uniform(-13, -1)), half])
+        belief /= belief.sum()
+        expected = cb.SCBI(matrix, tolerance=1e-14).likelihood(belief)
+        for tolerance in (1e-12, 1e-6):
+            rule = cb.SCBI(matrix, tolerance=tolerance)
+            found = Crowd(rule, np.log(belief), 1).likelihoods[0]
+            assert np.abs(found / expected - 1.0).max() <= 20 * tolerance
+
+
+def test_a_hypothesis_next_to_nobody_believes_in_is_scaled_too():
+    rule = cb.SCBI([[1e-4, 0.5, 2e3], [6e4, 5e-4, 8e-4], [40, 0.6, 4e-3]])
+    prior = np.array([1e-45, 0.7, 0.3])
+    found = Crowd(rule, np.log(prior), 1).likelihoods[0]
+    np.testing.assert_allclose(found, rule.likelihood(prior), rtol=1e-11)
+
+
+def test_a_subclass_with_answers_of_its_own_is_not_taken_for_its_parent():
+    class Doubtful(cb.BI):
+        def respond(self, log_belief, memory=None):
+            return super().respond(np.log(np.full(len(log_belief), 1 / len(log_belief))), memory)
+
+    class Renamed(cb.SCBI):
+        pass
+
+    with pytest.raises(cb.CobayesError, match="no compiled form of Doubtful"):
+        Crowd(Doubtful(matrix_of(3, 3)), np.log(np.full(3, 1 / 3)), 2)
+    Crowd(Renamed(matrix_of(3, 3)), np.log(np.full(3, 1 / 3)), 2)
+
+
+def test_only_real_lessons_are_counted_as_not_converged(monkeypatch):
+    crowd = Crowd(cb.SCBI(matrix_of(6, 6)), np.log(np.full(6, 1 / 6)), 3)
+
+    def never(*arguments):
+        arguments[-1][:] = 1
+        return 64
+
+    monkeypatch.setattr("cobayes.lessons.crowd.crowds.solve_crowd", never)
+    monkeypatch.setattr("cobayes.lessons.crowd.lanes.rescue_crowd", never)
+    with pytest.raises(cb.ConvergenceError, match=r"^3 scalings"):
+        crowd.answer()

@@ -201,3 +201,43 @@ def test_memory_does_not_grow_with_the_number_of_lessons():
     finally:
         set_num_threads(None)
     assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_kept_rounds_come_in_order_and_once():
+    every = ensemble(num_lessons=5)
+    some = ensemble(num_lessons=5, keep_paths=[7, 3, 3, 0])
+    assert some.path_rounds.tolist() == [0, 3, 7]
+    assert np.array_equal(some.paths, every.paths[:, [0, 3, 7]])
+    backwards = ensemble(num_lessons=5, keep_paths=range(12, -1, -1))
+    assert np.array_equal(backwards.quantile(0.5), every.quantile(0.5))
+
+
+@pytest.mark.parametrize("keep_paths", [[1.7], 1, [[1, 2]], ["1"], [13], [-1], [True]])
+def test_bad_rounds_to_keep_are_refused(keep_paths):
+    with pytest.raises(cb.CobayesError, match="keep_paths"):
+        ensemble(keep_paths=keep_paths)
+
+
+def test_the_largest_belief_from_the_histogram_is_one_that_occurred():
+    kept = ensemble(num_lessons=200)
+    counted = ensemble(num_lessons=200, keep_paths=False)
+    odds = kept.log_odds()
+    for share, extreme in ((1.0, odds.max(axis=0)), (0.0, odds.min(axis=0))):
+        belief = counted.quantile(share)
+        assert np.abs(np.log(belief / (1 - belief)) - extreme).max() < 0.0201
+
+
+def test_shares_in_a_table_are_refused():
+    with pytest.raises(cb.CobayesError, match="2 dimensions"):
+        ensemble().quantile([[0.1, 0.2]])
+
+
+def test_one_lesson_has_no_standard_error():
+    one = ensemble(num_lessons=1)
+    assert np.isnan(one.stderr()).all()
+    assert "±" not in repr(one)
+
+
+def test_a_learner_who_rules_out_the_truth_cannot_be_taught():
+    with pytest.raises(cb.CobayesError, match="learner's prior"):
+        ensemble(learner_prior=[0.5, 0.0, 0.5])

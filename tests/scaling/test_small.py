@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobayes.rules import SCBI
-from cobayes.scaling import accelerated, lanes
+from cobayes.scaling import crowds, lanes
 from cobayes.scaling.small import solve_small_group
 
 
@@ -50,13 +50,15 @@ def test_closed_form_newton_equals_group_sweeps(num_columns):
     factors, rows, _, _ = _by_newton(matrix, beliefs)
     swept, swept_rows = np.ones(beliefs.shape), np.empty(rows.shape)
     stuck = np.empty(lanes.LANES, dtype=np.int64)
-    accelerated.solve_group(
+    crowds.solve_group(
         matrix,
         np.ascontiguousarray(matrix.T),
         beliefs,
         shifts,
         swept,
         swept_rows,
+        np.tile(SCBI(matrix).slow_mode[:, None], lanes.LANES),
+        np.zeros(lanes.LANES),
         1e-13,
         True,
         stuck,

@@ -13,7 +13,7 @@ from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.lessons.rounds import draw_crowd, observe_crowd
 from cobayes.lessons.tallies import tally
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.scaling import accelerated, lanes, small
+from cobayes.scaling import crowds, lanes, small
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
@@ -38,13 +38,16 @@ class Crowd:
     """
 
     def __init__(self, rule: Rule, log_beliefs: Array, size: int) -> None:
-        if isinstance(rule, BI):
+        # A subclass that answers differently from its parent is not what is compiled here.
+        answers = type(rule).respond
+        if isinstance(rule, BI) and answers is BI.respond:
             matrix = rule.model.normalized()
-        elif isinstance(rule, SCBI):
+        elif isinstance(rule, SCBI) and answers is SCBI.respond:
             matrix = rule.balanced
         else:
             raise CobayesError(
-                f"there is no compiled form of {rule.name}.", "use cobayes.SCBI or cobayes.BI."
+                f"there is no compiled form of {type(rule).__name__}, a rule of its own.",
+                "use run_lesson, or cobayes.SCBI or cobayes.BI.",
             )
         if matrix.max() / matrix.min() > WIDEST_SPREAD:
             raise CobayesError(
@@ -64,6 +67,9 @@ class Crowd:
         self._factors = np.ones(self._shape)
         self._row_scaling = np.ones((groups, n, lanes.LANES))
         self._stuck = np.zeros((groups, lanes.LANES), dtype=np.int64)
+        slow_mode = rule.slow_mode if isinstance(rule, SCBI) else np.zeros(m)
+        self._probe = np.tile(slow_mode[:, None], (groups, 1, lanes.LANES))
+        self._rates = np.zeros((groups, 1, lanes.LANES))
         self._answered = isinstance(rule, BI)
         self.set_log_beliefs(log_beliefs)
 
@@ -89,7 +95,7 @@ class Crowd:
             self._stuck[:] = 1  # sweeps cannot be trusted here: verify every one
             left = self.size
         if left:
-            left = lanes.rescue_crowd(
+            lanes.rescue_crowd(
                 self._matrix,
                 self._mantissas,
                 self._shifts,
@@ -99,6 +105,7 @@ class Crowd:
                 MAX_NEWTON_STEPS,
                 self._stuck,
             )
+            left = int(self._stuck.reshape(-1)[: self.size].sum())
         if left:
             raise ConvergenceError(
                 f"{left} scalings did not converge to {rule.tolerance:g}.",
@@ -110,7 +117,7 @@ class Crowd:
     def _solve(self, rule: SCBI) -> int:
         """Scale the matrix to all beliefs; return how many are stuck."""
         if not small.SMALLEST <= self._matrix.shape[1] <= small.LARGEST:
-            return accelerated.solve_crowd(
+            return crowds.solve_crowd(
                 self._matrix,
                 self._transposed,
                 self.size,
@@ -118,6 +125,8 @@ class Crowd:
                 self._shifts,
                 self._factors,
                 self._row_scaling,
+                self._probe,
+                self._rates[:, 0],
                 rule.tolerance,
                 not rule.is_nearly_blocks,
                 self._stuck,
@@ -171,7 +180,14 @@ class Crowd:
         """Go on with some of them only, given by position; what they know is kept."""
         tables = {
             name: self._collect(getattr(self, name))[chosen]
-            for name in ("_mantissas", "_shifts", "_factors", "_row_scaling")
+            for name in (
+                "_mantissas",
+                "_shifts",
+                "_factors",
+                "_row_scaling",
+                "_probe",
+                "_rates",
+            )
         }
         self.size = len(chosen)
         self._shape = (-(-self.size // lanes.LANES), *self._shape[1:])

@@ -107,7 +107,9 @@ class Ensemble:
         return self.stds[:, self._column(hypothesis)].copy()
 
     def stderr(self, hypothesis: int | str | None = None) -> Array:
-        """Return the standard error of `mean`."""
+        """Return the standard error of `mean`; not a number where there is one lesson only."""
+        if self.num_lessons == 1:
+            return np.full(self.num_rounds + 1, np.nan)
         return self.std(hypothesis) / np.sqrt(self.num_lessons)
 
     def quantile(self, share: ArrayLike, hypothesis: int | str | None = None) -> Array:
@@ -127,7 +129,12 @@ class Ensemble:
         for one in np.ravel(np.asarray(share, dtype=object)):
             number_between(one, "the share", 0.0, 1.0, closed="both")
         shares = np.asarray(share, dtype=np.float64)
-        if self.paths is not None and len(self.path_rounds) == self.num_rounds + 1:
+        if shares.ndim > 1:
+            raise CobayesError(
+                f"the shares have {shares.ndim} dimensions; expected one number or a list."
+            )
+        everything = np.arange(self.num_rounds + 1)
+        if self.paths is not None and np.array_equal(self.path_rounds, everything):
             return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
         if column != self.hypothesis:
             raise CobayesError(
@@ -177,12 +184,12 @@ class Ensemble:
         rules = self.rule_name
         if self.learner_rule_name != rules:
             rules = f"{rules} teacher, {self.learner_rule_name} learner"
-        final = self.means[-1, self.hypothesis]
-        error = self.stds[-1, self.hypothesis] / np.sqrt(self.num_lessons)
+        final = f"{self.mean()[-1]:.4f}"
+        if self.num_lessons > 1:
+            final += f" ± {self.stderr()[-1]:.4f}"
         return (
             f"Ensemble({rules}; {self.num_lessons} lessons of {self.num_rounds} rounds; taught "
-            f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it "
-            f"{final:.4f} ± {error:.4f})"
+            f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it {final})"
         )
 
     def _column(self, hypothesis: int | str | None) -> int:

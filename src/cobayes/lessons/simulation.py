@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.labels import is_position
 from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
@@ -91,7 +92,8 @@ def simulate(
         The belief in the truth from which on the learner counts as sure.
     keep_paths
         Whether to keep the log-beliefs of every lesson: at all rounds (True), at some (a list
-        of rounds), at none (False). By default at all rounds while that takes under 256 MB.
+        of rounds; they are kept in order and once), at none (False). By default at all rounds
+        while that takes under 256 MB.
 
     Notes
     -----
@@ -193,6 +195,7 @@ def _validated(
     own = rule.log_belief(prior, "prior")
     require_teachable(rule.model, own, position, "prior")
     theirs = own if learner_prior is None else learner.log_belief(learner_prior, "learner's prior")
+    require_teachable(learner.model, theirs, position, "learner's prior")
     return _Task(
         teacher=rule,
         learner=learner,
@@ -217,15 +220,20 @@ def _with_path_rounds(
     if isinstance(keep_paths, bool | np.bool_):
         rounds = everything if keep_paths else everything[:0]
     else:
-        try:
-            rounds = np.asarray(keep_paths, dtype=np.intp).reshape(-1)
-        except (TypeError, ValueError) as error:
-            raise CobayesError(
-                f"keep_paths is {keep_paths!r}; expected True, False or a list of rounds."
-            ) from error
-        if rounds.size and not ((rounds >= 0) & (rounds <= task.num_rounds)).all():
-            raise CobayesError(
-                f"keep_paths asks for rounds {rounds.tolist()}; they go from 0 to "
-                f"{task.num_rounds}."
-            )
+        rounds = _chosen_rounds(keep_paths, task.num_rounds)
     return replace(task, path_rounds=rounds)
+
+
+def _chosen_rounds(keep_paths: Sequence[int], num_rounds: int) -> NDArray[np.intp]:
+    """Return the rounds that were asked for, in order and each once."""
+    expected = "expected True, False or a list of rounds."
+    try:
+        chosen = list(keep_paths)
+    except TypeError as error:
+        raise CobayesError(f"keep_paths is {keep_paths!r}; {expected}") from error
+    for one in chosen:
+        if not is_position(one):
+            raise CobayesError(f"keep_paths contains {one!r}; {expected}")
+        if not 0 <= one <= num_rounds:
+            raise CobayesError(f"keep_paths asks for round {one}; they go from 0 to {num_rounds}.")
+    return np.unique(np.array(chosen, dtype=np.intp))

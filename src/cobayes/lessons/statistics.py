@@ -62,6 +62,8 @@ class LogOddsHistogram:
         found = np.empty((len(flat), len(self.counts)))
         for k, row in enumerate(self.counts):
             cumulative = np.concatenate([[0], np.cumsum(row)]) / row.sum()
-            found[:, k] = np.interp(flat, cumulative, edges)
+            # Nothing lies beyond the last bin that is not empty.
+            last = np.flatnonzero(row)[-1] + 2
+            found[:, k] = np.interp(flat, cumulative[:last], edges[:last])
         quantiles = 1.0 / (1.0 + np.exp(-found))
         return quantiles if np.ndim(shares) else quantiles[0]

@@ -12,12 +12,13 @@ from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import has_wide_spread, is_nearly_blocks, solve
+from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve
 from cobayes.validation import number_between
 
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100_000
+SLOW_MODE_STEPS = 40
 
 
 class SCBI(Rule):
@@ -56,13 +57,35 @@ class SCBI(Rule):
         self.tolerance = tolerance
         # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
         self.balanced = balance(self.model.matrix)[0]
-        self._has_wide_spread = has_wide_spread(self.balanced)
+        self._spread = entry_spread(self.balanced)
         self._row_sums = np.ones(self.model.num_data)
 
     @cached_property
     def is_nearly_blocks(self) -> bool:
         """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
         return is_nearly_blocks(self.balanced)
+
+    @cached_property
+    def slow_mode(self) -> Array:
+        """About the direction in log-factors that sweeps correct most slowly, (m,).
+
+        Found at the uniform belief by the power method, as in `cobayes.scaling.probing`. Where
+        parts of the matrix share few data it tells these parts from each other, at any belief.
+        """
+        m = self.model.num_hypotheses
+        vector = np.cos(1.0 + 1.7 * np.arange(m))
+        try:
+            likelihood = self.likelihood(np.full(m, 1.0 / m))
+        except ConvergenceError:
+            return vector
+        posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
+        for _ in range(SLOW_MODE_STEPS):
+            vector = likelihood.T @ (posterior @ (vector - vector.mean()))
+            length = np.abs(vector).max()
+            if not length > 0.0:
+                return np.cos(1.0 + 1.7 * np.arange(m))
+            vector /= length
+        return vector
 
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
         """Return the matrix scaled to a belief, with columns summing to one.
@@ -82,7 +105,7 @@ class SCBI(Rule):
             matrix.shape[0] * np.exp(log_belief),
             tolerance=self.tolerance,
             max_iterations=MAX_ITERATIONS,
-            suspicious=self._has_wide_spread,
+            spread=self._spread,
             factors=memory[:-1] if known else None,  # type: ignore[index]
             rate=float(memory[-1]) if known else np.nan,  # type: ignore[index]
         )

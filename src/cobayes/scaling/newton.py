@@ -20,6 +20,8 @@ from cobayes.compiled import compiled
 
 # A step changes no factor by more than exp(LONGEST_STEP).
 LONGEST_STEP = 6.0
+# How often a step is halved at most.
+MOST_HALVINGS = 40
 
 
 @compiled(inline="always")
@@ -126,6 +128,22 @@ def _solve_laplacian(chain, right_side, pinned, solution):
 
 
 @compiled()
+def _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors):
+    """Take one plain step, after which columns of next to no weight are right, and their errors.
+
+    The line search weighs columns by their sums and does not see such columns.
+    """
+    num_rows, num_columns = matrix.shape
+    for j in range(num_columns):
+        total = 0.0
+        for i in range(num_rows):
+            total += row_scaling[i] * matrix[i, j]
+        if total > 0.0 and total < math.inf:
+            factors[j] = 1.0 / total
+    column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
+
+
+@compiled()
 def newton_until_converged(
     matrix, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
 ):
@@ -157,6 +175,7 @@ def newton_until_converged(
     start = np.empty(num_columns)
     pinned = np.argmax(column_sums)
     column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
+    _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors)
     length = np.inf
     for count in range(max_steps):
         chain = _coupling(matrix, row_sums, column_sums, factors, row_scaling, work)
@@ -172,7 +191,8 @@ def newton_until_converged(
             return count, np.inf
         share = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
         start[:] = factors
-        for _ in range(40):
+        is_taken = False
+        for _ in range(MOST_HALVINGS):
             for j in range(num_columns):
                 factors[j] = start[j] * math.exp(share * step[j])
             column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
@@ -180,9 +200,13 @@ def newton_until_converged(
             for j in range(num_columns):
                 new_slope += column_sums[j] * errors[j] * step[j]
             # The dual is convex: past its minimum along the step the slope turns positive.
-            if new_slope <= 0.5 * abs(slope) or length <= tolerance:
+            is_taken = new_slope <= 0.5 * abs(slope) or length <= tolerance
+            if is_taken:
                 break
             share *= 0.5
+        if not is_taken:
+            # The slope is mere rounding: all that is left to do is where next to nobody believes.
+            _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors)
         if length <= tolerance:
             return count + 1, length
     return max_steps, length

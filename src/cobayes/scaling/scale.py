@@ -14,7 +14,7 @@ from cobayes.model import MatrixLike
 from cobayes.scaling.assembly import assemble
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.solver import Solution, has_wide_spread, solve
+from cobayes.scaling.solver import Solution, entry_spread, solve
 from cobayes.tables import as_floats, require_positive, unpack
 from cobayes.threads import map_chunks
 from cobayes.validation import number_between, whole_number
@@ -109,7 +109,7 @@ def scale(
                 columns[item] / total,
                 tolerance=tolerance,
                 max_iterations=max_iterations,
-                suspicious=has_wide_spread(balanced),
+                spread=entry_spread(balanced),
                 factors=factors,
             )
             residuals[item] = assemble(

@@ -220,7 +220,7 @@ def _step_4(share, room, tolerance):
 def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, stuck):
     """Scale a matrix of two to four columns to one belief in each lane.
 
-    The twin of `accelerated.solve_group`: the same arrays in and out, the same meaning of `stuck`.
+    The twin of `crowds.solve_group`: the same arrays in and out, the same meaning of `stuck`.
 
     Parameters
     ----------

@@ -19,6 +19,10 @@ CHUNK_SIZE = 200_000
 # Where entries of one row (and of one column) spread further than this, the matrix may nearly
 # fall apart into blocks, and sweeps may look finished when they are not.
 WIDE_SPREAD = 1e5
+# From this spread on a mode may hide that takes tens of sweeps: the rate is then probed.
+PROBED_SPREAD = 30.0
+# By how much an error may exceed the tolerance when probing finds a slower mode behind it.
+SLACK = 5.0
 MAX_VERIFIED_COLUMNS = 256
 # A rate of plain sweeps, found by probing, from which on Newton's method has the last word.
 SLOW_RATE = 0.9
@@ -52,17 +56,18 @@ class Solution(NamedTuple):
     rate: float
 
 
-def has_wide_spread(matrix: Array) -> bool:
-    """Tell whether entries lie so far apart that the matrix might fall apart into blocks.
+def entry_spread(matrix: Array) -> float:
+    """Return how far apart the entries of a row or column lie, as a ratio: 1 if they are equal.
 
-    Wide matrices are trusted: to verify them would cost as much as to scale them.
+    The further, the more nearly the matrix may fall apart into blocks. Wide matrices pass for even
+    ones: to verify them would cost as much as to scale them.
     """
     if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
-        return False
+        return 1.0
     with np.errstate(over="ignore"):
         by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
         by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
-    return bool(min(by_row, by_column) > WIDE_SPREAD)
+    return float(min(by_row, by_column))
 
 
 def is_nearly_blocks(matrix: Array) -> bool:
@@ -71,7 +76,7 @@ def is_nearly_blocks(matrix: Array) -> bool:
     Of many columns some are looked at, evenly spaced.
     """
     num_columns = matrix.shape[1]
-    if num_columns == 1 or not has_wide_spread(matrix):
+    if num_columns == 1 or not entry_spread(matrix) > WIDE_SPREAD:
         return False
     if num_columns > MAX_PAIRED_COLUMNS:
         matrix = matrix[:, np.linspace(0, num_columns - 1, MAX_PAIRED_COLUMNS).astype(int)]
@@ -106,7 +111,7 @@ def solve(
     *,
     tolerance: float,
     max_iterations: int,
-    suspicious: bool,
+    spread: float,
     factors: Array | None = None,
     rate: float = np.nan,
 ) -> Solution:
@@ -120,8 +125,8 @@ def solve(
         For the relative error of every factor.
     max_iterations
         Most sweeps and Newton steps together.
-    suspicious
-        What `has_wide_spread` says of the matrix: the result is then verified.
+    spread
+        The matrix's `entry_spread`: where it is wide the result is verified.
     factors, rate
         Those of a problem nearby, for a warm start.
     """
@@ -132,6 +137,7 @@ def solve(
     totals = np.empty(num_columns)
     weights = np.empty(num_columns)
     allowed = min(max_iterations, sweeps.MAX_SWEEPS)
+    suspicious = spread > WIDE_SPREAD
     run = _threaded_sweeps if matrix.size >= PARALLEL_SIZE else sweeps.sweeps_until_converged
     count, error, rate = run(
         matrix,
@@ -146,11 +152,17 @@ def solve(
         not suspicious,
         allowed,
     )
-    if suspicious and error <= tolerance and num_columns > 1:
+    if spread > PROBED_SPREAD and error <= tolerance and num_columns > 1:
         from cobayes.scaling.probing import probed_rate
 
-        rate = max(rate, probed_rate(matrix, row_sums, column_sums, w, row_scaling))
-        error = error / (1.0 - rate) if rate < SLOW_RATE else np.inf
+        seen = rate if rate > 0.0 else 0.0
+        rate = max(seen, probed_rate(matrix, row_sums, column_sums, w, row_scaling))
+        if suspicious:
+            error = error / (1.0 - rate) if rate < SLOW_RATE else np.inf
+        else:
+            # The sweeps took their own rate for the slowest; if it is not, more is left.
+            truly = error * _left_after(rate) / _left_after(seen) if rate < 1.0 else np.inf
+            error = truly if truly > SLACK * tolerance else error
     if error > tolerance and num_columns > 1 and count < max_iterations:
         from cobayes.scaling.newton import newton_until_converged
 
@@ -168,6 +180,11 @@ def solve(
         )
         count += steps
     return Solution(row_scaling, w, count, error, rate)
+
+
+def _left_after(rate: float) -> float:
+    """Return how much of its last change a series of sweeps is off; see `sweeps.judge`."""
+    return max(1.0, rate / (1.0 - rate))
 
 
 def _threaded_sweeps(

@@ -73,7 +73,7 @@ def judge(change, previous, rate, num_sweeps, tolerance, trusted):
     tolerance
         For the change in one sweep and for the estimated remaining error.
     trusted
-        Whether a change that is mere noise counts as converged; see `solver.has_wide_spread`.
+        Whether a change that is mere noise counts as converged; see `solver.entry_spread`.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.rounds import SCRATCH, draw_group, observe_group
 from cobayes.rules import SCBI
 from cobayes.scaling import small
-from cobayes.scaling.accelerated import solve_group
+from cobayes.scaling.crowds import solve_group
 from cobayes.scaling.lanes import LANES, rescue_group
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
@@ -29,7 +29,19 @@ FIXED, CLOSED_FORM, SWEEPS, VERIFIED = 0, 1, 2, 3
 
 
 @compiled()
-def _answer_group(method, matrix, transposed, mantissas, shifts, factors, rows, tolerance, stuck):
+def _answer_group(
+    method,
+    matrix,
+    transposed,
+    mantissas,
+    shifts,
+    factors,
+    rows,
+    probe,
+    rates,
+    tolerance,
+    stuck,
+):
     """Do what `Crowd.answer` does, for one group; return how many lanes did not converge."""
     if method == FIXED:
         return 0
@@ -43,6 +55,8 @@ def _answer_group(method, matrix, transposed, mantissas, shifts, factors, rows, 
             shifts,
             factors,
             rows,
+            probe,
+            rates,
             tolerance,
             method != VERIFIED,
             stuck,
@@ -66,6 +80,8 @@ def _march_groups(
     shifts,
     factors,
     rows,
+    probe,
+    rates,
     tolerance,
     stuck,
     hypothesis,
@@ -82,7 +98,7 @@ def _march_groups(
 
     Parameters
     ----------
-    method, matrix, transposed, mantissas, shifts, factors, rows, tolerance, stuck
+    method, matrix, transposed, mantissas, shifts, factors, rows, probe, rates, tolerance, stuck
         The state of a `Crowd`, groups first.
     hypothesis, level
         What a teacher teaches, and the belief in it at which a lane stops; a learner has
@@ -125,6 +141,8 @@ def _march_groups(
                 shifts[g],
                 factors[g],
                 rows[g],
+                probe[g],
+                rates[g],
                 tolerance,
                 stuck[g],
             )
@@ -256,6 +274,8 @@ class Marchers(Crowd):
             self._shifts,
             self._factors,
             self._row_scaling,
+            self._probe,
+            self._rates[:, 0],
             tolerance,
             self._stuck,
             hypothesis,

@@ -255,7 +255,8 @@ def compare_rates(
 
     def run_chunk(chunk: tuple[int, int]) -> RateStatistics:
         index, size = chunk
-        seed = np.random.SeedSequence(root, spawn_key=(index,))
+        # Shapes have seeds of their own: a curve over n must not move as a whole.
+        seed = np.random.SeedSequence(root, spawn_key=(num_data, num_hypotheses, index))
         return sample_rates_chunk(num_data, num_hypotheses, size, seed)
 
     def summary(statistics: RateStatistics, is_precise: bool | None = None) -> RateComparison:

@@ -1,0 +1,375 @@
+"""Scaling one matrix to many beliefs, as many at a time as there are lanes.
+
+Accelerated sweeps see how fast they converge from their own steps. A mode that hardly decays, as
+between two parts of the matrix that share few data, does not show there while its share in the
+steps is small, and yet the factors may be far off along it. So every belief carries a probe, a
+vector to which the derivative of the sweep is applied once a solution: the power method, over the
+rounds of a lesson. Where it tells of a slower mode than the sweeps had seen, they go on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cobayes.compiled import compiled
+from cobayes.scaling.accelerated import (
+    AGE,
+    CHANGE,
+    COLUMN_ROOM,
+    COLUMN_SUM,
+    FACTOR,
+    GIVES_UP,
+    GOES_ON,
+    LANE_ROOM,
+    PART,
+    RATE,
+    SLACK,
+    SWEEPS,
+    VERDICT,
+    compare,
+    judge_lanes,
+    left_after,
+    step_lanes,
+)
+from cobayes.scaling.lanes import LANES, multiply
+from cobayes.vector_math import aligned_space
+from cobayes.wide_vectors import use_wide_vectors
+
+
+@compiled()
+def _pack(mantissas, shifts, factors, num_rows, table):
+    """Write every belief's problem in a row: factors and column sums. Lanes take them in turn."""
+    num_groups, num_columns, _ = mantissas.shape
+    for group in range(num_groups):
+        for j in range(num_columns):
+            for place in range(LANES):
+                is_believed = shifts[group, j, place] == 0
+                believed = num_rows * mantissas[group, j, place] if is_believed else 0.0
+                table[group * LANES + place, j] = factors[group, j, place]
+                table[group * LANES + place, num_columns + j] = believed
+
+
+@compiled()
+def _unpack(table, size, factors, row_scaling):
+    """Put the solutions, column and row factors, where the groups expect them."""
+    num_groups, num_columns, _ = factors.shape
+    num_rows = row_scaling.shape[1]
+    for group in range(num_groups):
+        start = group * LANES
+        count = min(LANES, size - start)
+        for j in range(num_columns):
+            for place in range(count):
+                factors[group, j, place] = table[start + place, j]
+        for i in range(num_rows):
+            for place in range(count):
+                row_scaling[group, i, place] = table[start + place, num_columns + i]
+
+
+@compiled()
+def _unpack_some(table, order, factors, row_scaling):
+    """Do what `_unpack` does for some beliefs."""
+    num_columns, num_rows = factors.shape[1], row_scaling.shape[1]
+    for task in order:
+        group, place = task // LANES, task % LANES
+        for j in range(num_columns):
+            factors[group, j, place] = table[task, j]
+        for i in range(num_rows):
+            row_scaling[group, i, place] = table[task, num_columns + i]
+
+
+@compiled()
+def _load(problem, rate, lane, weights, room, lane_room):
+    """Put the problem of one belief into a lane, with what is known of its rate."""
+    num_columns = weights.shape[0]
+    for j in range(num_columns):
+        at = j * COLUMN_ROOM * PART + lane % PART
+        factor, column_sum = problem[j], problem[num_columns + j]
+        room[at + FACTOR * PART] = factor
+        room[at + COLUMN_SUM * PART] = column_sum
+        weights[j, lane] = factor * column_sum
+    lane_room[AGE * PART + lane % PART] = 0.0
+    lane_room[SWEEPS * PART + lane % PART] = 0.0
+    lane_room[RATE * PART + lane % PART] = rate
+
+
+@compiled()
+def _unload(lane, is_stuck, rows, totals, room, solution):
+    """Write down what a lane has found; a stuck one leaves its factors as a start."""
+    num_columns = totals.shape[0]
+    for j in range(num_columns):
+        factor = room[(j * COLUMN_ROOM + FACTOR) * PART + lane % PART]
+        if not is_stuck:
+            # One more plain step, 1 / total; a division only where the change is not tiny.
+            gap = 1.0 - factor * totals[j, lane]
+            factor = factor + factor * gap if abs(gap) < 1e-8 else 1.0 / totals[j, lane]
+        solution[j] = factor
+    for i in range(rows.shape[0]):
+        solution[num_columns + i] = rows[i, lane]
+
+
+@compiled()
+def _invert(rows):
+    """Replace all numbers by their inverses, in place; one division serves two."""
+    use_wide_vectors()
+    num_rows = rows.shape[0]
+    for i in range(0, num_rows - 1, 2):
+        for lane in range(LANES):
+            one, two = rows[i, lane], rows[i + 1, lane]
+            inverse = 1.0 / (one * two)
+            rows[i, lane] = two * inverse
+            rows[i + 1, lane] = one * inverse
+    if num_rows % 2 == 1:
+        for lane in range(LANES):
+            rows[num_rows - 1, lane] = 1.0 / rows[num_rows - 1, lane]
+
+
+@compiled()
+def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, changes, stuck):
+    """Solve the problems of the table whose numbers stand in `order`; return how many are stuck.
+
+    A lane that is done takes the next belief: none waits for its neighbours.
+    """
+    num_rows, num_columns = matrix.shape
+    num_parts = LANES // PART
+    size = order.shape[0]
+    room = aligned_space(num_columns * COLUMN_ROOM * LANES).reshape(num_parts, -1)
+    lane_room = aligned_space(LANE_ROOM * LANES).reshape(num_parts, -1)
+    weights = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
+    totals = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
+    rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
+    room[:] = 0.0
+    lane_room[:] = 0.0
+    tasks = np.full(LANES, -1)
+    next_one = 0
+    num_busy = 0
+    num_stuck = 0
+    for lane in range(LANES):
+        # Spare lanes, where there are fewer beliefs, work on copies of the first.
+        task = order[0]
+        if next_one < size:
+            task = order[next_one]
+            tasks[lane] = task
+            next_one += 1
+            num_busy += 1
+        part = lane // PART
+        rate = rates[task // LANES, task % LANES]
+        _load(table[task], rate, lane, weights, room[part], lane_room[part])
+    while num_busy > 0:
+        multiply(matrix, weights, rows)
+        _invert(rows)
+        multiply(transposed, rows, totals)
+        for part in range(num_parts):
+            first = part * PART
+            compare(totals, first, room[part], lane_room[part])
+            any_far = judge_lanes(lane_room[part], tolerance, trusted)
+            for lane in range(first, first + PART):
+                verdict = lane_room[part, VERDICT * PART + lane - first]
+                if verdict != GOES_ON and tasks[lane] >= 0:
+                    task = tasks[lane]
+                    is_stuck = verdict == GIVES_UP
+                    _unload(lane, is_stuck, rows, totals, room[part], table[task])
+                    changes[task] = lane_room[part, CHANGE * PART + lane - first]
+                    stuck[task // LANES, task % LANES] = 1 if is_stuck else 0
+                    num_stuck += 1 if is_stuck else 0
+                    tasks[lane] = -1
+                    num_busy -= 1
+            step_lanes(totals, weights, first, room[part], lane_room[part], any_far)
+            for lane in range(first, first + PART):
+                if tasks[lane] < 0 and next_one < size:
+                    task = order[next_one]
+                    rate = rates[task // LANES, task % LANES]
+                    _load(table[task], rate, lane, weights, room[part], lane_room[part])
+                    tasks[lane] = task
+                    next_one += 1
+                    num_busy += 1
+    return num_stuck
+
+
+@compiled(fastmath={"contract"})
+def _probe_group(
+    matrix, transposed, mantissas, shifts, factors, row_scaling, probe, rates, field, rows, room
+):
+    """Apply the derivative of the sweep to the probes of a group, and take their rates from it.
+
+    In the product ``sum_j c_j x_j y_j`` the derivative J is symmetric. With v the probe less its
+    mean, the rate is ``|J v|**2 / <v, J v>``, at most the second eigenvalue.
+    """
+    use_wide_vectors()
+    num_rows, num_columns = matrix.shape
+    for at in range(3 * LANES):
+        room[at] = 0.0
+    for j in range(num_columns):
+        for lane in range(LANES):
+            believed = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+            field[j, lane] = believed
+        for lane in range(LANES):
+            room[lane] += field[j, lane] * probe[j, lane]
+    for j in range(num_columns):
+        for lane in range(LANES):
+            field[j, lane] *= num_rows * (probe[j, lane] - room[lane])
+        for lane in range(LANES):
+            field[j, lane] *= factors[j, lane]
+    multiply(matrix, field, rows)
+    for i in range(num_rows):
+        for lane in range(LANES):
+            average = row_scaling[i, lane] * rows[i, lane]
+            rows[i, lane] = row_scaling[i, lane] * average
+            room[LANES + lane] += average * average
+    multiply(transposed, rows, field)
+    for j in range(num_columns):
+        for lane in range(LANES):
+            probe[j, lane] = factors[j, lane] * field[j, lane]
+        for lane in range(LANES):
+            believed = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+            field[j, lane] = num_rows * believed
+        for lane in range(LANES):
+            room[2 * LANES + lane] += field[j, lane] * probe[j, lane] * probe[j, lane]
+    for lane in range(LANES):
+        product, square = room[LANES + lane], room[2 * LANES + lane]
+        is_seen = (product > 0.0) & (square > 0.0) & (square < math.inf)
+        rate = square / product if is_seen else 0.0
+        rates[lane] = rate if rate < 1.0 else 1.0
+        room[lane] = 1.0 / math.sqrt(square) if is_seen else 1.0
+    for j in range(num_columns):
+        for lane in range(LANES):
+            probe[j, lane] *= room[lane]
+
+
+@compiled()
+def _find_doubtful(rates, changes, stuck, tolerance, order):
+    """Fill in the numbers of those whose rate leaves more of their error than was thought."""
+    count = 0
+    for task in range(order.shape[0]):
+        group, place = task // LANES, task % LANES
+        rate = rates[group, place]
+        error = changes[task] * left_after(rate) if rate < 1.0 else math.inf
+        if stuck[group, place] == 0 and not error <= SLACK * tolerance:
+            order[count] = task
+            count += 1
+    return count
+
+
+@compiled()
+def solve_crowd(
+    matrix,
+    transposed,
+    size,
+    mantissas,
+    shifts,
+    factors,
+    row_scaling,
+    probe,
+    rates,
+    tolerance,
+    trusted,
+    stuck,
+):
+    """Scale the matrix to many beliefs.
+
+    Parameters
+    ----------
+    matrix, transposed
+        The matrix, and its transpose in memory order.
+    size
+        How many beliefs there are.
+    mantissas, shifts
+        The beliefs, (groups, m, lanes).
+    factors
+        In: where to start, (groups, m, lanes). Out: w.
+    row_scaling
+        Out: u, (groups, n, lanes).
+    probe
+        In and out: a vector for each belief, (groups, m, lanes); the same again next time.
+    rates
+        In and out: about the rate at which sweeps converge, (groups, lanes); at first zero.
+    tolerance
+        For the estimated relative error.
+    trusted
+        Whether a change that is mere noise counts as converged; see `solver.is_nearly_blocks`.
+    stuck
+        Out: which beliefs, as 1 or 0, sweeps do not finish, (groups, lanes).
+
+    Returns
+    -------
+    num_stuck
+        How many these are.
+    """
+    num_groups, num_columns, _ = mantissas.shape
+    num_rows = matrix.shape[0]
+    # A belief's problem, and later its solution.
+    table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
+    changes = np.zeros(num_groups * LANES)
+    order = np.arange(size)
+    _pack(mantissas, shifts, factors, num_rows, table)
+    num_stuck = _solve_tasks(
+        matrix, transposed, order, table, rates, tolerance, trusted, changes, stuck
+    )
+    _unpack(table, size, factors, row_scaling)
+    field = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
+    rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
+    room = aligned_space(3 * LANES)
+    for g in range(num_groups):
+        _probe_group(
+            matrix,
+            transposed,
+            mantissas[g],
+            shifts[g],
+            factors[g],
+            row_scaling[g],
+            probe[g],
+            rates[g],
+            field,
+            rows,
+            room,
+        )
+    num_doubtful = _find_doubtful(rates, changes, stuck, tolerance, order)
+    if num_doubtful > 0 and trusted:
+        _pack(mantissas, shifts, factors, num_rows, table)
+        num_stuck += _solve_tasks(
+            matrix,
+            transposed,
+            order[:num_doubtful],
+            table,
+            rates,
+            tolerance,
+            trusted,
+            changes,
+            stuck,
+        )
+        _unpack_some(table, order[:num_doubtful], factors, row_scaling)
+    return num_stuck
+
+
+@compiled()
+def solve_group(
+    matrix,
+    transposed,
+    mantissas,
+    shifts,
+    factors,
+    row_scaling,
+    probe,
+    rates,
+    tolerance,
+    trusted,
+    stuck,
+):
+    """Scale the matrix to the beliefs of one group; see `solve_crowd`."""
+    num_rows, num_columns = matrix.shape
+    by_column = (1, num_columns, LANES)
+    return solve_crowd(
+        matrix,
+        transposed,
+        LANES,
+        mantissas.reshape(by_column),
+        shifts.reshape(by_column),
+        factors.reshape(by_column),
+        row_scaling.reshape((1, num_rows, LANES)),
+        probe.reshape(by_column),
+        rates.reshape((1, LANES)),
+        tolerance,
+        trusted,
+        stuck.reshape((1, LANES)),
+    )
