@@ -11,14 +11,15 @@ import pytest
 from numba import types
 from numba.extending import intrinsic
 
-from cobayes.theory import column_pairs, lowered_column_pairs, plain_column_pairs, wide_vectors
+from cobayes import wide_vectors
+from cobayes.theory import column_pairs, lowered_column_pairs, plain_column_pairs
 from cobayes.theory.column_pairs import WIDTH
 from cobayes.theory.random_rates import sample_mean_rates
 
 WITHOUT_LLVM = """
 import json, sys
 sys.modules["cobayes.theory.lowered_column_pairs"] = None
-from cobayes.theory import wide_vectors
+from cobayes import wide_vectors
 wide_vectors.use_wide_vectors = wide_vectors.ask_for_nothing
 import numpy as np
 from cobayes.theory import column_pairs
