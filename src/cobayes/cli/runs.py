@@ -15,7 +15,10 @@ EPILOG = "Examples:\n\ncobayes runs report\n\nwatch cobayes runs report"
 
 def runs(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of a run, or one that has runs somewhere below it.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder of a run, or one that has runs somewhere below it."
+        ),
     ],
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON, for programs to read.")
