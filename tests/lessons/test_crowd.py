@@ -227,3 +227,19 @@ def test_only_real_lessons_are_counted_as_not_converged(monkeypatch):
     monkeypatch.setattr("cobayes.lessons.crowd.lanes.rescue_crowd", never)
     with pytest.raises(cb.ConvergenceError, match=r"^3 scalings"):
         crowd.answer()
+
+
+def test_slow_modes_are_found_again_after_certainty():
+    block, shares, coupling, tilt = HIDDEN[1]
+    rule = cb.SCBI(two_blocks(block, coupling))
+    half = np.array(shares) / (2 * sum(shares))
+    belief = np.concatenate([half * (1 + tilt), half])
+    with np.errstate(divide="ignore"):
+        crowd = Crowd(rule, np.log(np.eye(6)[0]), 1)
+    crowd.answer()
+    for _ in range(3):
+        crowd.set_log_beliefs(np.log(belief / belief.sum()))
+        found = crowd.likelihoods[0]
+    expected = cb.SCBI(rule.model, tolerance=1e-14).likelihood(belief / belief.sum())
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    assert crowd._rates.ravel()[0] > 0.9

@@ -235,7 +235,9 @@ def test_shares_in_a_table_are_refused():
 def test_one_lesson_has_no_standard_error():
     one = ensemble(num_lessons=1)
     assert np.isnan(one.stderr()).all()
+    assert np.isnan(one.to_xarray()["stderr"]).all()
     assert "±" not in repr(one)
+    assert "1 lesson of" in repr(one)
 
 
 def test_a_learner_who_rules_out_the_truth_cannot_be_taught():

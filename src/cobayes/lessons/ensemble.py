@@ -108,9 +108,7 @@ class Ensemble:
 
     def stderr(self, hypothesis: int | str | None = None) -> Array:
         """Return the standard error of `mean`; not a number where there is one lesson only."""
-        if self.num_lessons == 1:
-            return np.full(self.num_rounds + 1, np.nan)
-        return self.std(hypothesis) / np.sqrt(self.num_lessons)
+        return self._stderrs()[:, self._column(hypothesis)]
 
     def quantile(self, share: ArrayLike, hypothesis: int | str | None = None) -> Array:
         """Return quantiles of the belief over the lessons, at every round.
@@ -168,7 +166,7 @@ class Ensemble:
             {
                 "mean": self.means,
                 "std": self.stds,
-                "stderr": self.stds / np.sqrt(self.num_lessons),
+                "stderr": self._stderrs(),
             },
             "hypothesis",
             self.model.hypotheses,
@@ -184,13 +182,19 @@ class Ensemble:
         rules = self.rule_name
         if self.learner_rule_name != rules:
             rules = f"{rules} teacher, {self.learner_rule_name} learner"
+        lessons = "lesson" if self.num_lessons == 1 else "lessons"
         final = f"{self.mean()[-1]:.4f}"
         if self.num_lessons > 1:
             final += f" ± {self.stderr()[-1]:.4f}"
         return (
-            f"Ensemble({rules}; {self.num_lessons} lessons of {self.num_rounds} rounds; taught "
+            f"Ensemble({rules}; {self.num_lessons} {lessons} of {self.num_rounds} rounds; taught "
             f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it {final})"
         )
+
+    def _stderrs(self) -> Array:
+        if self.num_lessons == 1:
+            return np.full(self.stds.shape, np.nan)
+        return self.stds / np.sqrt(self.num_lessons)
 
     def _column(self, hypothesis: int | str | None) -> int:
         return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)

@@ -33,7 +33,7 @@ from cobayes.scaling.accelerated import (
     left_after,
     step_lanes,
 )
-from cobayes.scaling.lanes import LANES, multiply
+from cobayes.scaling.lanes import LANES, LOOSEST, multiply
 from cobayes.vector_math import aligned_space
 from cobayes.wide_vectors import use_wide_vectors
 
@@ -235,6 +235,11 @@ def _probe_group(
     for j in range(num_columns):
         for lane in range(LANES):
             probe[j, lane] *= room[lane]
+    for lane in range(LANES):
+        # Where somebody is certain nothing can be seen: begin afresh, as in `probing`.
+        if not (room[LANES + lane] > 0.0 and room[2 * LANES + lane] > 0.0):
+            for j in range(num_columns):
+                probe[j, lane] = math.cos(1.0 + 1.7 * j)
 
 
 @compiled()
@@ -298,6 +303,7 @@ def solve_crowd(
     """
     num_groups, num_columns, _ = mantissas.shape
     num_rows = matrix.shape[0]
+    tolerance = min(tolerance, LOOSEST)
     # A belief's problem, and later its solution.
     table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
     changes = np.zeros(num_groups * LANES)

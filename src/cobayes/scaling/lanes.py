@@ -20,6 +20,9 @@ from cobayes.scaling.newton import newton_until_converged
 from cobayes.wide_vectors import use_wide_vectors
 
 LANES = 64
+# Looser tolerances than this save next to nothing, and would leave estimates of the error, which
+# may be several times too small, as large as what was asked for.
+LOOSEST = 1e-9
 
 
 @compiled(fastmath={"contract"})

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from cobayes.compiled import compiled
-from cobayes.scaling.lanes import LANES
+from cobayes.scaling.lanes import LANES, LOOSEST
 
 SMALLEST, LARGEST = 2, 4
 MAX_STEPS = 16
@@ -242,6 +242,7 @@ def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance
     num_stuck
         How many lanes are stuck.
     """
+    tolerance = min(tolerance, LOOSEST)
     num_rows, num_columns = matrix.shape
     width = 4 if num_columns == 4 else 3
     room = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
