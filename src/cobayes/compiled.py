@@ -51,12 +51,12 @@ def compiled(
             **options,
         }
         try:
-            dispatcher = numba.njit(cache=True, **settings)(function)
+            dispatcher: Any = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
-            return numba.njit(**settings)(function)  # type: ignore[return-value]
+            dispatcher = numba.njit(**settings)(function)
         _forget_with_any_source(dispatcher)
         _tolerate_full_disk(dispatcher)
-        return dispatcher  # type: ignore[return-value]
+        return dispatcher
 
     return decorate
 
@@ -66,10 +66,10 @@ def _forget_with_any_source(dispatcher: Any) -> None:
 
     Numba looks at the function's own file only, and not at those of the kernels compiled into it.
     """
-    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         stamp = source_stamp(Path(__file__).parent)
-        file._source_stamp = (file._source_stamp, stamp)  # type: ignore[union-attr]
+        file._source_stamp = (file._source_stamp, stamp)
 
 
 @cache
@@ -81,7 +81,7 @@ def source_stamp(folder: Path) -> tuple[int, int]:
 
 def _tolerate_full_disk(dispatcher: Any) -> None:
     """Go on without the cache where it cannot be written: what was compiled is in memory."""
-    store = getattr(dispatcher, "_cache", None)
+    store: Any = getattr(dispatcher, "_cache", None)
     save = getattr(store, "save_overload", None)
     if save is None:
         return
@@ -90,7 +90,7 @@ def _tolerate_full_disk(dispatcher: Any) -> None:
         with contextlib.suppress(OSError):
             save(*args, **kwargs)
 
-    store.save_overload = save_if_possible  # type: ignore[union-attr]
+    store.save_overload = save_if_possible
 
 
 class _CompilationNotice(event.Listener):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from cobayes.errors import CobayesError, CobayesWarning
 
@@ -54,18 +55,18 @@ def plural(kind: str) -> str:
     return {"datum": "data", "hypothesis": "hypotheses"}[kind]
 
 
-def is_position(value: object) -> bool:
+def is_position(value: Any) -> bool:
     """Tell whether a value counts positions: an integer, but not a truth value."""
     if isinstance(value, bool):
         return False
     try:
-        operator.index(value)  # type: ignore[arg-type]
+        operator.index(value)
     except TypeError:
         return False
     return True
 
 
-def find(value: object, labels: Sequence[str], kind: str) -> int:
+def find(value: Any, labels: Sequence[str], kind: str) -> int:
     """Turn a position or a label into a position.
 
     Parameters
@@ -78,7 +79,7 @@ def find(value: object, labels: Sequence[str], kind: str) -> int:
         "datum" or "hypothesis", for messages.
     """
     if is_position(value):
-        position = operator.index(value)  # type: ignore[arg-type]
+        position = operator.index(value)
         if 0 <= position < len(labels):
             return position
         raise CobayesError(

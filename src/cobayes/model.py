@@ -81,7 +81,7 @@ class Model:
     @property
     def shape(self) -> tuple[int, int]:
         """(number of data, number of hypotheses)."""
-        return self.matrix.shape  # type: ignore[return-value]
+        return self.matrix.shape
 
     @property
     def num_data(self) -> int:

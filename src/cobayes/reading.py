@@ -146,7 +146,7 @@ def _to_model(file: Path, table: Table) -> Model:
         raise CobayesError(f"{file}: {error.message}", error.hint) from None
 
 
-def _positive(cell: object) -> float:
+def _positive(cell: Any) -> float:
     """Return the number in a cell or raise an error that says what it holds instead."""
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
         found = (
@@ -160,7 +160,7 @@ def _positive(cell: object) -> float:
     try:
         if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
             raise ValueError
-        value = float(cell)  # type: ignore[arg-type]
+        value = float(cell)
     except OverflowError:  # a whole number of JSON has no limit
         value = np.inf
     except (TypeError, ValueError):

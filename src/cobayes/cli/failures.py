@@ -91,8 +91,9 @@ def explain(error: Exception, path: str = "cobayes") -> int:
         if str(error):
             typer.echo(str(error))
         return 0
-    if hasattr(error, "format_message"):  # the usage errors of every version of typer and click
-        _say("error", error.format_message())  # type: ignore[attr-defined]
+    usage = getattr(error, "format_message", None)
+    if usage is not None:  # the usage errors of every version of typer and click
+        _say("error", usage())
         context = getattr(error, "ctx", None)
         known = getattr(context, "command_path", None) or path
         _say("hint", f"run '{known} --help' to see what it takes.")

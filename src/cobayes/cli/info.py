@@ -66,10 +66,7 @@ def _mean_rates(model: Model) -> dict[str, float] | None:
         return None
     from cobayes.theory.rates import rate_of_convergence
 
-    return {
-        rule: float(rate_of_convergence(model, rule=rule).mean())  # type: ignore[union-attr]
-        for rule in ("bi", "scbi")
-    }
+    return {rule: float(rate_of_convergence(model, rule=rule).mean()) for rule in ("bi", "scbi")}
 
 
 def _rate_rows(rates: dict[str, float] | None, matrix: str) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cobayes.errors import CobayesError
 
@@ -86,10 +86,10 @@ def read_prior(
         repeated = {label for label in labels if labels.count(label) > 1}
         if repeated:
             raise CobayesError(f"the {name} gives {repeated.pop()!r} twice.")
-        values = {
+        values: Any = {
             label: _number(value, name) for label, (_, _, value) in zip(labels, pairs, strict=True)
         }
-        return model.distribution(values, name=name)  # type: ignore[arg-type]
+        return model.distribution(values, name=name)
     numbers = [_number(part, name, example) for part in parts]
     return model.distribution(numbers, name=name)
 

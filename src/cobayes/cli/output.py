@@ -6,12 +6,14 @@ import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
 from cobayes.cli import streams
 from cobayes.errors import CobayesError
+
+Justification = Literal["left", "right"]
 
 
 def print_json(content: Any) -> None:
@@ -68,7 +70,7 @@ def console() -> Any:
     return WideConsole(highlight=False)
 
 
-def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
+def table(title: str | None, columns: Sequence[tuple[str, Justification]]) -> Any:
     """Return an empty rich table.
 
     Parameters
@@ -92,11 +94,11 @@ def table(title: str | None, columns: Sequence[tuple[str, str]]) -> Any:
         pad_edge=False,
     )
     for heading, justify in columns:
-        made.add_column(Text(heading), justify=justify)  # type: ignore[arg-type]
+        made.add_column(Text(heading), justify=justify)
     return made
 
 
-def facts(title: str, justify: str = "left") -> Any:
+def facts(title: str, justify: Justification = "left") -> Any:
     """Return an empty rich table of two columns without headings: a name and what it is.
 
     Parameters

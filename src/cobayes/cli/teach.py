@@ -162,10 +162,15 @@ def _lesson_table(lesson: Lesson, width: int) -> Any:
     ]
     # All hypotheses side by side, if that fits the terminal.
     shows_all = sum(widths) + _GAP * len(widths) <= width
-    headings = [("round", "right"), ("datum", "left"), (taught_heading, "left")]
-    headings += (
-        [(names[h], "right") for h in others] if shows_all else [("strongest other", "left")]
-    )
+    headings: list[tuple[str, output.Justification]] = [
+        ("round", "right"),
+        ("datum", "left"),
+        (taught_heading, "left"),
+    ]
+    if shows_all:
+        headings.extend((names[h], "right") for h in others)
+    else:
+        headings.append(("strongest other", "left"))
     table = output.table(
         f"{lesson.rule_name} teaches {names[taught]}, {lesson.num_rounds} rounds", headings
     )

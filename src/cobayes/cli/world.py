@@ -181,7 +181,7 @@ def _boards(walks: list[Trajectory], number: int) -> Any:
 def _board(walk: Trajectory, shown: int) -> Any:
     from rich.text import Text
 
-    made: GridWorld = walk.world  # type: ignore[assignment]
+    made = cast("GridWorld", walk.world)  # the command makes no other
     colors = {square: _color(h) for h, (_, square) in enumerate(made.goal_items)}
     path = set(walk.states[: shown + 1])
     text = Text()
@@ -224,9 +224,10 @@ def _print_tables(walks: list[Trajectory]) -> None:
 
     goal = walks[0].goal_label
     console = output.console()
-    headings = [("move", "right")]
+    headings: list[tuple[str, output.Justification]] = [("move", "right")]
     for walk in walks:
-        headings += [(walk.teacher_rule, "left"), (f"belief in {goal}", "right")]
+        headings.append((walk.teacher_rule, "left"))
+        headings.append((f"belief in {goal}", "right"))
     table = output.table(f"The watcher's belief in {goal} (*), move by move", headings)
     for number in range(max(walk.num_steps for walk in walks) + 1):
         cells = [str(number)]

@@ -47,7 +47,7 @@ def _panel(rates: CaseRates, zoom: bool) -> Picture:
     bar.locator = MaxNLocator(5)
     bar.update_ticks()
     bar.set_label("success rate")
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     role = "relevant" if rates.case.column == rates.case.roles.relevant else "irrelevant"
     low, high = float(rates.value.min()), float(rates.value.max())
     if zoom:

@@ -66,7 +66,7 @@ def _picture(found: Sequence[CaseRates], radius: float) -> Picture:
     figure.subplots_adjust(left=0.06, right=0.89, top=0.965, bottom=0.01, wspace=0.04, hspace=0.04)
     bar = figure.colorbar(axes[1, 0].collections[0], cax=figure.add_axes((0.915, 0.12, 0.018, 0.6)))
     bar.set_label("success rate", fontsize=11)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     lowest = lowest_of(found)
     return Picture(
         "figure-s2",

@@ -58,7 +58,7 @@ def _picture(found: Sequence[CaseRates]) -> Picture:
         bar.locator = MaxNLocator(4)
         bar.update_ticks()
         bar.ax.tick_params(labelsize=7, length=2, pad=1)
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
     for ax, title in zip(axes[0], _TITLES, strict=True):
         ax.set_title(title, fontsize=10.5, color=INK)
     for ax, rates in zip(axes[:, 0], found[::2], strict=True):
@@ -76,7 +76,7 @@ def _picture(found: Sequence[CaseRates]) -> Picture:
         orientation="horizontal",
     )
     bar.set_label("success rate (first and third column of panels)", fontsize=9.5)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     lowest = min(float(rates.value.min()) for rates in found)
     return Picture(
         "figure-s7",

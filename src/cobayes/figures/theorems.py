@@ -128,7 +128,7 @@ def _measure_rates(
     seeds = iter(seed.spawn(2 * len(models)))
     for name, (model, hypothesis) in models.items():
         for rule in (BI(model), SCBI(model)):
-            theory = rate_of_convergence(model, hypothesis, rule.name.lower())  # type: ignore[arg-type]
+            theory = rate_of_convergence(rule, hypothesis)
             measured = empirical_rate(
                 rule,
                 hypothesis,

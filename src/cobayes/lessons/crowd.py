@@ -96,14 +96,7 @@ class Crowd:
             left = self.size
         if left:
             lanes.rescue_crowd(
-                self._matrix,
-                self._mantissas,
-                self._shifts,
-                self._factors,
-                self._row_scaling,
-                rule.tolerance,
-                MAX_NEWTON_STEPS,
-                self._stuck,
+                self._matrix, *self._state(), rule.tolerance, MAX_NEWTON_STEPS, self._stuck
             )
             left = int(self._stuck.reshape(-1)[: self.size].sum())
         if left:
@@ -121,25 +114,18 @@ class Crowd:
                 self._matrix,
                 self._transposed,
                 self.size,
-                self._mantissas,
-                self._shifts,
-                self._factors,
-                self._row_scaling,
+                *self._state(),
                 self._probe,
                 self._rates[:, 0],
                 rule.tolerance,
                 not rule.is_nearly_blocks,
                 self._stuck,
             )
-        return small.solve_small_crowd(
-            self._matrix,
-            self._mantissas,
-            self._shifts,
-            self._factors,
-            self._row_scaling,
-            rule.tolerance,
-            self._stuck,
-        )
+        return small.solve_small_crowd(self._matrix, *self._state(), rule.tolerance, self._stuck)
+
+    def _state(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return what all solvers take and change: the beliefs, then w and u."""
+        return self._mantissas, self._shifts, self._factors, self._row_scaling
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for everyone, as a teacher of these hypotheses would.

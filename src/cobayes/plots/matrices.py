@@ -70,8 +70,8 @@ def plot_matrix(
     if title is not None:
         ax.set_title(title)
     if colorbar:
-        bar = ax.get_figure().colorbar(image, ax=ax)  # type: ignore[union-attr]
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar = ax.figure.colorbar(image, ax=ax)
+        bar.outline.set_visible(False)
     return ax
 
 
@@ -109,9 +109,9 @@ def plot_scaling(
         left = axes_or_new(
             None, (4.0 + 1.3 * min(model.shape[1], 8), 1.2 + 0.42 * min(model.shape[0], 24))
         )
-        figure = left.get_figure()
+        figure = left.figure
         left.remove()
-        axes = tuple(figure.subplots(1, 2))  # type: ignore[union-attr]
+        axes = tuple(figure.subplots(1, 2))
     try:
         left, right = axes
     except (TypeError, ValueError):

@@ -171,8 +171,8 @@ def plot_simplex_points(
         options |= {"c": np.asarray(values), "cmap": COLORMAP, "vmin": low, "vmax": high}
     drawn = ax.scatter(points[:, 0], points[:, 1], **(options | scatter))
     if values is not None:
-        bar = ax.get_figure().colorbar(drawn, ax=ax, shrink=0.7)  # type: ignore[union-attr]
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
+        bar.outline.set_visible(False)
         if value_label:
             bar.set_label(value_label)
     return ax

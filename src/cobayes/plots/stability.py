@@ -243,7 +243,7 @@ def plot_robustness_map(
     )
     names = result.rate.hypotheses
     draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
-    bar = ax.get_figure().colorbar(drawn, ax=ax, shrink=0.7)  # type: ignore[union-attr]
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
     bar.set_label(f"success rate of teaching {result.rate.hypothesis}")
     start, end = project(np.array([result.teacher_prior, result.worst_prior]))
     # The arrow is drawn longer than the step itself, which may be too short to see.

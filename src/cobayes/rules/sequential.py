@@ -98,7 +98,9 @@ class SCBI(Rule):
             The column factors and the rate of convergence at the last belief.
         """
         matrix = self.balanced
-        known = memory is not None and bool(np.isfinite(memory[:-1]).all())
+        factors, rate = None, np.nan
+        if memory is not None and np.isfinite(memory[:-1]).all():
+            factors, rate = memory[:-1], float(memory[-1])
         solution = solve(
             matrix,
             self._row_sums,
@@ -106,8 +108,8 @@ class SCBI(Rule):
             tolerance=self.tolerance,
             max_iterations=MAX_ITERATIONS,
             spread=self._spread,
-            factors=memory[:-1] if known else None,  # type: ignore[index]
-            rate=float(memory[-1]) if known else np.nan,  # type: ignore[index]
+            factors=factors,
+            rate=rate,
         )
         if not solution.error <= self.tolerance:
             raise ConvergenceError(

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from cobayes.runs import one_thread
 from cobayes.runs.tasks import Outcome, Task, lost, perform
@@ -44,9 +45,9 @@ class LocalProcesses:
     def wait(self, timeout: float) -> list[Outcome]:
         """Return what has finished; the first task of a dead worker counts as failed."""
         outcomes: list[Outcome] = []
-        busy = {worker.connection: worker for worker in self._workers if worker.tasks}
+        busy: dict[Any, _Worker] = {w.connection: w for w in self._workers if w.tasks}
         for connection in wait(list(busy), timeout):
-            worker = busy[connection]  # type: ignore[index]
+            worker = busy[connection]
             outcome = worker.take()
             if outcome is None:
                 outcomes.append(self._replace(worker))

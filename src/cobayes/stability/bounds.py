@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -149,10 +149,10 @@ def validated_priors(
 ) -> tuple[Array, Array, int]:
     """Return both priors and the position of what is taught, or say what is wrong with them."""
     if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):
-        names = list(teacher_prior.keys())  # type: ignore[union-attr]
+        names = list(cast(Any, teacher_prior).keys())
         labels = make_labels(names, len(names), "hypothesis")
     else:
-        labels = make_labels(None, np.size(teacher_prior), "hypothesis")  # type: ignore[arg-type]
+        labels = make_labels(None, np.size(teacher_prior), "hypothesis")
     taught = as_distribution(teacher_prior, labels, "hypothesis", "teacher's prior")
     believed = as_distribution(learner_prior, labels, "hypothesis", "learner's prior")
     position = find(hypothesis, labels, "hypothesis")

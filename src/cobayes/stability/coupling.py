@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -248,7 +250,7 @@ def run_coupling(
         return _run_block(agents, np.random.Generator(stream), level, limit)
 
     blocks = map_chunks(run, range(-(-count // BLOCK)))
-    total = _Sums(*(sum(values) for values in zip(*blocks, strict=True)))  # type: ignore[arg-type]
+    total = _Sums(*(reduce(operator.add, values) for values in zip(*blocks, strict=True)))
     matrix = total.ends / count
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):

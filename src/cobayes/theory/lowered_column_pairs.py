@@ -55,7 +55,7 @@ class _Vectors:
         variables = [cgutils.alloca_once(builder, _VECTOR) for _ in terms]
         for variable in variables:
             builder.store(zero, variable)
-        with cgutils.for_range(builder, num_data) as loop:  # type: ignore[call-arg]
+        with cgutils.for_range(builder, num_data) as loop:
             offset = builder.mul(loop.index, _WORD(VECTOR_BYTES))
             rows = {
                 name: self.load(address, plane, stride, offset)

@@ -155,7 +155,7 @@ def _rule_name(matrix: Any, rule: Any) -> RuleName:
             "leave rule= out, or give the rule's model: rate_of_convergence(rule.model, "
             f"rule={rule!r}).",
         )
-    return rule  # type: ignore[return-value]
+    return rule
 
 
 def _own_rule_name(matrix: Any) -> RuleName | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.rules import SCBI
-from cobayes.worlds.agents import WorldTeacher
+from cobayes.worlds.agents import RuleName, WorldTeacher
 from cobayes.worlds.experiments import Columns
 from cobayes.worlds.grid import GridWorld
 
@@ -184,9 +184,9 @@ def by_board(trend: Columns, quantity: str) -> tuple[NDArray, list[str], NDArray
     return discounts, boards, trend[quantity].reshape(shape)
 
 
-def _first_moves(rule: str, discount: float) -> NDArray:
+def _first_moves(rule: RuleName, discount: float) -> NDArray:
     world = GridWorld.paper(discount)
-    return WorldTeacher(world, "A", rule).distribution_at(world.start)  # type: ignore[arg-type]
+    return WorldTeacher(world, "A", rule).distribution_at(world.start)
 
 
 def _scaled_matrix(discount: float) -> NDArray:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.worlds.agents import RuleName
 from cobayes.worlds.grid import GridWorld
 from cobayes.worlds.moves import KING_MOVES, Square
 from cobayes.worlds.trajectory import watch_actions
@@ -201,7 +202,11 @@ def scbi_posterior_after_left_up(discount: float) -> float:
 
 
 def _misjudgement(
-    board: Callable[[float], GridWorld], discount: float, shift: float, num_rounds: int, rule: str
+    board: Callable[[float], GridWorld],
+    discount: float,
+    shift: float,
+    num_rounds: int,
+    rule: RuleName,
 ) -> tuple[float, float]:
     absolute, signed = [], []
     world = board(discount)
@@ -210,7 +215,7 @@ def _misjudgement(
             world,
             0,
             num_rounds,
-            rule,  # type: ignore[arg-type]
+            rule,
             learner_world=board(other),
         )
         absolute.append(walks.mean(np.abs(walks.misjudgement)))

@@ -51,5 +51,5 @@ class _Waiter(MetaPathFinder):
             load(module)
             register()
 
-        spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
+        spec.loader.exec_module = load_and_register
         return spec

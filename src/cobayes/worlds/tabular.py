@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,11 @@ class TabularWorld(World):
     reward: float = 1.0
     view: Callable[[Any], State] | None = field(default=None, kw_only=True)
 
+    if TYPE_CHECKING:  # made from the others, and no fields of the dataclass
+        _states: tuple[State, ...] = field(init=False)
+        _goal_sets: dict[str, tuple[State, ...]] = field(init=False)
+        _outcomes: tuple[NDArray[np.intp], Array] = field(init=False)
+
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         set_field(self, "discount", require_discount(self.discount))
@@ -68,7 +73,7 @@ class TabularWorld(World):
     @property
     def states(self) -> tuple[State, ...]:
         """All states, in the order of the table."""
-        return self._states  # type: ignore[attr-defined]
+        return self._states
 
     @property
     def action_labels(self) -> tuple[str, ...]:
@@ -78,16 +83,16 @@ class TabularWorld(World):
     @property
     def goal_labels(self) -> tuple[str, ...]:
         """The labels of the candidate goals: the hypotheses."""
-        return tuple(self._goal_sets)  # type: ignore[attr-defined]
+        return tuple(self._goal_sets)
 
     @property
     def outcomes(self) -> tuple[NDArray[np.intp], Array]:
         """Positions of next states and their probabilities, (states, actions, outcomes)."""
-        return self._outcomes  # type: ignore[attr-defined]
+        return self._outcomes
 
     def goal_states(self, goal: int | str) -> tuple[State, ...]:
         """Return the states that count as a goal, given by position or label."""
-        return self._goal_sets[self.goal_labels[self.goal_index(goal)]]  # type: ignore[attr-defined]
+        return self._goal_sets[self.goal_labels[self.goal_index(goal)]]
 
     def observe(self, state: Any) -> State:
         """Return the state of this world that a state of the environment looks like."""
