@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from cobayes.theory.efficiency import compare_rates
-from cobayes.threads import set_num_threads
+from cobayes._runtime.threads import set_num_threads
+from cobayes.random_matrices.compare import compare_rates
 
 CASES = ((10, 2), (50, 2), (10, 10), (50, 50))
 REQUIRED_RATIO = 15.0

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes._runtime.threads import set_num_threads
 from cobayes.lessons.simulation import BLOCK
-from cobayes.threads import set_num_threads
 
 MATRIX = np.random.default_rng(5).dirichlet(np.ones(4), size=3).T
 RULES = [cb.SCBI, cb.BI]

@@ -92,7 +92,7 @@ def test_workers_use_one_thread_each(tmp_path):
 def count_threads(parameters, seeds, num_samples):
     import threadpoolctl
 
-    from cobayes import threads
+    from cobayes._runtime import threads
 
     pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
     return {

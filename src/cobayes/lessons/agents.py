@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.drawing import draw
-from cobayes.randomness import generator
 from cobayes.rules import Rule, rule_from_dict
 from cobayes.rules.base import Response, add_evidence, require_teachable
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from cobayes import threads
+from cobayes._runtime import threads
 from cobayes.errors import CobayesError
 from cobayes.runs import one_thread
 from cobayes.runs.tasks import Outcome, Task, perform

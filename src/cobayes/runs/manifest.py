@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cobayes import threads
+from cobayes._runtime import threads
 from cobayes.runs.failures import RunError
 
 MANIFEST_NAME = "manifest.json"

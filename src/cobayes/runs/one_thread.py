@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import threadpoolctl
 
-from cobayes import threads
+from cobayes._runtime import threads
 
 _VARIABLES = (
     "COBAYES_NUM_THREADS",

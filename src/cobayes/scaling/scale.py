@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._runtime.threads import map_chunks
 from cobayes.distributions import aligned
 from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.labels import make_labels
@@ -16,7 +17,6 @@ from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.solver import Solution, entry_spread, solve
 from cobayes.tables import as_floats, require_positive, unpack
-from cobayes.threads import map_chunks
 from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]

@@ -111,7 +111,7 @@ def conjectured_success(
     hypothesis
         The hypothesis that is taught, by position or label.
     distance
-        "euclidean" (the paper's figures; refuted, see `cobayes.stability.conjecture`), "l1", or
+        "euclidean" (the paper's figures; refuted, see `cobayes.conjecture.certificate`), "l1", or
         "tv", total variation, half of l1.
 
     Notes
