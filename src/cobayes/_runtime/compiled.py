@@ -52,7 +52,8 @@ def compiled(
         try:
             dispatcher: Any = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
-            return numba.njit(**settings)(function)
+            dispatcher = numba.njit(**settings)(function)
+            return dispatcher
         store = dispatcher._cache
         store._cache_file = KernelCache(store._cache_path, store._impl.filename_base, dispatcher)
         return dispatcher
