@@ -53,9 +53,10 @@ def compiled(
             dispatcher: Any = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
             dispatcher = numba.njit(**settings)(function)
-            return dispatcher
-        store = dispatcher._cache
-        store._cache_file = KernelCache(store._cache_path, store._impl.filename_base, dispatcher)
+        else:
+            store = dispatcher._cache
+            place = store._cache_path, store._impl.filename_base
+            store._cache_file = KernelCache(*place, dispatcher)
         return dispatcher
 
     return decorate
