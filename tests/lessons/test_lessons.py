@@ -148,8 +148,8 @@ def test_draws_follow_the_teaching_distribution():
         (lambda: cb.Teacher(cb.SCBI(MODEL), "y", prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
         (lambda: cb.Teacher(cb.SCBI(MODEL), "w"), "no hypothesis called 'w'"),
         (lambda: cb.Learner(MODEL), "wrap the matrix"),
-        (lambda: lesson(-1), "from 0 on"),
-        (lambda: lesson(2.5), "whole number"),
+        (lambda: lesson(-1), "integer >= 0"),
+        (lambda: lesson(2.5), "expected an integer"),
         (
             lambda: cb.run_lesson(
                 cb.Teacher(cb.SCBI(MODEL), 0), cb.Learner(cb.SCBI(np.ones((2, 2)) + np.eye(2))), 1

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import whole_number
+from cobayes._output import freeze, rounds_dataframe, rounds_dataset
 from cobayes.errors import CobayesError
-from cobayes.freezing import freeze
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.model import Model, require_same_world
-from cobayes.round_tables import rounds_dataframe, rounds_dataset
-from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import write_text
 from cobayes.errors import CobayesError
-from cobayes.writing import write_text
 
 FORMAT = 1
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.worlds.base import World, require_discount, require_reward
 from cobayes.worlds.moves import FOUR_MOVES, PAPER_MOVES, Square, read_moves, read_slip
 
