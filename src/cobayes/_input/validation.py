@@ -35,8 +35,8 @@ def number_between(
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
-    except OverflowError:  # an integer or a fraction has no limit
-        number = float("inf") if value > 0 else float("-inf")
+    except OverflowError:  # integers and fractions have no limit
+        number = float("nan")  # every bound is a float64, so that it lies outside
     above = number > low or (closed in ("low", "both") and number == low)
     below = number < high or (closed in ("high", "both") and number == high)
     if not (above and below):
