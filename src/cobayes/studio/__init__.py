@@ -1,0 +1,1 @@
+"""The studio: a page to play with, and experiments for the browser."""
