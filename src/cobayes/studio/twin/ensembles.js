@@ -85,13 +85,14 @@ function remembering(rule) {
 export function successRate(settings, onProgress = () => {}) {
   const { matrix, hypothesis, prior = null, learnerPrior = null, dataPrior = null } = settings;
   const { numRounds = 2000, numLessons, seed = 0 } = settings;
-  const rule = makeRule(matrix, settings.rule, dataPrior);
+  // Two rules: each remembers where the scaling of its own last belief ended.
+  const teacherRule = makeRule(matrix, settings.rule, dataPrior), learnerRule = makeRule(matrix, settings.rule, dataPrior);
   const counts = { successes: 0, finished: 0, unfinished: 0 };
   for (let lesson = 0; lesson < numLessons; lesson++) {
     // One stream per lesson: a small change of a prior changes few lessons.
     const rng = new Random(seed * 2 ** 32 + lesson);
-    const teacher = new Teacher(rule, hypothesis, prior, { rng });
-    const learner = new Learner(rule, learnerPrior);
+    const teacher = new Teacher(teacherRule, hypothesis, prior, { rng });
+    const learner = new Learner(learnerRule, learnerPrior);
     let end = -1;
     for (let round = 0; round < numRounds && end < 0; round++) {
       const datum = teacher.choose();

@@ -10,6 +10,7 @@ export class Learner {
     this.logBelief = toLogs(prior ?? new Array(rule.numHypotheses).fill(1));
     this.noRepeats = noRepeats;
     this.shown = [];
+    this.left = null;
   }
 
   get belief() {
@@ -19,7 +20,8 @@ export class Learner {
   /** Weights of the data in this round; what was shown is not available again without repeats. */
   get dataPrior() {
     if (!this.noRepeats || !this.shown.length) return this.rule.dataPrior;
-    return this.rule.dataPrior.map((p, i) => (this.shown.includes(i) ? 0 : p));
+    this.left ??= this.rule.dataPrior.map((p, i) => (this.shown.includes(i) ? 0 : p));
+    return this.left;
   }
 
   /** Whether any datum of positive weight is left. */
@@ -36,6 +38,7 @@ export class Learner {
     const isPossible = !Number.isNaN(next[0]);
     if (isPossible) this.logBelief = next;
     this.shown.push(datum);
+    this.left = null;
     return isPossible;
   }
 }
@@ -53,7 +56,7 @@ export class Teacher extends Learner {
 
   /** @returns {number[]} The distribution over data from which it chooses; zeros if none is left. */
   get distribution() {
-    return this.rule.respond(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
+    return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
   }
 
   /** @returns {number} A datum; -1 where the truth allows none that is left. */

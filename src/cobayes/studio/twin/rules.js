@@ -33,6 +33,13 @@ class Rule {
     throw new Error("a rule defines respond(logBelief, dataPrior)");
   }
 
+  /** The same, remembered: a teacher who chooses and then learns asks twice. */
+  answer(logBelief, dataPrior = this.dataPrior) {
+    if (this.last?.logBelief !== logBelief || this.last.dataPrior !== dataPrior)
+      this.last = { logBelief, dataPrior, logs: this.respond(logBelief, dataPrior) };
+    return this.last.logs;
+  }
+
   /** @returns {number[][]} The likelihood matrix at a belief; columns sum to one. */
   likelihood(belief, dataPrior) {
     return this.respond(toLogs(belief), dataPrior).map((row) => row.map(Math.exp));
@@ -61,7 +68,7 @@ class Rule {
 
   /** What the learner multiplies its belief by; the likelihood, except where a rule says otherwise. */
   logListener(logBelief, dataPrior) {
-    return this.respond(logBelief, dataPrior);
+    return this.answer(logBelief, dataPrior);
   }
 }
 
@@ -107,7 +114,7 @@ export class Pragmatic extends Rule {
 
   logListener(logBelief, dataPrior = this.dataPrior) {
     if (this.literal === "truth" && this.depth === 0) return logTable(this.matrix, dataPrior);
-    return this.respond(logBelief, dataPrior);
+    return this.answer(logBelief, dataPrior);
   }
 }
 

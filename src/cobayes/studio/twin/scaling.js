@@ -8,6 +8,8 @@
 import { positions, scalingBlocks, total } from "./blocks.js";
 
 const MAX_ITERATIONS = 500;
+/** Largest error of the logarithm of a column sum; rounding allows no less. */
+const GOAL = 3e-15;
 /** Largest change of a logarithm in one Newton step. */
 const MAX_STEP = 6;
 
@@ -44,102 +46,103 @@ export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
 
 /** Solve one component and write its part of the log-likelihood and the logarithms of row factors. */
 function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors, isWarm, result, rowFactors) {
-  const prior = rows.map((i) => dataPrior[i]);
-  const priorTotal = total(prior);
-  const r = prior.map((p) => p / priorTotal);
-  const weights = linearWeights(logBelief, columns);
-  const entries = rows.map((i) => columns.map((j) => matrix[i][j]));
+  const size = columns.length;
+  const priorTotal = rows.reduce((sum, i) => sum + dataPrior[i], 0);
+  const r = Float64Array.from(rows, (i) => dataPrior[i] / priorTotal);
+  const weights = Float64Array.from(linearWeights(logBelief, columns));
   // Columns of very different size are brought to one size first; the factors undo it.
-  const shift = columns.map((_, k) => Math.log(Math.max(...entries.map((row) => row[k]))));
-  const kernel = entries.map((row) => row.map((value, k) => value / Math.exp(shift[k])));
-  const v = solve(kernel, r, weights, isWarm ? columns.map((j, k) => factors[j] + shift[k]) : null);
-  rows.forEach((i, a) => {
-    let den = 0;
-    columns.forEach((_, k) => (den += kernel[a][k] * Math.exp(v[k]) * weights[k]));
-    rowFactors[i] = Math.log(r[a]) - Math.log(den);
-    columns.forEach((j, k) => (result[i][j] = rowFactors[i] + Math.log(entries[a][k]) + v[k] - shift[k]));
-  });
+  const largest = columns.map((j) => rows.reduce((most, i) => Math.max(most, matrix[i][j]), 0));
+  const kernel = new Float64Array(rows.length * size);
+  rows.forEach((i, a) => columns.forEach((j, k) => (kernel[a * size + k] = matrix[i][j] / largest[k])));
+  const shift = largest.map(Math.log);
+  const { v, den } = solve(kernel, r, weights, isWarm ? columns.map((j, k) => factors[j] + shift[k]) : null);
   columns.forEach((j, k) => (factors[j] = v[k] - shift[k]));
+  rows.forEach((i, a) => {
+    rowFactors[i] = Math.log(r[a]) - Math.log(den[a]);
+    for (const j of columns) result[i][j] = rowFactors[i] + Math.log(matrix[i][j]) + factors[j];
+  });
 }
 
 /**
  * Find v with sum_i r_i kernel[i][j] e^{v_j} / den_i = 1 for every column j.
  *
  * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there: Newton steps with a
- * line search on it, and a sweep (one Sinkhorn step) after each, which also settles weightless columns.
+ * line search on it, and a sweep (one Sinkhorn step) before each, which also settles weightless columns.
  */
 function solve(kernel, r, weights, start) {
   const size = weights.length;
-  let v = start ?? new Array(size).fill(0);
-  let state = evaluate(kernel, r, weights, v);
-  let best = { v, error: state.error }, stalls = 0;
-  for (let iteration = 0; iteration < MAX_ITERATIONS && stalls < 4; iteration++) {
-    let next = v.map((value, j) => value - Math.log(state.ratio[j]));
-    let nextState = evaluate(kernel, r, weights, next);
-    const step = size > 1 ? newtonStep(weights, nextState, r) : null;
+  let now = evaluate(kernel, r, weights, Float64Array.from(start ?? new Array(size).fill(0)));
+  let best = now, stalls = 0;
+  for (let iteration = 0; iteration < MAX_ITERATIONS && best.error > GOAL && stalls < 3; iteration++) {
+    let next = evaluate(kernel, r, weights, now.v.map((value, j) => value - Math.log(now.ratio[j])));
+    const step = size > 1 && next.error > GOAL ? newtonStep(kernel, weights, r, next) : null;
     if (step) {
-      const largest = Math.max(...step.map(Math.abs));
-      for (let t = Math.min(1, MAX_STEP / largest), tries = 0; tries < 30; t /= 2, tries++) {
-        const trial = next.map((value, j) => value + t * step[j]);
-        const trialState = evaluate(kernel, r, weights, trial);
-        if (trialState.error < nextState.error || trialState.potential < nextState.potential - 1e-13) {
+      const longest = step.reduce((most, part) => Math.max(most, Math.abs(part)), 0);
+      for (let t = Math.min(1, MAX_STEP / longest), tries = 0; tries < 30; t /= 2, tries++) {
+        const trial = evaluate(kernel, r, weights, next.v.map((value, j) => value + t * step[j]));
+        if (trial.error < next.error || potential(trial, r, weights) < potential(next, r, weights) - 1e-13) {
           next = trial;
-          nextState = trialState;
           break;
         }
       }
     }
-    v = next;
-    state = nextState;
-    if (state.error < best.error * 0.5) stalls = 0;
-    else if (best.error < 1e-12) stalls++;
-    if (state.error < best.error) best = { v, error: state.error };
-    if (best.error < 4e-16) break;
+    now = next;
+    if (best.error < 1e-12 && !(now.error < best.error / 2)) stalls++;
+    if (now.error < best.error) best = now;
   }
-  return best.v;
+  return best;
 }
 
-/** Column ratios (one at the solution), their largest error, the potential, and q = kernel e^v / den. */
+/** At v: den, and the ratios of column sums to what they should be, with the largest error of a logarithm. */
 function evaluate(kernel, r, weights, v) {
-  const size = v.length, exps = v.map(Math.exp), ratio = new Array(size).fill(0);
-  let potential = 0;
-  const q = kernel.map((row, i) => {
-    let den = 0;
-    for (let j = 0; j < size; j++) den += row[j] * exps[j] * weights[j];
-    potential += r[i] * Math.log(den);
-    const shares = new Array(size);
-    for (let j = 0; j < size; j++) {
-      shares[j] = (row[j] * exps[j]) / den;
-      ratio[j] += r[i] * shares[j];
-    }
-    return shares;
-  });
+  const size = v.length, count = r.length;
+  const grown = v.map(Math.exp), ratio = new Float64Array(size), den = new Float64Array(count);
+  for (let i = 0, at = 0; i < count; i++, at += size) {
+    let sum = 0;
+    for (let j = 0; j < size; j++) sum += kernel[at + j] * grown[j] * weights[j];
+    den[i] = sum;
+    const share = r[i] / sum;
+    for (let j = 0; j < size; j++) ratio[j] += share * kernel[at + j];
+  }
   let error = 0;
   for (let j = 0; j < size; j++) {
-    potential -= weights[j] * v[j];
-    error = Math.max(error, Math.abs(Math.log(ratio[j])));
+    ratio[j] *= grown[j];
+    // NaN (a step into overflow) must not look like success.
+    error = Math.max(error, Number.isNaN(ratio[j]) ? Infinity : Math.abs(Math.log(ratio[j])));
   }
-  return { q, ratio, potential, error: Number.isNaN(error) ? Infinity : error };
+  return { v, grown, ratio, den, error };
+}
+
+/** The convex function that is least at the solution. */
+function potential({ v, den }, r, weights) {
+  let sum = 0;
+  for (let i = 0; i < r.length; i++) sum += r[i] * Math.log(den[i]);
+  for (let j = 0; j < v.length; j++) sum -= weights[j] * v[j];
+  return sum;
 }
 
 /** Solve the linearised equations; the heaviest column stays where it is. Null where they are singular. */
-function newtonStep(weights, { q, ratio }, r) {
+function newtonStep(kernel, weights, r, { grown, ratio, den }) {
   const size = weights.length;
-  const pinned = weights.indexOf(Math.max(...weights));
+  const pinned = weights.indexOf(weights.reduce((most, weight) => Math.max(most, weight), 0));
   const free = positions(size).filter((j) => j !== pinned);
-  const system = free.map((j) => {
-    const line = free.map((k) => {
-      let sum = 0;
-      for (let i = 0; i < q.length; i++) sum += r[i] * q[i][j] * q[i][k];
-      return (j === k ? ratio[j] : 0) - sum * weights[k];
-    });
-    line.push(1 - ratio[j]);
-    return line;
+  const system = free.map(() => new Float64Array(size));
+  for (let i = 0, at = 0; i < r.length; i++, at += size) {
+    const share = r[i] / (den[i] * den[i]);
+    for (let a = 0; a < size - 1; a++) {
+      const part = share * kernel[at + free[a]] * grown[free[a]];
+      if (part !== 0) for (let b = 0; b < size - 1; b++) system[a][b] -= part * kernel[at + free[b]];
+    }
+  }
+  free.forEach((j, a) => {
+    for (let b = 0; b < size - 1; b++) system[a][b] *= grown[free[b]] * weights[free[b]];
+    system[a][a] += ratio[j];
+    system[a][size - 1] = 1 - ratio[j];
   });
   const solution = eliminate(system);
   if (!solution) return null;
-  const step = new Array(size).fill(0);
-  free.forEach((j, k) => (step[j] = solution[k]));
+  const step = new Float64Array(size);
+  free.forEach((j, a) => (step[j] = solution[a]));
   return step;
 }
 
