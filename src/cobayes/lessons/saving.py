@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import replaced
 from cobayes.errors import CobayesError
-from cobayes.rules import Rule, rule_from_dict, rule_from_settings
 from cobayes.model import Model
-from cobayes.writing import replaced
+from cobayes.rules import Rule, rule_from_dict, rule_from_settings
 
 FORMAT = 2
 FIRST_FORMAT = 1

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
 from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve
-from cobayes.validation import number_between
 
 Array = NDArray[np.float64]
 
