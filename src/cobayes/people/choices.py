@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input import shorten
 from cobayes.errors import CobayesError, import_optional
-from cobayes.labels import shorten
 from cobayes.people.problems import ONLY, Problem
 
 if TYPE_CHECKING:

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input import shorten, whole_number
 from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError, import_optional
-from cobayes.labels import shorten
 from cobayes.people._estimation import Estimates, Progress, estimate
 from cobayes.people.choices import Choices, read_choices
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Problem, read_problems
 from cobayes.people.trials import trial_table
-from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import import_optional
 from cobayes.people._estimation import bounds
 from cobayes.people.likelihood import Likelihood
-from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     from cobayes.people.fit import Fit

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input import find, is_position, shorten
 from cobayes.errors import CobayesError
-from cobayes.labels import find, is_position, shorten
 from cobayes.model import Model, as_model
 
 Array = NDArray[np.float64]

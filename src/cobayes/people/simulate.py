@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices
@@ -15,7 +16,6 @@ from cobayes.people.family import Family
 from cobayes.people.fit import Fit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Problem, read_problems
-from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
