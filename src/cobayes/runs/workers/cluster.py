@@ -10,9 +10,9 @@ import time
 from typing import Any
 
 from cobayes.errors import import_optional
-from cobayes.runs import one_thread
 from cobayes.runs.failures import RunError
-from cobayes.runs.tasks import Outcome, Task, lost, perform
+from cobayes.runs.workers import one_thread
+from cobayes.runs.workers.tasks import Outcome, Task, lost, perform
 
 _TASKS_PER_THREAD = 2
 _SECONDS_TO_CONNECT = 15
@@ -59,7 +59,8 @@ class DaskCluster:
         now = time.monotonic()
         if now - self._counted_at > _SECONDS_BETWEEN_COUNTS:
             self._counted_at = now
-            with contextlib.suppress(OSError, TimeoutError):
+            # A scheduler that is busy or gone, a client that is closed: the last count stands.
+            with contextlib.suppress(Exception):
                 self._threads = sum(self._client.nthreads().values())
         return self._threads
 

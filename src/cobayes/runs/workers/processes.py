@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from cobayes.runs import one_thread
-from cobayes.runs.tasks import Outcome, Task, lost, perform
+from cobayes.runs.workers import one_thread
+from cobayes.runs.workers.tasks import Outcome, Task, lost, perform
 
 _TASKS_PER_WORKER = 2
 
@@ -95,9 +95,14 @@ class _Worker:
         self._process = context.Process(
             target=_work, args=(theirs,), daemon=True, name="cobayes-worker"
         )
-        with one_thread.environment(), _interrupts_blocked():
-            self._process.start()
-        theirs.close()
+        try:
+            with one_thread.environment(), _interrupts_blocked():
+                self._process.start()
+        except OSError:
+            self.connection.close()
+            raise
+        finally:
+            theirs.close()
 
     def give(self, task: Task) -> None:
         self.tasks.append(task)

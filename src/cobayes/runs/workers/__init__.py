@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from cobayes._runtime import threads
 from cobayes.errors import CobayesError
-from cobayes.runs import one_thread
-from cobayes.runs.tasks import Outcome, Task, perform
+from cobayes.runs.workers import one_thread
+from cobayes.runs.workers.tasks import Outcome, Task, perform
 
 
 class Executor(Protocol):
@@ -116,7 +116,7 @@ def choose_executor(
                 "both jobs and scheduler are given; the scheduler knows its own workers.",
                 "leave out one of them",
             )
-        from cobayes.runs.cluster import DaskCluster
+        from cobayes.runs.workers.cluster import DaskCluster
 
         return DaskCluster(scheduler)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
@@ -134,7 +134,7 @@ def choose_executor(
     count = jobs or threads.available_cores()
     if count == 1:
         return InProcess()
-    from cobayes.runs.processes import LocalProcesses
+    from cobayes.runs.workers.processes import LocalProcesses
 
     return LocalProcesses(count)
 

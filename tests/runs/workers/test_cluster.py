@@ -11,10 +11,10 @@ import time
 import pytest
 
 from cobayes.runs import Experiment, Point, RunError, ShardError, read_state, run
-from cobayes.runs import cluster as cluster_module
+from cobayes.runs.workers import cluster as cluster_module
 
-from .conftest import drive, end, finish, start, wait_until
-from .experiments import drawing, fail
+from ..conftest import drive, end, finish, start, wait_until
+from ..experiments import drawing, fail
 
 pytest.importorskip("distributed")
 
@@ -54,9 +54,9 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     driver = drive(tmp_path / "run", "--scheduler", file, "--pause", 0.1)
     processes.callback(end, driver)
     wait_until(lambda: (tmp_path / "run" / "ledger.sqlite").exists())
-    wait_until(lambda: read_state(tmp_path / "run").num_done >= 5, timeout=60)
+    wait_until(lambda: read_state(tmp_path / "run").num_done >= 5, timeout=240)
     scheduler.kill()
-    code, out, err = finish(driver, timeout=30)
+    code, out, err = finish(driver, timeout=240)
     assert (code, out) == (1, "")
     assert f"the Dask scheduler at {file} is gone" in err
     assert "the same command then goes on" in err

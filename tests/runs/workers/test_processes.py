@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -14,10 +15,10 @@ import pytest
 
 from cobayes.errors import CobayesError
 from cobayes.runs import Experiment, Point, ShardError, read_state, run
-from cobayes.runs.executors import InProcess, choose_executor
+from cobayes.runs.workers import InProcess, choose_executor
 
-from .conftest import drive, environment, finish, start, wait_until
-from .experiments import die, draw, drawing, fail, fail_at_first
+from ..conftest import drive, environment, finish, start, wait_until
+from ..experiments import die, draw, drawing, fail, fail_at_first
 
 
 def children_of(pid: int) -> list[int]:
@@ -118,15 +119,6 @@ def test_only_a_few_tasks_are_in_flight(tmp_path):
     assert most == 3
 
 
-def test_the_engine_costs_less_than_three_percent_of_shards_of_a_second(tmp_path):
-    """Shards of no work, so that all time is the engine's: 30 ms of each second is allowed."""
-    experiment = drawing(200, num_points=1)
-    started = time.perf_counter()
-    result = run(experiment, tmp_path, jobs=1)
-    engine = time.perf_counter() - started - result["scale 1"].seconds
-    assert engine / experiment.num_shards < 0.03
-
-
 def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     process = drive(tmp_path, "--jobs", 2, "--pause", 0.1, start_new_session=True)
     wait_until(lambda: (tmp_path / "ledger.sqlite").exists())
@@ -153,23 +145,23 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
 
 
 def test_ctrl_c_does_not_wait_for_a_long_shard_in_this_process(tmp_path):
-    process = drive(tmp_path, "--jobs", 1, "--pause", 30)
+    process = drive(tmp_path, "--jobs", 1, "--pause", 3600)
     wait_until(lambda: (tmp_path / "manifest.json").exists())
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    code, _, err = finish(process, timeout=10)
+    code, _, err = finish(process)
     assert code == 130
     assert "0 of 40 shards" in err
 
 
 def test_workers_end_when_the_run_is_killed(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 30)
+    process = drive(tmp_path, "--jobs", 2, "--pause", 3600)
     wait_until(lambda: len(workers_of(process.pid)) == 2)
     mine = workers_of(process.pid)
     time.sleep(0.5)
     process.kill()
     finish(process)
-    wait_until(lambda: not any(map(is_alive, mine)), timeout=5)
+    wait_until(lambda: not any(map(is_alive, mine)))
 
 
 def test_a_script_without_main_guard_is_told_so(tmp_path):
@@ -226,3 +218,15 @@ def test_number_of_jobs_must_be_whole_and_positive(jobs):
 def test_jobs_and_scheduler_exclude_each_other():
     with pytest.raises(CobayesError, match="both jobs and scheduler"):
         choose_executor(draw, jobs=2, scheduler="tcp://127.0.0.1:1")
+
+
+def test_too_few_file_descriptors_are_named(tmp_path):
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+
+    process = drive(tmp_path, "--jobs", 12, "--pause", 0.01, preexec_fn=limit)
+    code, _, err = finish(process)
+    assert code == 1, err
+    assert "Traceback" not in err
+    assert "too many open files" in err
+    assert "ulimit -n" in err

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
+import os
 import random
+import shutil
 import signal
 import sqlite3
+import sys
 import time
 
 import pytest
 
-from cobayes.runs import Experiment, Point, read_state, run, workers
+from cobayes.runs import Experiment, Point, RunError, read_state, run, workers
+from cobayes.runs.workers import InProcess
 
 from .conftest import drive, finish, wait_until
 from .experiments import drawing, solve
@@ -91,6 +96,64 @@ def test_several_runs_share_workers(tmp_path, expected):
     assert 1 <= len(names) <= 2
 
 
+class Closable(InProcess):
+    """An executor that, like a client of Dask, knows nothing once it is closed."""
+
+    is_closed = False
+
+    @property
+    def num_workers(self):
+        assert not self.is_closed
+        return 1
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_workers_are_not_asked_after_they_are_closed(tmp_path, monkeypatch):
+    executor = Closable()
+    monkeypatch.setattr("cobayes.runs.engine.choose_executor", lambda *_, **__: executor)
+    run(drawing(2), tmp_path)
+    assert executor.is_closed
+    assert read_state(tmp_path).num_workers == 1
+
+
+def test_workers_are_not_started_where_nothing_is_to_do(tmp_path, expected):
+    run(drawing(), tmp_path, jobs=1)
+    assert run(drawing(), tmp_path, executor=lambda: pytest.fail("started")).digest == expected
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_folder_removed_during_the_run_is_said_to_be_gone(tmp_path, again):
+    def remove(state):
+        if state.status == "running":
+            shutil.rmtree(tmp_path / "run")
+            if again:
+                (tmp_path / "run").mkdir()
+
+    with pytest.raises(RunError) as caught:
+        run(drawing(3), tmp_path / "run", jobs=1, progress=remove)
+    assert "removed or replaced" in str(caught.value)
+    assert "are lost" in str(caught.value)
+    assert "kept" not in str(caught.value)
+
+
+def test_a_folder_whose_name_is_not_utf8_is_as_good_as_any(tmp_path, expected, monkeypatch):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    monkeypatch.setattr(sys, "argv", ["cobayes", "reproduce", str(folder)])
+    assert run(drawing(), folder, jobs=1, progress=True).digest == expected
+    assert run(drawing(), folder, jobs=1).digest == expected
+    assert read_state(folder).status == "complete"
+    assert (
+        "udce9"
+        in json.loads((folder / "manifest.json").read_text())["command"]
+        .encode("ascii", "backslashreplace")
+        .decode()
+    )
+    with pytest.raises(RunError, match="holds another run"):
+        run(drawing(seed=4), folder, jobs=1)
+
+
 def nested(left, right):
     """Neither commutative nor associative, so that the order shows."""
     return {"total": 0.5 * left["total"] + right["total"]}
@@ -111,7 +174,7 @@ class Shuffled:
         self._tasks.append(task)
 
     def wait(self, timeout):
-        from cobayes.runs.tasks import perform
+        from cobayes.runs.workers.tasks import perform
 
         self._random.shuffle(self._tasks)
         return [perform(self._tasks.pop())]

@@ -13,11 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from cobayes._version import __version__
-from cobayes.runs.plan import ShardFunction
-from cobayes.runs.seeds import shard_seed
+from cobayes.runs.code import package_digest
+from cobayes.runs.plan import ShardFunction, shard_seed
 from cobayes.runs.statistics import pack
 
 Key = tuple[int, int]
+
+CODE = "code of cobayes"
+"""Beside the versions of packages: the digest of cobayes's own code."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ def versions_here() -> tuple[tuple[str, str], ...]:
             found.append((package, version(package)))
         except PackageNotFoundError:
             found.append((package, "not installed"))
+    found.append((CODE, package_digest()))
     return tuple(found)
 
 
