@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input import shorten
+from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.problems import ONLY, Problem
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input import shorten, whole_number
+from cobayes._input.labels import shorten
+from cobayes._input.validation import whole_number
 from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people._estimation import Estimates, Progress, estimate

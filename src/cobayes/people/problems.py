@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input import find, is_position, shorten
+from cobayes._input.labels import find, is_position, shorten
 from cobayes.errors import CobayesError
 from cobayes.model import Model, as_model
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input import whole_number
+from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices
