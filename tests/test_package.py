@@ -28,7 +28,7 @@ def test_every_public_name_can_be_imported():
     for name in cb.__all__:
         assert getattr(cb, name) is not None
     assert set(cb.__all__) <= set(dir(cb))
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match="attribute nonsense"):
         _ = cb.nonsense
 
 
@@ -50,7 +50,7 @@ def test_compilation_that_takes_long_is_announced(tmp_path):
     found = run(
         """
         import cobayes as cb
-        from cobayes import compiled
+        from cobayes._runtime import compiled
         compiled._notice.patience = 0.0
         cb.scale([[1.0, 2.0], [3.0, 1.0]])
         """,

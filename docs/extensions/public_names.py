@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+from pathlib import Path
 
 from sphinx.domains.python import PyObject
 from sphinx.errors import ExtensionError
@@ -13,13 +15,24 @@ import cobayes
 described: set[str] = set()
 
 
+def homes() -> dict[str, str]:
+    """Return the module that every public name comes from, as the stub lists them."""
+    stub = ast.parse(Path(cobayes.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    return {
+        alias.name: f"cobayes.{line.module}"
+        for line in stub.body
+        if isinstance(line, ast.ImportFrom) and line.module not in (None, "_version")
+        for alias in line.names
+    }
+
+
 def names_from(modules: list[str]) -> list[str]:
     """Return the public names that these modules, or modules inside them, define, sorted."""
     inside = [(module, module + ".") for module in modules]
     return sorted(
         (
             name
-            for name, home in cobayes._HOME.items()
+            for name, home in homes().items()
             if any(home == module or home.startswith(prefix) for module, prefix in inside)
         ),
         key=lambda name: (inspect.isclass(getattr(cobayes, name)), name.lower()),
@@ -41,9 +54,7 @@ class PublicNames(SphinxDirective):
             module = self.options["of"]
             home = __import__(module, fromlist=["_"])
             # What `cobayes` itself exports is described under that name.
-            found = {
-                name: getattr(home, name) for name in home.__all__ if name not in cobayes._HOME
-            }
+            found = {name: getattr(home, name) for name in home.__all__ if name not in homes()}
             found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
         else:
             module = "cobayes"
@@ -69,7 +80,7 @@ def _as_myst(lines: list[str]) -> str:
 
 def require_all(_app, _env):
     """Fail where the library has a public name that no page describes."""
-    missing = set(cobayes._HOME) - described
+    missing = set(homes()) - described
     if described and missing:
         raise ExtensionError(f"no page of docs/api describes {sorted(missing)}")
     return []

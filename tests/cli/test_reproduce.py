@@ -7,7 +7,7 @@ import pytest
 
 # Figure 3 in small: a few matrices, 9 x 9. The plan is made in the command's own process.
 SMALL = """
-import cobayes.figures.belief_experiments as experiments
+import cobayes.paper.belief_experiments as experiments
 experiments.SIZE = 9
 experiments.QUICK_EXACT, experiments.QUICK_SIMULATED = 40, 5
 """

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cobayes.stability import falsifier
+from cobayes.conjecture import search as falsifier
 
 
 def test_robustness_prints_rate_bounds_and_the_worst_mistake(run):
@@ -68,7 +68,7 @@ def test_a_check_prints_both_estimates(run):
 
 
 def test_what_is_not_confirmed_has_exit_code_1(run, tmp_path):
-    from cobayes.stability.conjecture import Certificate
+    from cobayes.conjecture.certificate import Certificate
 
     content = Certificate.load("tv-paper-matrix").to_dict()
     content |= {"distance": "euclidean", "witness": []}

@@ -56,8 +56,8 @@ def test_errors_of_the_sums_can_grow_without_bound():
 @settings(max_examples=200, deadline=None)
 def test_nested_blocks_never_fail_by_more_than_total_variation(seed):
     """Proposition 8 of docs/conjecture.md, for chains of blocks."""
+    from cobayes.conjecture.separation import nested_success
     from cobayes.stability import prior_distance
-    from cobayes.stability.separation import nested_success
 
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 9))

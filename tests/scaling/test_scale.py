@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
+from cobayes._runtime.threads import map_chunks, set_num_threads
 from cobayes.scaling import solver
 from cobayes.scaling.reference import alternate
-from cobayes.threads import map_chunks, set_num_threads
 
 
 def random_problem(seed, n=None, m=None):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes._runtime.threads import set_num_threads
 from cobayes.errors import CobayesError, CobayesWarning
 from cobayes.rules import BI, SCBI
 from cobayes.stability import (
@@ -17,7 +18,6 @@ from cobayes.stability import (
     success_rate,
     two_hypothesis_success,
 )
-from cobayes.threads import set_num_threads
 
 from .cases import varied_cases
 

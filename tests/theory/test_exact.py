@@ -173,7 +173,7 @@ def test_small_deviations_near_certainty_are_accurate():
 
 @pytest.mark.parametrize("kind", RULES)
 def test_how_the_tree_is_cut_up_and_the_threads_do_not_matter(kind, monkeypatch):
-    from cobayes.threads import set_num_threads
+    from cobayes._runtime.threads import set_num_threads
 
     matrix, prior = random_case(12, 5, 3)
     rule = kind(matrix)

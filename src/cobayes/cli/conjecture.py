@@ -12,7 +12,7 @@ import typer
 from cobayes.cli import options, output
 
 if TYPE_CHECKING:
-    from cobayes.stability.falsifier import Falsifier, SearchReport
+    from cobayes.conjecture.search import Falsifier, SearchReport
 
 conjecture = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +57,7 @@ def check(
     conjecture says, or where a sequence of data in the file proves it, else 1.
     """
     from cobayes.cli.inputs import choose_seed
-    from cobayes.stability.conjecture import Certificate, check_certificate
+    from cobayes.conjecture.certificate import Certificate, check_certificate
 
     certificate = Certificate.load(file)
     used_seed = choose_seed(seed)
@@ -123,7 +123,7 @@ def search(
     Candidates are screened and varied; a claim is made only by a sequential test on new random
     numbers. Confirmed counter-examples are written to DIR as certificates.
     """
-    from cobayes.stability.falsifier import Falsifier
+    from cobayes.conjecture.search import Falsifier
 
     report = Falsifier(out, distance.value, seed=seed, alpha=alpha).run(minutes, _Notifier())
     if as_json:

@@ -10,7 +10,7 @@ from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
     from cobayes.model import Model
-    from cobayes.theory.efficiency import RateComparison
+    from cobayes.random_matrices.compare import RateComparison
 
 EPILOG = (
     "Examples:\n\n"
@@ -42,7 +42,7 @@ def rates(
     comparison = None
     used_seed = inputs.choose_seed(seed)
     if samples is not None:
-        from cobayes.theory.efficiency import compare_rates
+        from cobayes.random_matrices.compare import compare_rates
 
         comparison = compare_rates(*model.shape, samples, rng=used_seed)
     if as_json:

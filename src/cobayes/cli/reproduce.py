@@ -71,7 +71,7 @@ def reproduce(
     Parts computed earlier stay in the report, so that one can be added or repeated by itself. A
     run that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
     """
-    from cobayes.figures.registry import RECIPES, choose_recipes
+    from cobayes.report.registry import RECIPES, choose_recipes
 
     if show_list:
         _print_recipes(RECIPES)
@@ -87,8 +87,8 @@ def reproduce(
         )
 
     from cobayes.cli.progress import ProgressLine
-    from cobayes.figures.report import build_report
-    from cobayes.figures.runner import Runner
+    from cobayes.report.build import build_report
+    from cobayes.report.runner import Runner
 
     with (
         ProgressLine() as progress,
@@ -128,7 +128,7 @@ def read_scale(text: str) -> float | None:
 
 def read_formats(text: str) -> tuple[str, ...]:
     """Return the formats of a list with commas; ``nc`` means ``netcdf``."""
-    from cobayes.figures.section import FORMATS
+    from cobayes.report.section import FORMATS
 
     names = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
     found = ["netcdf" if name == "nc" else name for name in names]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 from cobayes.scaling.lanes import LANES
 
 TINY = 2.0**-512

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import REASSOCIATE, compiled
+from cobayes._runtime.compiled import REASSOCIATE, compiled
+from cobayes._runtime.vector_math import lane_log
 from cobayes.lessons.statistics import BIN_WIDTH, NUM_BINS, WIDEST
 from cobayes.scaling.lanes import LANES
-from cobayes.vector_math import lane_log
 
 SHIFT_LOG = 512.0 * math.log(2.0)
 BINS_PER_UNIT = round(1.0 / BIN_WIDTH)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
+from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.lanes import LANES
 from cobayes.scaling.sweeps import NOISE
-from cobayes.wide_vectors import use_wide_vectors
 
 # Below this change the series for logarithms hold, and steps are accelerated.
 NEAR = 0.9

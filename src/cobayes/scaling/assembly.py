@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 
 
 @compiled()

@@ -13,7 +13,9 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
+from cobayes._runtime.vector_math import aligned_space
+from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.accelerated import (
     AGE,
     CHANGE,
@@ -34,8 +36,6 @@ from cobayes.scaling.accelerated import (
     step_lanes,
 )
 from cobayes.scaling.lanes import LANES, LOOSEST, multiply
-from cobayes.vector_math import aligned_space
-from cobayes.wide_vectors import use_wide_vectors
 
 
 @compiled()

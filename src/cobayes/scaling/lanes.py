@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
+from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
-from cobayes.wide_vectors import use_wide_vectors
 
 LANES = 64
 # Looser tolerances than this save next to nothing, and would leave estimates of the error, which

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 
 # A step changes no factor by more than exp(LONGEST_STEP).
 LONGEST_STEP = 6.0

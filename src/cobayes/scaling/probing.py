@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import REASSOCIATE, compiled
+from cobayes._runtime.compiled import REASSOCIATE, compiled
 
 NUM_ITERATIONS = 10
 

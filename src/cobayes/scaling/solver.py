@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._runtime.threads import map_chunks
 from cobayes.scaling import sweeps
-from cobayes.threads import map_chunks
 
 Array = NDArray[np.float64]
 

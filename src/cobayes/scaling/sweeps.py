@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from cobayes.compiled import REASSOCIATE, compiled
+from cobayes._runtime.compiled import REASSOCIATE, compiled
 
 # Column sums below this are left out of the row sums: their products would be denormal numbers,
 # which are a hundred times slower and too small to count.

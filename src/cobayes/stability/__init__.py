@@ -17,14 +17,7 @@ from cobayes.stability.columns import (
     perturb_column,
     with_column,
 )
-from cobayes.stability.conjecture import (
-    Certificate,
-    CertificateCheck,
-    check_certificate,
-    known_certificates,
-)
 from cobayes.stability.coupling import Coupling, coupling
-from cobayes.stability.falsifier import Falsifier, SearchReport
 from cobayes.stability.geometry import (
     SimplexPoints,
     along_directions,
@@ -35,41 +28,31 @@ from cobayes.stability.geometry import (
 )
 from cobayes.stability.results import SuccessRate, SuccessRates
 from cobayes.stability.robustness import Robustness, robustness, simplex_grid
-from cobayes.stability.separation import alternating_prior, nested_success, separated_matrix
 from cobayes.stability.sequences import TeachingSequences
 from cobayes.stability.success import success_rate
 
 __all__ = [
-    "Certificate",
-    "CertificateCheck",
     "ColumnPerturbations",
     "ColumnRoles",
     "Coupling",
-    "Falsifier",
     "Robustness",
-    "SearchReport",
     "SimplexPoints",
     "SuccessBounds",
     "SuccessRate",
     "SuccessRates",
     "TeachingSequences",
     "along_directions",
-    "alternating_prior",
-    "check_certificate",
     "column_roles",
     "conjectured_success",
     "coupling",
     "disc",
     "equal_divergence_curve",
-    "known_certificates",
     "mixtures_with_target",
-    "nested_success",
     "normalized_divergence",
     "perturb_column",
     "prior_distance",
     "random_directions",
     "robustness",
-    "separated_matrix",
     "simplex_grid",
     "spherical_coordinates",
     "success_bounds",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.randomness import spawn_sequences
+from cobayes._runtime.randomness import spawn_sequences
 from cobayes.rules import Rule
 from cobayes.scaling.lanes import LANES
 from cobayes.stability.marching import Marchers, datum_type

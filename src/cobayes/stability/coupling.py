@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._intervals import proportion_stderr
+from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional, unteachable
-from cobayes.intervals import proportion_stderr
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.scaling.lanes import LANES
@@ -32,7 +33,6 @@ from cobayes.stability.validation import (
     require_same_world,
     small_probability,
 )
-from cobayes.threads import map_chunks
 
 if TYPE_CHECKING:
     import pandas as pd

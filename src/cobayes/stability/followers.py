@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 from cobayes.rules import SCBI, Rule
 from cobayes.scaling.lanes import LANES
 from cobayes.stability.blocks import Block

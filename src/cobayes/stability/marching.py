@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 from cobayes.errors import ConvergenceError
 from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.rounds import SCRATCH, draw_group, observe_group

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._intervals import normal_quantile
 from cobayes.errors import import_optional
-from cobayes.intervals import normal_quantile
 from cobayes.rules import SCBI, Rule
 from cobayes.stability.bounds import frechet
 

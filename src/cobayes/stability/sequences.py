@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
@@ -33,7 +34,6 @@ from cobayes.stability.validation import (
     require_same_world,
     small_probability,
 )
-from cobayes.threads import map_chunks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
 from cobayes.rules import Rule
 from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
-from cobayes.threads import map_chunks
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._runtime.threads import map_chunks
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.theory import tree_kernels as kernels
 from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
-from cobayes.threads import map_chunks
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

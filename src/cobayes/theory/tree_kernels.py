@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from cobayes.compiled import compiled
+from cobayes._runtime.compiled import compiled
 
 
 @compiled(fastmath={"contract"})

@@ -1,1 +1,0 @@
-"""The figures of the paper, recomputed, and the report that shows them."""

@@ -1,0 +1,1 @@
+"""What is particular to the paper: its figures, theorems and examples."""

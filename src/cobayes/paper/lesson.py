@@ -1,0 +1,226 @@
+"""One lesson taught twice, by plain Bayes and by SCBI, and the average over many."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.example_library import Example, examples
+from cobayes.lessons import Ensemble, Learner, Lesson, Teacher, run_lesson, simulate
+from cobayes.report.section import Context, Download, Picture, Section, Table
+from cobayes.rules import BI, SCBI
+
+EXAMPLE, REALISTIC = "M_3", "diagnosis"
+NUM_ROUNDS = 12
+FULL_NUM_LESSONS, QUICK_NUM_LESSONS = 100_000, 10_000
+
+
+def build(context: Context) -> Section:
+    """Build the section."""
+    example, realistic = examples[EXAMPLE], examples[REALISTIC]
+    seeds = context.seeds().spawn(3)
+    lessons = _teach(example, seeds[0])
+    cases = _teach(realistic, seeds[1])
+    num_lessons = context.count(FULL_NUM_LESSONS, at_least=200, quick=QUICK_NUM_LESSONS)
+    context.tell(f"averaging over {num_lessons:,} lessons of {NUM_ROUNDS} rounds")
+    many = [
+        simulate(
+            rule,
+            example.hypothesis,
+            num_rounds=NUM_ROUNDS,
+            num_lessons=num_lessons,
+            rng=np.random.default_rng(seed),
+        )
+        for rule, seed in zip((BI(example), SCBI(example)), seeds[2].spawn(2), strict=True)
+    ]
+    ahead = "ahead of" if many[1].mean()[-1] > many[0].mean()[-1] else "behind"
+    bayes, cooperative = lessons
+    return Section(
+        title="One lesson, taught twice",
+        blocks=(
+            f"Matrix M₃ of the supplement, prior uniform, h₁ is true. Two teachers show "
+            f"{NUM_ROUNDS} data each: one draws them from the first column of the matrix (BI), "
+            "the other from the first column of the matrix scaled to what the learner believes at "
+            "that moment (SCBI). Each learner reads its data by the same rule.",
+            "A single lesson depends on luck: here plain Bayes ends with belief "
+            f"{bayes.beliefs[-1, 0]:.3f} in the truth and SCBI with "
+            f"{cooperative.beliefs[-1, 0]:.3f}. Averaged over {num_lessons:,} lessons SCBI is "
+            f"{ahead} plain Bayes: {_plus_minus(many[1])} against {_plus_minus(many[0])} "
+            "(standard error).",
+            *_heat_maps(example),
+            *(_bars(lesson, "lesson") for lesson in lessons),
+            _curves(lessons),
+            _average(many, num_lessons),
+            _path(lessons),
+            _table(lessons),
+            "A case from life, the example `diagnosis`: a tutor shows findings to teach "
+            f"*{realistic.hypothesis}*. Run it with `cobayes teach example:diagnosis --rule both`.",
+            *(_bars(lesson, REALISTIC) for lesson in cases),
+        ),
+        sizes=f"{num_lessons:,} lessons of {NUM_ROUNDS} rounds by each rule.",
+        downloads=(
+            Download("lesson.csv", "Both lessons, round by round (CSV)", _csv(lessons)),
+            *(_saved(lesson, context) for lesson in lessons),
+        ),
+    )
+
+
+def _saved(lesson: Lesson, context: Context) -> Download:
+    name = f"lesson-{lesson.rule_name.lower()}.npz"
+    lesson.save(context.folder / name)
+    return Download(name, f"The {lesson.rule_name} lesson, for cobayes.Lesson.load (NPZ)")
+
+
+def _teach(example: Example, seed: np.random.SeedSequence) -> list[Lesson]:
+    """Teach once by each rule; both teachers draw with the same random numbers."""
+    return [
+        run_lesson(
+            Teacher(rule, example.hypothesis, rng=np.random.default_rng(seed)),
+            Learner(rule),
+            NUM_ROUNDS,
+        )
+        for rule in (BI(example), SCBI(example))
+    ]
+
+
+def _plus_minus(ensemble: Ensemble) -> str:
+    return f"{ensemble.mean()[-1]:.3f} ± {ensemble.stderr()[-1]:.3f}"
+
+
+def _table(lessons: list[Lesson]) -> Table:
+    bayes, cooperative = lessons
+    rows = [("0", "", f"{bayes.beliefs[0, 0]:.4f}", "", f"{cooperative.beliefs[0, 0]:.4f}")]
+    rows += [
+        (
+            str(k + 1),
+            bayes.data_labels[k],
+            f"{bayes.beliefs[k + 1, 0]:.4f}",
+            cooperative.data_labels[k],
+            f"{cooperative.beliefs[k + 1, 0]:.4f}",
+        )
+        for k in range(NUM_ROUNDS)
+    ]
+    return Table(
+        "The two lessons: the datum of each round and the belief in h₁ after it.",
+        ("round", "BI: datum", "BI: belief", "SCBI: datum", "SCBI: belief"),
+        tuple(rows),
+    )
+
+
+def _csv(lessons: list[Lesson]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["rule", "round", "datum", *lessons[0].model.hypotheses])
+    for lesson in lessons:
+        for number, (datum, belief) in enumerate(
+            zip(("", *lesson.data_labels), lesson.beliefs.tolist(), strict=True)
+        ):
+            writer.writerow([lesson.rule_name, number, datum, *belief])
+    return text.getvalue()
+
+
+def _heat_maps(example: Example) -> tuple[Picture, Picture]:
+    from matplotlib.figure import Figure
+
+    from cobayes.plots import plot_scaling
+
+    # Two pictures rather than one: a phone shows them below each other.
+    figures = [Figure(figsize=(4.8, 3.0), layout="constrained") for _ in range(2)]
+    left, right = figures
+    plot_scaling(example, axes=(left.subplots(), right.subplots()))
+    rows = SCBI(example).posteriors(example.model.distribution())
+    return (
+        Picture(
+            "matrix",
+            left,
+            "The matrix M₃: entry (d, h) is the chance of datum d if hypothesis h is true.",
+            f"Heat map of the three by three matrix M_3: {_spell(example.model.matrix)}.",
+        ),
+        Picture(
+            "scaled",
+            right,
+            "The same matrix scaled to the uniform prior: row sums one, column sums n·θ, here one. "
+            "A row is the SCBI learner's posterior; column h₁ is what the teacher draws from.",
+            f"Heat map of the scaled matrix: {_spell(rows)}.",
+        ),
+    )
+
+
+def _spell(matrix: NDArray[np.float64]) -> str:
+    return "; ".join(", ".join(f"{value:.3f}" for value in row) for row in matrix)
+
+
+def _bars(lesson: Lesson, name: str) -> Picture:
+    from matplotlib.figure import Figure
+
+    from cobayes.plots import plot_belief_bars
+
+    figure = Figure(figsize=(4.8, 3.2), layout="constrained")
+    plot_belief_bars(lesson, ax=figure.subplots())
+    final = lesson.beliefs[-1, lesson.hypothesis]
+    return Picture(
+        f"{name}-bars-{lesson.rule_name.lower()}",
+        figure,
+        f"{lesson.rule_name} teaches {lesson.hypothesis_label}: the learner's belief after every "
+        "datum; the lowest part is the truth.",
+        f"Stacked bars, one for the prior and one for each of {lesson.num_rounds} rounds; the part "
+        f"of {lesson.hypothesis_label} goes from {lesson.beliefs[0, lesson.hypothesis]:.2f} to "
+        f"{final:.2f}.",
+    )
+
+
+def _curves(lessons: list[Lesson]) -> Picture:
+    from matplotlib.figure import Figure
+
+    from cobayes.plots import plot_belief_curves
+
+    figure = Figure(figsize=(4.8, 3.2), layout="constrained")
+    plot_belief_curves(lessons, ax=figure.subplots())
+    ends = " and ".join(f"{x.rule_name} ends at {x.beliefs[-1, 0]:.2f}" for x in lessons)
+    return Picture(
+        "curves",
+        figure,
+        "Belief in the truth during these two lessons.",
+        f"Two curves of the belief in h_1 over {NUM_ROUNDS} rounds: {ends}.",
+    )
+
+
+def _average(many: list[Ensemble], num_lessons: int) -> Picture:
+    from matplotlib.figure import Figure
+
+    from cobayes.plots.comparison import plot_mean_beliefs
+
+    figure = Figure(figsize=(4.8, 3.2), layout="constrained")
+    plot_mean_beliefs(many, ax=figure.subplots())
+    ends = " and ".join(f"{x.rule_name} reaches {x.mean()[-1]:.3f}" for x in many)
+    return Picture(
+        "average",
+        figure,
+        f"The same, averaged over {num_lessons:,} lessons; the bands are two standard errors.",
+        f"Two rising curves of the mean belief in h_1 over {NUM_ROUNDS} rounds: {ends}.",
+    )
+
+
+def _path(lessons: list[Lesson]) -> Picture:
+    from matplotlib.figure import Figure
+
+    from cobayes.plots import plot_simplex_path
+
+    figure = Figure(figsize=(4.8, 4.0), layout="constrained")
+    ax = figure.subplots()
+    for number, lesson in enumerate(lessons):
+        plot_simplex_path(lesson, frame=number == 0, ax=ax)
+    ends = "; ".join(
+        f"{x.rule_name} ends at ({', '.join(f'{value:.2f}' for value in x.beliefs[-1])})"
+        for x in lessons
+    )
+    return Picture(
+        "path",
+        figure,
+        "The two lessons as paths through the triangle of beliefs: from the ring, the prior, to "
+        "the large marker, the last belief. A corner is certainty; the star is the truth.",
+        f"A triangle whose corners are h_1, h_2 and h_3, with two paths from its middle: {ends}.",
+    )

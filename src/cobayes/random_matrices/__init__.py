@@ -1,0 +1,1 @@
+"""Statistics of random matrices: how often, and by how much, SCBI is faster than BI."""

@@ -1,0 +1,159 @@
+"""Compiled sampling of random matrices and of their mean rates, many side by side.
+
+A column that is uniform on the simplex is a normalised vector of exponentials, and the sums that
+normalise it enter the rates in one place only. The kernels therefore work with the
+exponentials x themselves:
+
+    KL(h, b)       = sum_i x_ih (log x_ih - log x_ib) / S_h - log S_h + log S_b
+    KL#(h, b)      = log(sum_i x_ib / x_ih) - c_b + c_h - log n
+
+with S the column's sum and c the mean of its logarithms. Innermost loops run over independent
+lanes, so vectors change no sum's order.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cobayes._runtime.compiled import compiled
+from cobayes._runtime.vector_math import (
+    FUSED,
+    lane_exp,
+    lane_log,
+    log_from_parts,
+    next_uniform,
+    split_exponent,
+    use_wide_vectors,
+)
+from cobayes.random_matrices.column_pairs import WIDTH, find_nearest, sum_columns
+
+# A literal constant in the kernels: the compiler must see that lanes do not overlap.
+LANES = 64
+_L = LANES
+
+
+@compiled(fastmath=FUSED)
+def fill_uniforms(states, out):
+    """Fill a flat array, a multiple of LANES long, with uniform numbers."""
+    use_wide_vectors()
+    for start in range(0, out.shape[0], _L):
+        part = out[start : start + _L]
+        for k in range(_L):
+            s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
+            u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
+            states[k], states[_L + k] = s0, s1
+            states[2 * _L + k], states[3 * _L + k] = s2, s3
+            part[k] = u
+
+
+@compiled(fastmath=FUSED)
+def logs_and_inverses(values, logs, inverses):
+    """Fill two flat arrays with log x and 1/x; one division serves both."""
+    use_wide_vectors()
+    for k in range(values.size):
+        x = values[k]
+        exponent, fraction = split_exponent(x)
+        inverse = 1.0 / (x * (fraction + 1.0))
+        logs[k] = log_from_parts(exponent, (fraction - 1.0) * (x * inverse))
+        inverses[k] = (fraction + 1.0) * inverse
+
+
+@compiled(fastmath=FUSED)
+def to_exponentials(values):
+    """Turn uniform numbers into exponentials, in place."""
+    use_wide_vectors()
+    for k in range(values.size):
+        values[k] = -lane_log(values[k])
+
+
+@compiled(fastmath=FUSED)
+def prepare_totals(totals, num_data):
+    """Turn the sums into 1/S, log S, exp(-c), two starting values, sum x log x / S and c."""
+    use_wide_vectors()
+    # One short loop for each step: with more arrays the compiler gives up on vectors.
+    inverse, log_total, shrink, cross, ratio, own, mean_log = (
+        totals[0],
+        totals[1],
+        totals[2],
+        totals[3],
+        totals[4],
+        totals[5],
+        totals[6],
+    )
+    for k in range(inverse.size):
+        own[k] = log_total[k] / inverse[k]
+    for k in range(inverse.size):
+        log_total[k] = lane_log(inverse[k])
+    for k in range(inverse.size):
+        inverse[k] = 1.0 / inverse[k]
+    for k in range(inverse.size):
+        mean_log[k] = shrink[k] / num_data
+    for k in range(inverse.size):
+        shrink[k] = lane_exp(-mean_log[k])
+    cross[:] = -np.inf
+    ratio[:] = np.inf
+
+
+@compiled(fastmath=FUSED)
+def log_row(row):
+    """Take logarithms in place."""
+    use_wide_vectors()
+    for k in range(row.size):
+        row[k] = lane_log(row[k])
+
+
+@compiled(fastmath=FUSED)
+def sample_columns(states, planes, totals, num_data, bayes, cooperative):
+    """Fill two arrays with the mean rates of random n x m matrices, eight at a time.
+
+    Parameters
+    ----------
+    states
+        (4 * LANES,) unsigned, changed in place.
+    planes
+        (3, p), scratch for x, log x and 1/x, each (m, n, 8) and some unused numbers, to
+        make p a multiple of LANES.
+    totals
+        (7, m * 8), scratch.
+    num_data
+        The number of rows n.
+    bayes, cooperative
+        (groups, 8), the results.
+    """
+    num_hypotheses = totals.shape[1] // WIDTH
+    offset = math.log(num_data)
+    for group in range(bayes.shape[0]):
+        fill_uniforms(states, planes[0])
+        to_exponentials(planes[0])
+        logs_and_inverses(planes[0], planes[1], planes[2])
+        sum_columns(planes, 0, num_hypotheses, num_data, totals)
+        prepare_totals(totals, num_data)
+        find_nearest(planes, num_data, num_hypotheses, totals)
+        log_row(totals[4])
+        for lane in range(WIDTH):
+            rate = 0.0
+            rate_sharp = 0.0
+            for h in range(num_hypotheses):
+                k = h * WIDTH + lane
+                rate += totals[5, k] - totals[1, k] - totals[3, k]
+                rate_sharp += totals[4, k] + totals[6, k]
+            bayes[group, lane] = rate / num_hypotheses
+            cooperative[group, lane] = rate_sharp / num_hypotheses - offset
+
+
+@compiled()
+def add_up(bi, scbi, sums):
+    """Add rates, their differences and all their squares to (6,) sums; count SCBI >= BI."""
+    count = 0
+    for k in range(bi.shape[0]):
+        difference = scbi[k] - bi[k]
+        sums[0] += bi[k]
+        sums[1] += bi[k] * bi[k]
+        sums[2] += scbi[k]
+        sums[3] += scbi[k] * scbi[k]
+        sums[4] += difference
+        sums[5] += difference * difference
+        count += difference >= 0.0
+    return count

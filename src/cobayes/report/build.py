@@ -1,0 +1,246 @@
+"""The report: builds sections and writes one page of all that are there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Collection, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.report.claims import Claim
+from cobayes.report.data_table import DataTable, column
+from cobayes.report.page import render_page
+from cobayes.report.registry import RECIPES, Recipe, choose_recipes
+from cobayes.report.runner import Runner
+from cobayes.report.section import (
+    FORMATS,
+    QUICK_SCALE,
+    Context,
+    Made,
+    load_section,
+    save_section,
+)
+from cobayes._output import write_text
+
+Tell = Callable[[str], None]
+
+
+def build_report(
+    folder: str | Path,
+    names: Sequence[str] = (),
+    *,
+    scale: float | None = None,
+    seed: int = 2020,
+    formats: Collection[str] = FORMATS,
+    runner: Runner | None = None,
+    tell: Callable[[str, str], None] | None = None,
+) -> Path:
+    """Build sections of the report and write its page.
+
+    Every section has a folder of its own; the page shows all sections that are there, the ones
+    built earlier too, so that a long one need not be built again to add another. A section that
+    would come out the same is left as it is.
+
+    Parameters
+    ----------
+    folder
+        Where the report goes; ``index.html`` is its page.
+    names
+        Which sections to build; none means all.
+    scale
+        The effort as a share of the paper's own numbers of samples; the quick numbers, which
+        take minutes, when left out.
+    seed
+        The same seed gives the same numbers.
+    formats
+        What to save: "svg", "png", "pdf" (pictures), "csv", "netcdf" (numbers).
+    runner
+        Computes the experiments; in this process when left out.
+    tell
+        Called with a section's name and a line about its progress.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    recipes = choose_recipes(names)
+    if scale is not None and (not scale > 0.0 or scale == float("inf")):
+        raise CobayesError(f"the scale is {scale}; it must be a positive number.")
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown:
+        raise CobayesError(
+            f"there is no format {unknown[0]!r}.", f"choose among: {', '.join(FORMATS)}."
+        )
+    import_optional("matplotlib", "plots", "the report")
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise CobayesError(f"{place} is a file; the report needs a folder.")
+    builder = _Builder(place, scale, seed, frozenset(formats), runner or Runner(jobs=1))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for number, recipe in enumerate(recipes, start=1):
+            prefix = f"[{number}/{len(recipes)}] {recipe.name}"
+            builder.build(recipe, _speaker(tell, prefix))
+        return write_page(place, formats)
+    except PermissionError as error:
+        raise CobayesError(
+            f"{error.filename} cannot be written: {error.strerror}.", "choose another folder."
+        ) from None
+
+
+def write_page(folder: Path, formats: Collection[str] = FORMATS) -> Path:
+    """Write ``index.html``, and the claims as files, from the sections that lie in the folder.
+
+    Parameters
+    ----------
+    folder
+        Of the report.
+    formats
+        Of the claims: "csv" and "netcdf" are heeded.
+    """
+    from cobayes import __version__
+
+    found: list[tuple[str, Path, dict[str, Any]]] = []
+    for recipe in RECIPES:
+        content = load_section(folder / recipe.name)
+        if content is not None:
+            found.append((recipe.name, folder / recipe.name, content))
+    claims_files = _write_claims(folder, found, formats)
+    page = folder / "index.html"
+    # Replaced in one step: a reader never sees half a page.
+    write_text(page, render_page(found, __version__, claims_files))
+    return page
+
+
+def scale_in_words(scale: float | None) -> str:
+    """Return the scale as the command line takes it."""
+    if scale is None:
+        return "quick"
+    return "paper" if scale == 1.0 else f"{scale:g}"
+
+
+class _Builder:
+    """Builds sections with one set of options."""
+
+    def __init__(
+        self,
+        place: Path,
+        scale: float | None,
+        seed: int,
+        formats: frozenset[str],
+        runner: Runner,
+    ) -> None:
+        self._place = place
+        self._scale = scale
+        self._seed = seed
+        self._formats = formats
+        self._runner = runner
+
+    def build(self, recipe: Recipe, tell: Tell) -> None:
+        from cobayes import __version__
+
+        folder = self._place / recipe.name
+        key = self._key()
+        before = load_section(folder)
+        if before is not None and before.get("key") == key and not self._runner.fresh:
+            tell("done before; nothing has changed since")
+            return
+        tell("started")
+        start = time.perf_counter()
+        folder.mkdir(parents=True, exist_ok=True)
+        runner = self._runner
+        here, in_all = runner.seconds_here, runner.seconds_in_all
+        context = Context(
+            recipe.name,
+            QUICK_SCALE if self._scale is None else self._scale,
+            self._seed,
+            folder,
+            tell,
+            is_quick=self._scale is None,
+            runner=runner,
+        )
+        # Nothing is written before the section is complete, except run data, which can be resumed.
+        section = recipe.build(context)
+        # A run that was resumed, or found complete, took its time in earlier sessions.
+        earlier = (runner.seconds_in_all - in_all) - (runner.seconds_here - here)
+        words = scale_in_words(self._scale)
+        made = Made(
+            f"cobayes reproduce {recipe.name} --scale {words} --seed {self._seed}",
+            self._seed,
+            words,
+            time.perf_counter() - start + max(0.0, earlier),
+            __version__,
+            section.sizes,
+        )
+        tell("drawing")
+        save_section(section, made, folder, formats=self._formats, key=key)
+        tell(f"done in {time.perf_counter() - start:.1f} s")
+
+    def _key(self) -> str:
+        """Return what decides how a section comes out."""
+        return json.dumps(
+            [scale_in_words(self._scale), self._seed, sorted(self._formats), _digest_of_package()]
+        )
+
+
+def _digest_of_package() -> str:
+    """Return a digest of the package's files: changed code makes sections anew."""
+    root = Path(str(resources.files("cobayes")))
+    whole = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        if path.suffix in (".py", ".css", ".csv", ".json"):
+            whole.update(f"{path.relative_to(root)}\n".encode())
+            whole.update(path.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+def _write_claims(
+    folder: Path, sections: Sequence[tuple[str, Path, dict[str, Any]]], formats: Collection[str]
+) -> list[str]:
+    """Write the claims of all sections as one table; return the names of the files."""
+    claims = [
+        (name, Claim(**claim))
+        for name, _, content in sections
+        for claim in content.get("claims", ())
+    ]
+    if not claims:
+        return []
+    described = (
+        ("statement", "what is claimed"),
+        ("source", "where the paper says so"),
+        ("verdict", "holds, holds except, does not hold, or not decided"),
+        ("measured", "the figure behind the verdict"),
+        ("uncertainty", "how sure that figure is"),
+        ("rule", "how the verdict follows from the figure"),
+    )
+    table = DataTable(
+        "claims",
+        "The paper's claims, judged",
+        (
+            column("section", [name for name, _ in claims], "part of the report", is_key=True),
+            *(
+                column(name, [getattr(claim, name) for _, claim in claims], text)
+                for name, text in described
+            ),
+        ),
+        row="claim",
+    )
+    names = []
+    if "csv" in formats:
+        names.append(table.write_csv(folder))
+    if "netcdf" in formats:
+        names.append(table.write_netcdf(folder))
+    return names
+
+
+def _speaker(tell: Callable[[str, str], None] | None, prefix: str) -> Tell:
+    def speak(text: str) -> None:
+        if tell is not None:
+            tell(prefix, text)
+
+    return speak

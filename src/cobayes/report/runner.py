@@ -1,0 +1,94 @@
+"""One set of workers for all experiments of a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Self
+
+from cobayes.runs import Experiment, RunResult, run
+from cobayes.runs.state import RunState
+from cobayes.runs.workers import Executor, choose_executor
+
+
+class Runner:
+    """Runs experiments one after the other; use it as a context manager.
+
+    Workers start with the first experiment that has something left to compute.
+
+    Parameters
+    ----------
+    jobs
+        Number of local processes; 1 is this process alone; all cores when left out.
+    scheduler
+        Address or scheduler file of a Dask cluster.
+    fresh
+        Delete what earlier runs left, once for each experiment.
+    progress
+        True shows progress on standard error; a function is called with the state instead.
+    alone
+        Gives the terminal to an experiment's progress for as long as it runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: int | None = None,
+        scheduler: str | None = None,
+        fresh: bool = False,
+        progress: bool | Callable[[RunState], None] = False,
+        alone: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        self.fresh = fresh
+        self._options = {"jobs": jobs, "scheduler": scheduler}
+        self._executor: Executor | None = None
+        self._progress = progress
+        self._alone = alone
+        self._started: set[Path] = set()
+        self.seconds_here = 0.0
+        """Time that experiments took in this session."""
+        self.seconds_in_all = 0.0
+        """The same with the sessions before it."""
+
+    def run(self, experiment: Experiment, folder: Path) -> RunResult:
+        """Run an experiment in a folder, or go on where an earlier run there stopped.
+
+        Parameters
+        ----------
+        experiment
+            The plan.
+        folder
+            Where its ledger is.
+        """
+        # Two sections may share an experiment: the second must not delete what the first made.
+        is_first = folder not in self._started
+        self._started.add(folder)
+        start = time.perf_counter()
+        try:
+            with self._alone():
+                result = run(
+                    experiment,
+                    folder,
+                    executor=self._workers,
+                    fresh=self.fresh and is_first,
+                    progress=self._progress,
+                )
+        finally:
+            self.seconds_here += time.perf_counter() - start
+        self.seconds_in_all += result.seconds
+        return result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.close()
+
+    def _workers(self) -> Executor:
+        """Return the workers, which start when there is something to compute."""
+        if self._executor is None:
+            self._executor = choose_executor(**self._options)
+        return self._executor

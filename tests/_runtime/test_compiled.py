@@ -1,0 +1,45 @@
+"""Compiled code gives the same bits whether a process compiled it or loaded it."""
+
+import os
+import subprocess
+import sys
+
+FIRST_AND_SECOND_PROCESS = """
+import hashlib
+import numpy as np
+import cobayes as cb
+
+found = []
+rng = np.random.default_rng(3)
+for m in (3, 5):
+    matrix = rng.dirichlet(np.ones(m), size=m).T
+    ensemble = cb.simulate(cb.SCBI(matrix), 0, num_rounds=12, num_lessons=100, rng=1)
+    found += [ensemble.paths, ensemble.means]
+    prior = rng.dirichlet(np.ones(m))
+    success = cb.success_rate(
+        matrix, hypothesis=0, learner_prior=prior, num_sequences=200, rng=1
+    )
+    found.append(success.outcomes)
+    found.append(cb.scale(matrix).matrix)
+for shape in ((9, 2), (7, 3)):
+    rates = cb.compare_rates(*shape, 2000, rng=1)
+    found.append(np.array([rates.advantage, rates.mean_bi]))
+print(hashlib.md5(b"".join(array.tobytes() for array in found)).hexdigest())
+"""
+
+
+def test_the_process_that_compiles_gets_the_bits_of_those_that_load(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", FIRST_AND_SECOND_PROCESS],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for _ in range(2)
+    )
+    assert any(tmp_path.rglob("*.nbc"))
+    assert len(first) == 33
+    assert first == second

@@ -1,0 +1,213 @@
+"""The experiments behind the stability figures: which learners, what a shard returns."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.errors import CobayesError
+from cobayes.paper import stability_cases
+from cobayes.paper.stability_cases import (
+    Case,
+    Effort,
+    column_cases,
+    in_symbols,
+    learners_of,
+    rank_four,
+    rank_three,
+)
+from cobayes.paper.stability_experiments import (
+    FIGURE_FOUR,
+    all_cases,
+    figure_four,
+    join,
+    stability_experiment,
+    success_shard,
+)
+from cobayes.report.section import Context
+
+PAPER = Effort(10_000)
+
+
+def quick(folder, monkeypatch, num_sequences=40):
+    monkeypatch.setattr(stability_cases, "QUICK_SEQUENCES", num_sequences)
+    return Context("any", 0.01, 7, Path(folder) / "any", is_quick=True)
+
+
+def test_learners_are_as_many_as_in_the_paper():
+    # Section 5 and its supplement: 630, of them 84 on rays; 15 directions of 21; 300; and
+    # 330 + 90 + 50 columns.
+    disc = learners_of(Case("disc", "M_3", "theta_1"), PAPER, 1)
+    assert len(disc) == 630 + 1
+    assert (disc.rays >= 0).sum() == 84
+    along = learners_of(Case("directions", "M'_1", "theta'_1"), PAPER, 1)
+    assert len(along) == 15 * 20 + 1
+    assert len(learners_of(Case("uniform", "M_3", "theta_1"), PAPER, 1)) == 300
+    irrelevant, relevant = column_cases("M_3")
+    assert len(learners_of(irrelevant, PAPER, 1)) == 330 + 90 + 50 + 1
+    found = learners_of(relevant, PAPER, 1)
+    assert len(found) + found.num_left_out == 330 + 90 + 50 + 1
+    assert (len(rank_three()), len(rank_four())) == (25, 9)
+
+
+def test_quick_scale_reaches_as_far_with_fewer_points(tmp_path, monkeypatch):
+    effort = Effort.of(quick(tmp_path, monkeypatch))
+    for case in (*FIGURE_FOUR, *column_cases("M_2")):
+        full, less = learners_of(case, PAPER, 1), learners_of(case, effort, 1)
+        assert len(less) < 0.6 * len(full)
+        if case.kind in ("disc", "directions"):
+            assert less.distances.max() == pytest.approx(full.distances.max())
+
+
+def test_directions_are_the_same_for_all_cases_and_differ_with_the_seed():
+    def moved(prior, seed):
+        found = learners_of(Case("directions", "M'_1", prior), PAPER, seed)
+        return (found.priors[1] - found.priors[0]) / found.distances[1]
+
+    assert np.allclose(moved("theta'_1", 1), moved("theta'_2", 1))
+    assert not np.allclose(moved("theta'_1", 1), moved("theta'_1", 2))
+
+
+def test_all_learners_lie_in_the_open_simplex():
+    for matrix, prior in (*rank_three(), *rank_four()):
+        kind = "disc" if "'" not in matrix else "directions"
+        found = learners_of(Case(kind, matrix, prior), PAPER, 1)
+        assert (found.priors > 0.0).all()
+        assert np.allclose(found.priors.sum(axis=1), 1.0)
+
+
+def test_a_column_case_must_say_which_column():
+    with pytest.raises(CobayesError, match="does not say which column"):
+        learners_of(Case("column", "M_1", "theta_1"), PAPER, 1)
+
+
+def test_names_in_symbols():
+    assert in_symbols("M'_2") == "M′₂"
+    assert in_symbols("theta_5") == "θ₅"
+    assert Case("disc", "M_3", "theta_1").title == "M₃, θ₁"
+
+
+def shard_of(case, count, seed=3, batch=10):
+    learners = learners_of(
+        case, Effort(count, circles=2, uniform=6, column_circles=1, curve=4, mixtures=3), 1
+    )
+    parameters = {
+        "matrix": case.model.matrix,
+        "teacher_prior": case.teacher_prior,
+        "learner_priors": case.teacher_prior if case.column is not None else learners.priors,
+        "learner_matrices": learners.matrices,
+        "batch": batch,
+    }
+    return learners, success_shard(parameters, np.random.SeedSequence(seed), count)
+
+
+@pytest.mark.parametrize("case", [Case("disc", "M_3", "theta_2"), column_cases("M_4")[1]])
+def test_a_shard_returns_what_the_sequences_say(case):
+    learners, found = shard_of(case, 60)
+    sequences = cb.TeachingSequences.draw(
+        case.model, 0, prior=case.teacher_prior, num_sequences=60, rng=np.random.SeedSequence(3)
+    )
+    rates = sequences.success_of_many(
+        None if learners.matrices is None else list(learners.matrices), list(learners.priors)
+    )
+    assert found["count"] == 60
+    assert found["rounds"] == sequences.lengths.sum()
+    assert found["batches"].shape == (6, len(learners))
+    assert np.allclose(found["batches"].mean(axis=0), rates.values, atol=1e-9)
+    assert np.allclose(found["lower"] / 60, rates.lowers, atol=1e-9)
+    assert np.allclose(found["upper"] / 60, rates.uppers, atol=1e-9)
+    variance = found["squared_failures"] / 60 - (1.0 - rates.values) ** 2
+    matrices = None if learners.matrices is None else learners.matrices[4]
+    own = sequences.beliefs_of(matrices, learners.priors[4])[:, 0]
+    assert variance[4] == pytest.approx(own.var(), abs=1e-12)
+
+
+def test_joined_shards_are_one_larger_one():
+    _, left = shard_of(Case("uniform", "M'_3", "theta'_2"), 20, seed=1)
+    _, right = shard_of(Case("uniform", "M'_3", "theta'_2"), 30, seed=2)
+    both = join(left, right)
+    assert both["count"] == 50
+    assert np.array_equal(both["batches"], np.concatenate([left["batches"], right["batches"]]))
+    assert np.allclose(both["lower"], left["lower"] + right["lower"])
+
+
+@pytest.mark.slow
+def test_success_rates_agree_with_agents_that_take_one_step_after_the_other():
+    # Eight learners, 300 stepwise lessons each, fixed seeds; beyond 4 standard errors of the
+    # difference with a probability of at most 8 * 6e-5.
+    rng = np.random.default_rng(12)
+    cases = (*FIGURE_FOUR[1::2], *column_cases("M_2"))
+    for case in cases:
+        learners, found = shard_of(case, 4000, batch=100)
+        for position in (1, 2):
+            value = found["batches"][:, position].mean()
+            matrix = case.model if learners.matrices is None else learners.matrices[position]
+            own = []
+            for _ in range(300):
+                teacher = cb.Teacher(cb.SCBI(case.model), 0, prior=case.teacher_prior, rng=rng)
+                learner = cb.Learner(cb.SCBI(matrix), prior=learners.priors[position])
+                while teacher.belief[0] <= 1 - 1e-5:
+                    datum = teacher.choose()
+                    learner.observe(datum)
+                own.append(learner.belief[0])
+            noise = np.hypot(
+                np.std(own, ddof=1) / np.sqrt(300), np.sqrt(value * (1 - value) / 4000)
+            )
+            assert abs(np.mean(own) - value) < 4.0 * noise + 1e-4, case.name
+
+
+@pytest.mark.slow
+def test_success_rates_agree_with_the_coupling():
+    # Six learners, fixed seeds, at 4 standard errors: an error rate of at most 6 * 6e-5.
+    for case in (Case("uniform", "M_1", "theta_4"), Case("uniform", "M'_1", "theta'_2")):
+        learners, found = shard_of(case, 4000, batch=100)
+        for position in range(3):
+            value = found["batches"][:, position].mean()
+            other = cb.success_rate(
+                case.model,
+                hypothesis=0,
+                teacher_prior=case.teacher_prior,
+                learner_prior=learners.priors[position],
+                num_sequences=4000,
+                method="coupling",
+                rng=5,
+            )
+            noise = np.hypot(other.stderr, np.sqrt(value * (1 - value) / 4000))
+            assert abs(other.value - value) < 4.0 * noise + 1e-4
+
+
+def test_shards_are_equal_and_made_of_whole_batches(tmp_path):
+    context = Context("any", 0.137, 7, tmp_path / "any")
+    experiment = stability_experiment(
+        context, "x", [FIGURE_FOUR[0], Case("disc", "M_5", "theta_1")]
+    )
+    for point in experiment.points:
+        batch = point.parameters["batch"]
+        assert point.num_samples % batch == 0
+        assert point.samples_per_shard % batch == 0
+        assert 1370 <= point.num_samples < 1370 + batch
+    fast, slow = experiment.points
+    assert fast.num_shards < slow.num_shards
+
+
+def test_cases_of_figure_four_are_computed_once(tmp_path, monkeypatch):
+    context = quick(tmp_path, monkeypatch)
+    shown = figure_four(context)
+    ran = []
+    run = Context.run
+
+    def spy(self, experiment, *, section=None):
+        result = run(self, experiment, section=section)
+        ran.append((experiment.name, section, [point.name for point in experiment.points]))
+        return result
+
+    monkeypatch.setattr(Context, "run", spy)
+    found = all_cases(context, "uniform", 4)
+    assert [rates.case.name for rates in found] == [f"uniform, {m}, {p}" for m, p in rank_four()]
+    (first, home, _), (second, other, names) = ran
+    assert (first, home) == ("stability-figure-4", "figure-4")
+    assert (second, other) == ("stability-figure-s6", "figure-s6")
+    assert FIGURE_FOUR[3].name not in names
+    assert len(names) == 8
+    assert np.array_equal(found[0].value, shown[3].value)

@@ -1,0 +1,149 @@
+"""Figures 4, 5 and S2 to S7 as sections of the report."""
+
+import numpy as np
+import pytest
+
+from cobayes.paper import stability_cases
+from cobayes.report.registry import choose_recipes
+from cobayes.report.section import Context, Made, Picture, Table, load_section, save_section
+
+NAMES = ("4", "S2", "S3", "S4", "S5", "S6", "5", "S7")
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory):
+    """All eight sections with few sequences, in one folder as in a report."""
+    folder = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stability_cases, "QUICK_SEQUENCES", 120)
+        return folder, {
+            recipe.name: recipe.build(
+                Context(recipe.name, 0.01, 5, folder / recipe.name, is_quick=True)
+            )
+            for recipe in choose_recipes(NAMES)
+        }
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_every_section_has_pictures_numbers_claims_and_sizes(sections):
+    _, found = sections
+    assert list(found) == [f"figure-{name.lower()}" for name in NAMES]
+    for section in found.values():
+        pictures = [block for block in section.blocks if isinstance(block, Picture)]
+        assert pictures
+        assert all(len(picture.alt) > 40 and picture.caption for picture in pictures)
+        assert section.data
+        assert section.claims
+        assert "120 teaching sequences" in section.sizes
+        assert "0 of" in section.sizes
+
+
+@pytest.mark.parametrize(
+    ("name", "panels"),
+    [
+        ("figure-4", 4),
+        ("figure-5", 4),
+        ("figure-s2", 30),
+        ("figure-s3", 27),
+        ("figure-s4", 10),
+        ("figure-s5", 25),
+        ("figure-s6", 9),
+        ("figure-s7", 20),
+    ],
+)
+def test_figures_have_all_the_papers_panels(sections, name, panels):
+    _, found = sections
+    axes = [
+        ax
+        for block in found[name].blocks
+        if isinstance(block, Picture)
+        for ax in block.figure.axes
+        if not ax.get_label().startswith("<colorbar>")
+    ]
+    assert len([ax for ax in axes if ax.has_data() and not is_color_bar(ax)]) == panels
+
+
+def is_color_bar(ax):
+    return hasattr(ax, "_colorbar")
+
+
+def test_rays_are_part_of_the_discs(sections):
+    _, found = sections
+    (discs,), (rays,) = found["figure-s2"].data, found["figure-s3"].data
+    chosen = (discs["ray"] > 0) | (discs["kind"] == "centre")
+    assert chosen.sum() == len(rays)
+    assert np.array_equal(discs["success"][chosen], rays["success"])
+
+
+@pytest.mark.parametrize(
+    ("shown", "kinds", "full"),
+    [
+        (("figure-4", 0), ("centre", "disc"), "figure-s2"),
+        (("figure-4", 0), ("uniform",), "figure-s5"),
+        (("figure-4", 1), ("centre", "ray"), "figure-s4"),
+        (("figure-4", 1), ("uniform",), "figure-s6"),
+        (("figure-5", 0), ("centre", "disc", "equal divergence", "mixture"), "figure-s7"),
+    ],
+)
+def test_shown_cases_are_those_of_the_supplement(sections, shown, kinds, full):
+    _, found = sections
+    name, number = shown
+    some, (everything,) = found[name].data[number], found[full].data
+    own = np.isin(some["kind"], kinds)
+    same = (everything["matrix"] == some["matrix"][0]) & (everything["prior"] == some["prior"][0])
+    assert np.array_equal(np.sort(some["success"][own]), np.sort(everything["success"][same]))
+
+
+def test_success_rates_keep_the_proved_bounds(sections):
+    # 120 sequences: Hoeffding's inequality, an error rate of 1 % for each section.
+    _, found = sections
+    verdicts = {
+        claim.verdict
+        for name in ("figure-4", "figure-s5", "figure-s6")
+        for claim in found[name].claims
+        if "bounded by" in claim.statement
+    }
+    assert verdicts == {"holds"}
+
+
+def test_teachers_own_learner_never_fails(sections):
+    _, found = sections
+    for name in ("figure-s2", "figure-s4", "figure-s7"):
+        (table,) = found[name].data
+        centre = table["kind"] == "centre"
+        assert (table["success"][centre] > 1.0 - 1e-5).all()
+
+
+def test_upper_bound_is_drawn_in_figures_4b_and_s5(sections):
+    _, found = sections
+    (picture,) = [
+        block
+        for block in found["figure-4"].blocks
+        if isinstance(block, Picture) and block.name == "figure-4B"
+    ]
+    (ax,) = picture.figure.axes
+    bound = ax.lines[0].get_xydata()
+    assert np.allclose(bound[:, 1], np.minimum(1.0, 3.0 * bound[:, 0]))
+    (grid,) = [block for block in found["figure-s5"].blocks if isinstance(block, Picture)]
+    assert all(ax.lines[0].get_ydata().max() == 1.0 for ax in grid.figure.axes)
+
+
+def test_tables_name_every_matrix(sections):
+    _, found = sections
+    for name, count in (("figure-s5", 5), ("figure-s6", 3), ("figure-s7", 10), ("figure-5", 2)):
+        (table,) = [block for block in found[name].blocks if isinstance(block, Table)]
+        assert len(table.rows) == count
+
+
+def test_sections_are_saved_with_their_numbers(sections, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    _, found = sections
+    made = Made("cobayes reproduce figure-4", 5, "quick", 1.0, "0", "")
+    save_section(found["figure-4"], made, tmp_path, formats=("png", "csv", "netcdf"))
+    assert load_section(tmp_path) is not None
+    with xarray.open_dataset(tmp_path / "figure-4-rank-4.nc") as data:
+        assert data["success"].dtype == np.float64
+        assert set(data.sizes) == {"learner"}
+        assert float(data["success"].max()) <= 1.0

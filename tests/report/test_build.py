@@ -1,0 +1,298 @@
+"""The report: complete, self-contained, repeatable, and built part by part."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import cobayes as cb
+from cobayes.report import build as report_module
+from cobayes.report.page import FIVE_SENTENCES, inline, render_page
+from cobayes.report.registry import RECIPES, Recipe, choose_recipes
+from cobayes.report.build import build_report
+from cobayes.report.section import (
+    Cell,
+    Context,
+    Download,
+    Made,
+    Picture,
+    Section,
+    Table,
+    load_section,
+    save_section,
+)
+
+PARTS = ("worked-example", "lesson")
+
+
+class Reader(HTMLParser):
+    """Collects tags, and checks that they are closed in order."""
+
+    VOID = frozenset({"meta", "img", "br"})
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page.read_text(encoding="utf-8"))
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_starts_with_five_sentences_and_shows_every_section(report):
+    page, _ = report
+    reader = read(page)
+    text = "".join(reader.text)
+    assert len(FIVE_SENTENCES) == 5
+    assert all(sentence in text for sentence in FIVE_SENTENCES)
+    ids = [attributes["id"] for tag, attributes in reader.tags if "id" in attributes]
+    assert ids == list(PARTS)
+    links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
+    assert all(f"#{name}" in links for name in ids)
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_links_only_to_files_that_exist(report):
+    page, _ = report
+    content = page.read_text(encoding="utf-8")
+    assert not re.search(r"https?://|<link|<script|@import|url\(", content)
+    for tag, attributes in read(page).tags:
+        if tag == "img":
+            assert attributes["src"].startswith("data:image/")
+        if tag == "a" and not attributes["href"].startswith("#"):
+            assert (page.parent / attributes["href"]).is_file()
+
+
+def test_every_picture_says_what_it_shows(report):
+    page, _ = report
+    pictures = [attributes for tag, attributes in read(page).tags if tag == "img"]
+    assert len(pictures) >= 11
+    assert all(len(attributes["alt"]) > 40 for attributes in pictures)
+
+
+def test_the_worked_example_is_judged_number_by_number(report):
+    page, _ = report
+    text = " ".join("".join(read(page).text).split())
+    assert text.count("misprint: 0.643 should read 0.634") == 2
+    assert text.count("✓ agrees") == 9
+    assert "differs" not in text
+
+
+def test_every_section_says_how_it_was_made(report):
+    page, told = report
+    text = "".join(read(page).text)
+    for name in PARTS:
+        assert f"cobayes reproduce {name} --scale 0.01 --seed 1" in text
+        lines = [line for prefix, line in told if name in prefix]
+        assert lines[0] == "started"
+        assert lines[-1].startswith("done in")
+
+
+def test_the_saved_lesson_can_be_loaded_and_extended(report):
+    page, _ = report
+    lesson = cb.Lesson.load(page.parent / "lesson" / "lesson-scbi.npz")
+    assert lesson.extend(2).num_rounds == lesson.num_rounds + 2
+
+
+def test_the_same_seed_gives_the_same_bytes_alone_or_with_others(report, tmp_path):
+    page, _ = report
+    build_report(tmp_path, ["lesson"], scale=0.01, seed=1)
+    for file in sorted((page.parent / "lesson").iterdir()):
+        if file.name == "section.json":  # it holds the time that it took
+            continue
+        assert file.read_bytes() == (tmp_path / "lesson" / file.name).read_bytes(), file.name
+
+
+def test_a_part_is_added_without_building_the_others_again(tmp_path, monkeypatch):
+    build_report(tmp_path, ["worked-example"])
+    before = (tmp_path / "worked-example" / "section.json").read_text(encoding="utf-8")
+    page = tmp_path / "index.html"
+    assert 'id="lesson"' not in page.read_text(encoding="utf-8")
+    small = Recipe("lesson", "a small one", "tests_small_section")
+    monkeypatch.setattr(small.__class__, "build", lambda self, context: Section("Small", ("Hi",)))
+    monkeypatch.setattr(report_module, "choose_recipes", lambda names: (small,))
+    build_report(tmp_path, ["lesson"])
+    content = page.read_text(encoding="utf-8")
+    assert content.index('id="worked-example"') < content.index('id="lesson"')
+    assert (tmp_path / "worked-example" / "section.json").read_text(encoding="utf-8") == before
+
+
+def test_a_section_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
+    build_report(tmp_path, ["worked-example"])
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+
+    def fail(_self, _context):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recipe, "build", fail)
+    with pytest.raises(KeyboardInterrupt):
+        build_report(tmp_path, ["worked-example"], seed=7)
+    assert (tmp_path / "index.html").read_text(encoding="utf-8") == page
+    assert load_section(tmp_path / "worked-example") is not None
+
+
+def test_unknown_parts_bad_scales_and_bad_folders_are_errors(tmp_path):
+    with pytest.raises(cb.CobayesError, match="no part of the report called 'fig99'") as caught:
+        build_report(tmp_path, ["fig99"])
+    assert "worked-example" in caught.value.hint
+    for scale in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(cb.CobayesError, match="scale"):
+            build_report(tmp_path, scale=scale)
+    (tmp_path / "file").touch()
+    with pytest.raises(cb.CobayesError, match="is a file"):
+        build_report(tmp_path / "file")
+
+
+def test_recipes_come_in_the_reports_order_whatever_the_users():
+    assert choose_recipes([]) == RECIPES
+    assert tuple(recipe.name for recipe in choose_recipes(["lesson", "worked-example"])) == PARTS
+    for name in ("3", "Figure3", "fig. 3", "figure-3"):
+        assert [recipe.name for recipe in choose_recipes([name])] == ["figure-3"]
+    assert [recipe.name for recipe in choose_recipes(["S1", "2"])] == ["figure-2", "figure-s1"]
+
+
+def test_a_section_that_would_come_out_the_same_is_not_built_again(tmp_path):
+    told = []
+    options = {"tell": lambda *line: told.append(line[1])}
+    build_report(tmp_path, ["worked-example"], **options)
+    build_report(tmp_path, ["worked-example"], **options)
+    assert told[-1] == "done before; nothing has changed since"
+    for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}):
+        told.clear()
+        build_report(tmp_path, ["worked-example"], **changed, **options)
+        assert told[-1].startswith("done in")
+    (tmp_path / "worked-example" / "numbers.csv").unlink()
+    build_report(tmp_path, ["worked-example"], formats=("svg",), **options)
+    assert told[-1].startswith("done in")
+
+
+def test_only_the_wanted_formats_are_saved(tmp_path):
+    from matplotlib.figure import Figure
+
+    from cobayes.report.data_table import DataTable, column
+
+    def section():
+        drawing = Figure(figsize=(2, 1))
+        drawing.subplots().plot([0, 1])
+        table = DataTable("t", "title", (column("x", [1.0], "an x"),))
+        return Section("t", (Picture("p", drawing, "c", "a"),), data=(table,))
+
+    made = Made("c", 1, "quick", 1, "0")
+    for formats, files in (
+        (
+            ("svg", "png", "pdf", "csv", "netcdf"),
+            "p.pdf p.png p.svg t.csv t.csv-metadata.json t.nc",
+        ),
+        (("png", "csv"), "p.png t.csv t.csv-metadata.json"),
+        (("pdf", "netcdf"), "p.pdf p.svg t.nc"),
+    ):
+        folder = tmp_path / "-".join(formats)
+        save_section(section(), made, folder, formats=formats)
+        assert {file.name for file in folder.iterdir()} == {*files.split(), "section.json"}
+        shown = load_section(folder)["blocks"][0]["files"][0]
+        assert shown.endswith((".svg", ".png"))
+    with pytest.raises(cb.CobayesError, match="no format 'tiff'"):
+        build_report(tmp_path, ["worked-example"], formats=("tiff",))
+
+
+def test_the_claims_of_all_sections_stand_in_one_table(tmp_path):
+    from cobayes.report.claims import Claim
+
+    claims = [
+        Claim(f"s{k} < t", "Figure 9", verdict, "m", "u", "r")
+        for k, verdict in enumerate(("holds", "holds except", "does not hold", "not decided"))
+    ]
+    made = Made("c", 1, "quick", 1, "0")
+    save_section(Section("One: a", (), claims=tuple(claims[:1])), made, tmp_path / "lesson")
+    save_section(Section("Two", (), claims=tuple(claims[1:])), made, tmp_path / "figure-2")
+    page = report_module.write_page(tmp_path)
+    text = " ".join("".join(read(page).text).split())
+    assert (
+        "Of 4 claims, 1 holds, 1 holds with exceptions, 1 does not hold, 1 is not decided by these"
+        in text
+    )
+    assert text.index("s0 < t") < text.index("s1 < t") < text.index("s3 < t")
+    links = [attributes.get("href") for tag, attributes in read(page).tags if tag == "a"]
+    assert links.count("#figure-2") == 4  # three claims, and the contents
+    assert (tmp_path / "claims.csv").read_text(encoding="utf-8").count("Figure 9") == 4
+
+
+def test_text_cannot_break_the_page():
+    assert inline("a < b & *c* `*x* <y>`") == (
+        "a &lt; b &amp; <em>c</em> <code>*x* &lt;y&gt;</code>"
+    )
+    assert inline("2 * 3 * 4") == "2 * 3 * 4"
+
+
+def test_a_saved_section_holds_its_words_pictures_tables_and_files(tmp_path):
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(2, 1))
+    drawing.subplots().plot([0, 1])
+    section = Section(
+        "Title",
+        (
+            "First.",
+            Picture("p", drawing, "caption", 'alt with "quotes"'),
+            Table("t", ("a", "b"), (("1", Cell("fine", "good")),)),
+            "Last.",
+        ),
+        (Download("d.csv", "data", "x\n"), Download("p.png", "the picture again")),
+    )
+    save_section(section, Made("cobayes x", 1, "0.5", 61.0, "0", "3 of it."), tmp_path / "s")
+    content = load_section(tmp_path / "s")
+    assert [block["kind"] for block in content["blocks"]] == ["text", "picture", "table", "text"]
+    assert (tmp_path / "s" / "d.csv").read_text(encoding="utf-8") == "x\n"
+    page = render_page([("s", tmp_path / "s", content)], "0")
+    assert page.index("First.") < page.index("<figure") < page.index("<table") < page.index("Last.")
+    assert f'alt="{html.escape("alt with")}' in page
+    assert "0.5 of the paper’s sizes, 1.0\u00a0min, cobayes 0. Sizes: 3 of it." in page
+    assert '<td class="good">✓\u00a0fine</td>' in page
+
+
+def test_a_drawing_with_very_many_points_is_shown_as_png(tmp_path):
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(3, 3))
+    drawing.subplots().scatter(*np.random.default_rng(0).random((2, 6000)))
+    section = Section("t", (Picture("p", drawing, "c", "a"),))
+    save_section(section, Made("c", 1, "quick", 1, "0"), tmp_path)
+    assert load_section(tmp_path)["blocks"][0]["files"][0] == "p.png"
+
+
+def test_an_incomplete_section_is_left_out(tmp_path):
+    assert load_section(tmp_path / "nothing") is None
+    (tmp_path / "section.json").write_text('{"title": ', encoding="utf-8")
+    assert load_section(tmp_path) is None
+
+
+def test_a_context_scales_counts_and_seeds_by_name(tmp_path):
+    first, second = (Context(name, 0.01, 1, tmp_path) for name in ("a", "b"))
+    assert first.count(10_000) == 100
+    assert first.count(10_000, at_least=200) == 200
+    assert first.count(10_000, quick=7) == 100
+    assert Context("a", 0.01, 1, tmp_path, is_quick=True).count(10_000, quick=7) == 7
+    assert first.rng().random() == Context("a", 1.0, 1, tmp_path).rng().random()
+    assert first.rng().random() != second.rng().random()
+
+
+def test_the_section_file_is_valid_json(report):
+    page, _ = report
+    for name in PARTS:
+        json.loads((page.parent / name / "section.json").read_text(encoding="utf-8"))
