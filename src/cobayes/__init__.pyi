@@ -48,6 +48,7 @@ from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
+from .studio import studio as studio
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
 from .theory.exact import exact_rounds as exact_rounds

@@ -1,7 +1,7 @@
 """The studio: a page to play with, and experiments for the browser.
 
 `page` makes the one HTML file, `bundle` joins the modules of `page/` and `twin/` into its script.
-Both ``cobayes.studio`` and the function that makes the page have one name: the module can be called.
+The function `studio` and this package share a name, so that the package can be called as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Studio", "live_figure", "studio"]
 
 
 class _CallableModule(ModuleType):
-    """Importing this package sets ``cobayes.studio`` to it; calling it must make the page."""
+    """What ``cobayes.studio`` is after an import of this package; calling it makes the page."""
 
     def __call__(self, *args: Any, **options: Any) -> Studio:
         return studio(*args, **options)

@@ -71,7 +71,8 @@ def twin_script(name: str = "cobayes") -> str:
     entry = "twin/cobayes.js"
     head = read(entry).partition("*/")[0] + "*/\n"
     names = ", ".join(exported_names(entry))
-    return f'{head}const {name} = (() => {{\n"use strict";\n{bundle(entry)}\nreturn {{ {names} }};\n}})();\n'
+    body = f'"use strict";\n{bundle(entry)}\nreturn {{ {names} }};'
+    return f"{head}const {name} = (() => {{\n{body}\n}})();\n"
 
 
 def _collect(path: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
