@@ -1,5 +1,6 @@
 """The public names, listed once: the package reads this file to know where each one is."""
 
+from . import people as people
 from . import plots as plots
 from . import runs as runs
 from . import worlds as worlds
