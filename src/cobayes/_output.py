@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,11 +100,30 @@ def not_a_formula(cell: object) -> object:
     return cell
 
 
-def write_text(path: str | Path, text: str) -> None:
+@contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
     """Write a file so that an interruption leaves the old file or the new one, never a part.
 
-    The text is written to a temporary file beside the target, which then replaces it. The new
-    file has ordinary permissions, not the private ones of a temporary file.
+    The block writes a new file of the given name beside the target, which it then replaces. The
+    new file has ordinary permissions, not the private ones of a temporary file.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+    """
+    target = Path(path)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        yield unfinished
+        os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole; see `replaced`.
 
     Parameters
     ----------
@@ -112,13 +132,6 @@ def write_text(path: str | Path, text: str) -> None:
     text
         Its content, written as UTF-8.
     """
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    try:
-        # Line breaks are written as they are: those of CSV are set by its writer.
-        with unfinished.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(unfinished, target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    # Line breaks are written as they are: those of CSV are set by its writer.
+    with replaced(path) as unfinished, unfinished.open("x", encoding="utf-8", newline="") as file:
+        file.write(text)

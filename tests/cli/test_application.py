@@ -119,7 +119,7 @@ def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monke
 
 
 def test_interruption_in_a_command_is_exit_code_130(run, monkeypatch):
-    def interrupt(_text):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cobayes.cli.inputs.load_matrix", interrupt)

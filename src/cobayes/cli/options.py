@@ -68,7 +68,7 @@ def probability(text: str | float) -> float:
         percent = float(text)
     except ValueError:
         percent = 0.0
-    hint = f" (for {percent:g} % write {percent / 100:g})" if 1.0 < percent <= 100.0 else ""
+    hint = f" (for {percent:g} % write {percent / 100:g})" if 2.0 <= percent <= 100.0 else ""
     return number(0.0, 1.0, closed="high", hint=hint)(str(text))
 
 
