@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import labels as label_rules
 from cobayes.errors import CobayesError
+from cobayes.validation import real_array
 
 # How far from one a printed distribution may sum and still be taken as rounded.
 SUM_SLACK = 1e-3
@@ -22,10 +23,7 @@ def as_distribution(
     if values is None:
         return np.full(count, 1.0 / count)
     values = aligned(values, labels, kind, name)
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the {name} holds something that is not a number: {error}.") from error
+    array = real_array(values, f"the {name}")
     if array.shape != (count,):
         raise CobayesError(
             f"the {name} has shape {array.shape}; expected one number for each of the "

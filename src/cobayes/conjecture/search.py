@@ -25,6 +25,7 @@ from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.stability.bounds import Distance, prior_distance
 from cobayes.stability.sequences import TeachingSequences
 from cobayes.stability.success import success_rate
+from cobayes.validation import number_between
 
 FORMAT = 1
 STATE = "search.json"
@@ -151,8 +152,7 @@ class Falsifier:
         self, folder: str | Path, distance: Distance = "tv", *, seed: int = 0, alpha: float = 0.01
     ) -> None:
         prior_distance([1.0], [1.0], distance)
-        if not 0.0 < alpha < 1.0:
-            raise CobayesError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1.")
+        number_between(alpha, "alpha", 0.0, 1.0)
         self.folder = Path(folder)
         self.distance: Distance = distance
         self.seed = seed

@@ -11,6 +11,7 @@ from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.rules.base import log_posterior
 from cobayes.theory.rule_checks import checked_rule
+from cobayes.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -154,10 +155,7 @@ def _log_inverse(rule: Rule, log_belief: Array, datum: int) -> Array:
 
 
 def _normalized_logs(rule: Rule, log_belief: ArrayLike) -> Array:
-    try:
-        logs = np.array(log_belief, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the log-belief is {log_belief!r}; expected numbers.") from error
+    logs = real_array(log_belief, "the log-belief")
     if logs.shape != (rule.model.num_hypotheses,) or not (logs < np.inf).all():
         raise CobayesError(
             f"the log-belief is {logs}; expected one logarithm for each of the "
