@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
-from cobayes.validation import number_between, real_array
 
 # Stakes, as shares of the largest one that cannot lose everything.
 SHARES = 0.5 ** np.arange(1, 11)
@@ -44,7 +45,7 @@ class BettingTest:
 
     def add(self, values: ArrayLike) -> None:
         """Bet on further numbers between 0 and 1, (k,)."""
-        numbers = real_array(values, "the sample").ravel()
+        numbers = as_floats(values, copy=True, name="sample").ravel()
         if numbers.size and not (numbers.min() >= 0.0 and numbers.max() <= 1.0):
             raise CobayesError("the numbers to bet on must lie between 0 and 1.")
         stakes = SHARES / (1.0 - self.bound)

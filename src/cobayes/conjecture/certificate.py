@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
 from cobayes.model import MatrixLike, Model, as_model
@@ -24,7 +25,6 @@ from cobayes.rules import SCBI
 from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
 from cobayes.stability.results import SuccessRate
 from cobayes.stability.success import Method, success_rate
-from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.validation import number_between
 from cobayes._intervals import normal_quantile
 from cobayes.conjecture.betting import BettingTest, spent
 from cobayes.conjecture.candidates import Candidate, draw_candidate, mutate
@@ -25,7 +26,6 @@ from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.stability.bounds import Distance, prior_distance
 from cobayes.stability.sequences import TeachingSequences
 from cobayes.stability.success import success_rate
-from cobayes.validation import number_between
 
 FORMAT = 1
 STATE = "search.json"

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.stability.bounds import validated_priors
-from cobayes.validation import number_between, real_array, whole_number
 
 Array = NDArray[np.float64]
 
@@ -72,7 +73,7 @@ def separated_matrix(strengths: ArrayLike) -> Array:
     strengths
         One for every further column, between 0 and 1, best far apart.
     """
-    values = real_array(strengths, "the list of strengths")
+    values = as_floats(strengths, copy=True, name="list of strengths")
     if values.ndim != 1 or not ((values > 0.0) & (values < 1.0)).all():
         raise CobayesError(
             f"the strengths are {values.tolist()}; each must lie strictly between 0 and 1."
@@ -96,7 +97,7 @@ def alternating_prior(teacher_prior: ArrayLike, size: float) -> Array:
     size
         By how much every coordinate moves.
     """
-    prior = real_array(teacher_prior, "the teacher's prior")
+    prior = as_floats(teacher_prior, copy=True, name="teacher's prior")
     if prior.ndim != 1 or len(prior) % 2:
         raise CobayesError(
             f"the prior has shape {prior.shape}; alternating signs need an even number of "

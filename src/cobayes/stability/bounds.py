@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import as_distribution
+from cobayes._input.distributions import as_distribution
+from cobayes._input.labels import find, make_labels
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
-from cobayes.labels import find, make_labels
-from cobayes.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -137,7 +137,10 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         raise CobayesError(
             f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
         )
-    one, other = real_array(first, "the first distribution"), real_array(second, "the second one")
+    one, other = (
+        as_floats(first, copy=True, name="first distribution"),
+        as_floats(second, copy=True, name="second one"),
+    )
     try:
         difference = one - other
     except ValueError as error:
@@ -160,7 +163,7 @@ def validated_priors(
         labels = make_labels(names, len(names), "hypothesis")
     else:
         labels = make_labels(
-            None, real_array(teacher_prior, "the teacher's prior").size, "hypothesis"
+            None, as_floats(teacher_prior, copy=True, name="teacher's prior").size, "hypothesis"
         )
     taught = as_distribution(teacher_prior, labels, "hypothesis", "teacher's prior")
     believed = as_distribution(learner_prior, labels, "hypothesis", "learner's prior")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model, as_model
 from cobayes.stability.geometry import MOST_POINTS, STEP, disc, plane_basis
 from cobayes.stability.validation import at_least_one
 from cobayes.theory.rates import relevant_hypothesis
-from cobayes.validation import real_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,7 @@ def with_column(matrix: MatrixLike, column: int | str, values: ArrayLike) -> Mod
     """
     model = as_model(matrix)
     changed = model.matrix.copy()
-    replacement = real_array(values, "the new column")
+    replacement = as_floats(values, copy=True, name="new column")
     if replacement.shape != (model.num_data,):
         raise CobayesError(
             f"the new column has shape {replacement.shape}; expected one number for each of the "
@@ -154,7 +154,10 @@ def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
     -----
     ``KL(e / n, N_vec(L_h' / L_h))`` of Section 5: rows are divided by the target column.
     """
-    values, aim = real_array(columns, "the columns"), real_array(target, "the target column")
+    values, aim = (
+        as_floats(columns, copy=True, name="columns"),
+        as_floats(target, copy=True, name="target column"),
+    )
     if aim.ndim != 1 or not aim.size or values.shape[-1:] != aim.shape:
         raise CobayesError(
             f"the columns have shape {values.shape} and the target {aim.shape}; expected (..., n) "

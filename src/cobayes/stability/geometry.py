@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import as_distribution
+from cobayes._input.distributions import as_distribution
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import positive_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.stability.validation import at_least_one
-from cobayes.validation import positive_number, real_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +147,7 @@ def along_directions(
     Figure S4: 15 directions, distances 0.005 to 0.1.
     """
     middle = _centre(centre, None, "")
-    vectors = np.atleast_2d(real_array(directions, "the directions"))
+    vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
     count = at_least_one(num_distances, "num_distances", MOST_POINTS)
     positive_number(step, "step")
     if vectors.ndim != 2 or vectors.shape[1] != len(middle):
@@ -234,7 +235,7 @@ def spherical_coordinates(directions: ArrayLike) -> Array:
     -----
     Figure S4, upper part.
     """
-    vectors = np.atleast_2d(real_array(directions, "the directions"))
+    vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
     if vectors.shape[-1] != 4:
         raise CobayesError(
             f"directions have {vectors.shape[-1]} coordinates; the two angles belong to four."
@@ -265,7 +266,7 @@ def plane_basis(num_coordinates: int) -> Array:
 
 
 def _centre(centre: ArrayLike, size: int | None, why: str) -> Array:
-    values = real_array(centre, "the centre")
+    values = as_floats(centre, copy=True, name="centre")
     if values.ndim != 1 or (size is not None and len(values) != size):
         raise CobayesError(
             f"the centre has shape {values.shape}; {why or 'expected one row of numbers'}.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, positive_number, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.stability.blocks import root_seed
@@ -22,7 +23,6 @@ from cobayes.stability.validation import (
     require_affordable_lessons,
     small_probability,
 )
-from cobayes.validation import number_between, positive_number, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

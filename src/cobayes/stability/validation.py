@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes import model
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.limits import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import require_teachable
 from cobayes.theory.rates import rate_of_convergence
-from cobayes.validation import number_between, whole_number
 
 
 def as_rule(matrix: MatrixLike | Rule) -> Rule:

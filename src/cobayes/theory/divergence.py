@@ -100,8 +100,7 @@ def _divergences_with_zeros(matrix: Array, kind: Kind, data_prior: Array | None)
         rows = allowed[:, h]
         # BI excludes j by a datum of h that j does not allow; SCBI by any difference.
         differs = rows[:, None] & ~allowed if kind == "bi" else rows[:, None] != allowed
-        others = ~differs.any(axis=0)
-        others[h] = False
+        others = ~differs.any(axis=0) & (np.arange(num_hypotheses) != h)
         if not others.any():
             continue
         x = np.broadcast_to(columns[rows, h], (int(others.sum()), int(rows.sum())))

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError, ConvergenceError, import_optional
 from cobayes.model import MatrixLike, Model, as_model
 from cobayes.rules import Rule
-from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import SUM_SLACK, as_distribution
+from cobayes._input.distributions import SUM_SLACK, as_distribution
+from cobayes._input.labels import make_labels, shorten
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
-from cobayes.labels import make_labels, shorten
-from cobayes.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def checked_weights(values: ArrayLike, count: int, name: str) -> Array:
     name
         What to call them in an error message.
     """
-    array = real_array(values, f"the set of {name}")
+    array = as_floats(values, copy=True, name=f"set of {name}")
     if array.shape != (count,):
         raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
     if not (np.isfinite(array).all() and (array >= 0.0).all()):

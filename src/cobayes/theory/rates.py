@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import as_distribution
+from cobayes._input.distributions import as_distribution
+from cobayes._input.labels import find
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
-from cobayes.labels import find
 from cobayes.model import MatrixLike, as_model
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.theory.divergence import BLOCK_ENTRIES, Kind, pairwise_divergences
-from cobayes.validation import real_array
 
 Array = NDArray[np.float64]
 RuleName = Literal["scbi", "bi"]
@@ -219,7 +219,7 @@ def _rule_name(matrix: Any, rule: Any) -> RuleName:
     own = _own_rule_name(matrix)
     if rule is None:
         return own or "scbi"
-    name = (rule.name if isinstance(rule, type) and issubclass(rule, Rule) else rule) or ""
+    name = rule.name if isinstance(rule, type) and issubclass(rule, Rule) else rule
     name = name.lower() if isinstance(name, str) else ""
     if name not in ("scbi", "bi"):
         raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
@@ -324,7 +324,7 @@ def _is_stack(matrix: Any) -> bool:
 
 
 def _checked_stack(matrices: Any) -> NDArray[np.float64]:
-    values = real_array(matrices, "the stack of matrices")
+    values = as_floats(matrices, copy=True, name="stack of matrices")
     if values.shape[-1] == 0 or values.shape[-2] == 0:
         raise CobayesError(f"the matrices are empty (shape {values.shape}).")
     bad = ~((values >= 0.0) & (values < np.inf))
