@@ -15,7 +15,7 @@ help:
 	@echo "make test     run all tests"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
-	@echo "make bench    the speed table: ours, the textbook, a peer package, in one run"
+	@echo "make bench    the speed table: ours, the textbook, batched NumPy, peer packages, in one run"
 	@echo "make docs     build the documentation (warnings are errors)"
 	@echo "make clean    remove everything that the other targets made"
 
@@ -51,7 +51,12 @@ lint: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/pyright
 
-bench: $(STAMPS)/dev
+$(STAMPS)/bench: $(STAMPS)/dev
+	@echo "installing the peers of the speed table into $(VENV) (once) ..."
+	$(PIP) -e '.[bench]'
+	@touch $@
+
+bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks.run
 
 docs: $(STAMPS)/dev

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes import labels as label_rules
+from cobayes._input import labels as label_rules
+from cobayes._input.distributions import as_distribution
+from cobayes._input.tables import as_float_matrix, require_entries, unpack
+from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
-from cobayes.distributions import as_distribution
 from cobayes.errors import CobayesError, import_optional
-from cobayes.tables import as_float_matrix, require_entries, unpack
-from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,12 @@ class Model:
         return label_rules.find(hypothesis, self.hypotheses, "hypothesis")
 
     def distribution(
-        self, values: ArrayLike | None = None, *, over: str = "hypothesis", name: str = "prior"
+        self,
+        values: ArrayLike | None = None,
+        *,
+        over: str = "hypothesis",
+        name: str = "prior",
+        batch: bool = False,
     ) -> NDArray[np.float64]:
         """Validate a distribution over hypotheses (or data); None is the uniform one.
 
@@ -116,9 +121,11 @@ class Model:
             "hypothesis" or "datum".
         name
             What to call it in an error message.
+        batch
+            Whether several distributions are allowed, along leading axes.
         """
         labels = self.hypotheses if over == "hypothesis" else self.data
-        return as_distribution(values, labels, over, name)
+        return as_distribution(values, labels, over, name, batch=batch)
 
     def normalized(self) -> NDArray[np.float64]:
         """Return the column-normalised matrix: the likelihood of plain Bayesian inference."""

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
-from cobayes.lessons import saving
+from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
-from cobayes.rules import Rule, rule_from_dict
+from cobayes.rules import Rule
 from cobayes.rules.base import Response, add_evidence, require_teachable
 
 Array = NDArray[np.float64]
@@ -91,29 +91,30 @@ class Learner:
             self.rule = rule
             self._memory = self._response = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain content that JSON can hold."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return the agent's state, from which `restore` makes the same agent again.
+
+        The rule is referred to, not copied: it never changes.
+        """
         return {
-            "kind": self.kind,
-            "rule": self.rule.to_dict(),
-            "log_belief": saving.pack(self._log_belief),
-            "memory": None if self._memory is None else saving.pack(self._memory),
+            "rule": self.rule,
+            "log_belief": self._log_belief.copy(),
+            "memory": None if self._memory is None else self._memory.copy(),
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Undo `to_dict`; the agent goes on exactly where it was."""
-        saving.require_kind(content, cls.kind)
+    def restore(cls, content: dict[str, Any]) -> Self:
+        """Undo `snapshot`; the agent goes on exactly where it was."""
         with saving.explained(cls.kind):
-            agent = cls._rebuild(rule_from_dict(content["rule"]), content)
-            agent._log_belief = saving.unpack(content["log_belief"])
+            rule = saving.require(content["rule"], Rule, "rule")
+            agent = cls._rebuild(rule, content)
+            agent._log_belief = saving.log_beliefs(
+                content["log_belief"], "log_belief", (rule.model.num_hypotheses,)
+            ).copy()
             memory = content["memory"]
-            agent._memory = None if memory is None else saving.unpack(memory)
-        if agent._log_belief.shape != (agent.rule.model.num_hypotheses,):
-            raise CobayesError(
-                f"the saved {cls.kind} has a belief of shape {agent._log_belief.shape}; expected "
-                f"one number for each of the {agent.rule.model.num_hypotheses} hypotheses."
-            )
+            if memory is not None:
+                memory = saving.require(memory, np.ndarray, "memory").astype(np.float64)
+            agent._memory = memory
         return agent
 
     @classmethod
@@ -121,13 +122,19 @@ class Learner:
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
-        """Write the state to a JSON file."""
-        saving.write(path, self.to_dict())
+        """Write the state to a file; `load` makes the same agent again.
+
+        Parameters
+        ----------
+        path
+            The file, of any name; `numpy.load` opens it too where it is called ``.npz``.
+        """
+        saving.write(path, self.kind, self.snapshot())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a state written by `save`."""
-        return cls.from_dict(saving.read(path))
+        return cls.restore(saving.read(path, cls.kind))
 
     def __repr__(self) -> str:
         best = int(np.argmax(self._log_belief))
@@ -181,14 +188,19 @@ class Teacher(Learner):
         self.observe(datum)
         return datum
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state, the random generator's too, as content that JSON can hold."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return the agent's state, the random generator's too; see `Learner.snapshot`."""
         return {
-            **super().to_dict(),
+            **super().snapshot(),
             "hypothesis": self.hypothesis,
-            "rng": saving.pack_generator(self._rng),
+            "rng": generators.pack(self._rng),
         }
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
-        return cls(rule, content["hypothesis"], rng=saving.unpack_generator(content["rng"]))
+        last = rule.model.num_hypotheses - 1
+        hypothesis = saving.position(content["hypothesis"], "hypothesis", last)
+        log_belief = saving.require(content["log_belief"], np.ndarray, "log_belief")
+        if log_belief.shape == (last + 1,):
+            require_teachable(rule.model, log_belief, hypothesis, "saved belief")
+        return cls(rule, hypothesis, rng=generators.unpack(content["rng"]))

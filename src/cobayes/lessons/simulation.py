@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import is_position
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
 from cobayes.model import require_same_world
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
-from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
 from cobayes._runtime.randomness import generator
 from cobayes._runtime.threads import map_chunks
@@ -19,7 +20,6 @@ from cobayes.random_matrices.random_rates import (
     check_shape,
     sample_rates_chunk,
 )
-from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import is_position
 from cobayes._runtime.vector_math import aligned_array, lane_states
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.random_matrices.column_pairs import WIDTH
 from cobayes.random_matrices.rate_kernels import LANES, add_up, sample_columns
 from cobayes.random_matrices.two_column_kernels import WORK_SIZE, sample_two_columns

@@ -17,14 +17,26 @@ __all__ = [
     "Rule",
     "cooperative_inference",
     "rule_from_dict",
+    "rule_from_settings",
 ]
 
 
 def rule_from_dict(content: dict[str, Any]) -> Rule:
     """Undo `Rule.to_dict`."""
-    model = Model.from_dict(content)
-    if content["rule"] == BI.name:
-        return BI(model)
-    if content["rule"] == SCBI.name:
-        return SCBI(model, tolerance=content["tolerance"])
-    raise CobayesError(f"there is no rule called {content['rule']!r}.", "expected 'BI' or 'SCBI'.")
+    settings = {"tolerance": content["tolerance"]} if "tolerance" in content else {}
+    return rule_from_settings(content["rule"], Model.from_dict(content), settings)
+
+
+def rule_from_settings(name: str, model: Model, settings: dict[str, Any]) -> Rule:
+    """Make a rule from its name and from what `Rule.settings` returned.
+
+    A custom rule is found by its name as soon as its class has been defined.
+    """
+    kinds: list[type[Rule]] = [Rule]
+    for kind in kinds:
+        if getattr(kind, "name", None) == name:
+            return kind(model, **settings)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(
+        f"there is no rule called {name!r}.", "expected 'BI', 'SCBI' or a custom rule's name."
+    )

@@ -137,9 +137,13 @@ class Rule(ABC):
         with np.errstate(divide="ignore"):
             return np.log(self.model.distribution(belief, name=name))
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        return {}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
-        return {"rule": self.name, **self.model.to_dict()}
+        return {"rule": self.name, **self.settings(), **self.model.to_dict()}
 
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
 from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve
-from cobayes.validation import number_between
 
 Array = NDArray[np.float64]
 
@@ -99,7 +99,9 @@ class SCBI(Rule):
         """
         matrix = self.balanced
         factors, rate = None, np.nan
-        if memory is not None and np.isfinite(memory[:-1]).all():
+        # A memory of another size comes from a damaged file: begin afresh.
+        expected = (matrix.shape[1] + 1,)
+        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
             factors, rate = memory[:-1], float(memory[-1])
         solution = solve(
             matrix,
@@ -126,6 +128,6 @@ class SCBI(Rule):
             memory=np.append(solution.factors, solution.rate),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {**super().to_dict(), "tolerance": self.tolerance}
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        return {"tolerance": self.tolerance}

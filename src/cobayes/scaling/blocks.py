@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import aligned
-from cobayes.freezing import freeze
+from cobayes._input.distributions import aligned
+from cobayes._output import freeze
 from cobayes.model import MatrixLike, as_model
 from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
 from cobayes.scaling.block_workspace import BlockWorkspace, block_workspace

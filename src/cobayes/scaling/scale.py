@@ -7,17 +7,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import aligned
+from cobayes._input.labels import make_labels
+from cobayes._input.tables import as_floats, require_entries, unpack
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.threads import map_chunks
-from cobayes.distributions import aligned
 from cobayes.errors import CobayesError, ConvergenceError
-from cobayes.labels import make_labels
 from cobayes.model import MatrixLike
 from cobayes.scaling.assembly import assemble
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.solver import Solution, entry_spread, solve
-from cobayes.tables import as_floats, require_positive, unpack
-from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def scale(
         hypotheses = (
             None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
         )
-    _require_positive(array, data, hypotheses)
+    _require_entries(array, data, hypotheses)
     rows, columns = validated_sums(
         array.shape,
         row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
@@ -186,12 +186,12 @@ def _as_float_array(values) -> Array:
     return array
 
 
-def _require_positive(array: Array, data, hypotheses) -> None:
+def _require_entries(array: Array, data, hypotheses) -> None:
     if array.size == 0 or (array.min() > 0.0 and array.max() < np.inf):
         return
     for item in np.ndindex(array.shape[:-2]):
         try:
-            require_positive(
+            require_entries(
                 array[item],
                 data or make_labels(None, array.shape[-2], "datum"),
                 hypotheses or make_labels(None, array.shape[-1], "hypothesis"),

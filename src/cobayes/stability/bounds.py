@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import as_distribution
+from cobayes._input.distributions import as_distribution
+from cobayes._input.labels import find, make_labels
 from cobayes.errors import CobayesError, unteachable
-from cobayes.labels import find, make_labels
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import as_distribution
+from cobayes._input.distributions import as_distribution
 from cobayes.errors import CobayesError, import_optional
 from cobayes.stability.validation import at_least_one
 

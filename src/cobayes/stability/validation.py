@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes import model
+from cobayes._input.validation import number_between, whole_number
 from cobayes.model import MatrixLike
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import require_teachable
-from cobayes.validation import number_between, whole_number
 
 
 def as_rule(matrix: MatrixLike | Rule) -> Rule:

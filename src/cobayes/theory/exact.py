@@ -15,13 +15,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, Rule
 from cobayes.rules.base import require_teachable
 from cobayes.theory.exact_results import AllExactRounds, ExactRounds
 from cobayes.theory.rule_checks import checked_rule
 from cobayes.theory.sequences import Counts, Tree, distinct_data
-from cobayes.validation import whole_number
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

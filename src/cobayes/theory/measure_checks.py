@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.distributions import SUM_SLACK, as_distribution
+from cobayes._input.distributions import SUM_SLACK, as_distribution
+from cobayes._input.labels import make_labels, shorten
 from cobayes.errors import CobayesError
-from cobayes.labels import make_labels, shorten
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import find
 from cobayes.errors import CobayesError
-from cobayes.labels import find
 from cobayes.model import MatrixLike, as_model
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.theory.divergence import divergence_of_pairs, sharp_divergence_of_pairs

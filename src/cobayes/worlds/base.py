@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import find, shorten
 from cobayes.errors import CobayesError
-from cobayes.labels import find, shorten
 from cobayes.model import Model
 from cobayes.worlds.values import distances, value_iteration
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.rules import Rule
 from cobayes.worlds.agents import Moves, RuleName, WorldLearner, WorldTeacher
 from cobayes.worlds.base import World

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError, CobayesWarning
-from cobayes.labels import is_position
 from cobayes.rules import Rule
 from cobayes.rules.base import log_posterior, require_teachable
 from cobayes.worlds.agents import RuleName, RuleTable

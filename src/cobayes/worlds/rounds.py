@@ -58,8 +58,8 @@ def run_varying_lesson(
         np.array(data, dtype=np.intp),
         np.array(log_beliefs),
         np.array(teacher_log_beliefs),
-        teacher.to_dict(),
-        learner.to_dict(),
+        teacher.snapshot(),
+        learner.snapshot(),
     )
 
 

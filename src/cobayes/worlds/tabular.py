@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import make_labels
 from cobayes.errors import CobayesError
-from cobayes.labels import make_labels
 from cobayes.worlds.base import State, World, as_state, require_discount, require_reward
 
 Array = NDArray[np.float64]

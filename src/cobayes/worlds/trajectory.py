@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import is_position
+from cobayes._output import rounds_dataframe, rounds_dataset
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
-from cobayes.round_tables import rounds_dataframe, rounds_dataset
 from cobayes.rules import Rule
 from cobayes.worlds.agents import RuleName, WorldLearner, WorldTeacher
 from cobayes.worlds.base import State, World

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.rules import Rule
 from cobayes.rules.base import log_posterior, require_teachable
 from cobayes.worlds.agents import (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """Return a whole number of at least `least`, or raise an error that names it."""
+    """Return an integer of at least `least`, or raise an error that names it."""
     if not is_position(value) or value < least:
-        raise CobayesError(f"{name} is {value!r}; expected a whole number from {least} on.")
+        raise CobayesError(f"{name} is {value!r}; expected an integer >= {least}.")
     return int(value)
 
 
@@ -33,7 +33,10 @@ def number_between(
         What to do.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    number = float(value) if is_number else float("nan")
+    try:
+        number = float(value) if is_number else float("nan")
+    except OverflowError:  # integers and fractions have no limit
+        number = float("nan")  # every bound is a float64, so that it lies outside
     above = number > low or (closed in ("low", "both") and number == low)
     below = number < high or (closed in ("high", "both") and number == high)
     if not (above and below):

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from cobayes.writing import write_text
+from cobayes._output import write_text
 
 
 def test_a_written_file_is_as_readable_as_any_other(tmp_path):

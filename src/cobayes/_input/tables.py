@@ -32,12 +32,22 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
     return matrix, None, None
 
 
-def as_floats(values: Any, *, copy: bool) -> NDArray[np.float64]:
-    """Return values as float64 in C order, or say why they are not numbers."""
+def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
+    """Return values as float64 in C order, or say why they are not numbers.
+
+    Parameters
+    ----------
+    values
+        Anything that NumPy takes. Masked, complex and text entries are refused.
+    copy
+        Whether the result must not share memory with the values.
+    name
+        What to call the values in an error message.
+    """
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         raise CobayesError(
-            "the matrix has masked entries, which stand for missing values.",
-            "fill them in, or drop their rows.",
+            f"the {name} has masked entries, which stand for missing values.",
+            "fill them in, or drop them.",
         )
     try:
         raw = np.asarray(values)
@@ -46,9 +56,14 @@ def as_floats(values: Any, *, copy: bool) -> NDArray[np.float64]:
         if copy:
             return np.array(raw, dtype=np.float64, order="C")
         return np.ascontiguousarray(raw, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except OverflowError:
         raise CobayesError(
-            f"the matrix cannot be read as numbers: {error}.",
+            f"the {name} has a number beyond 1.8e308, the largest that a float64 holds.",
+            "rescale it.",
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise CobayesError(
+            f"the {name} cannot be read as numbers: {error}.",
             "every row needs the same number of entries, each of them a number.",
         ) from error
 
