@@ -33,9 +33,9 @@ class Model:
     """A non-negative data-by-hypotheses matrix with labels.
 
     Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
-    rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text; a DataFrame's or DataArray's own labels
-    are taken over. In every call of the library an integer means a position and a string
-    means a label.
+    rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text;
+    a DataFrame's or DataArray's own labels are taken over. In every call of the library an
+    integer means a position and a string means a label.
 
     Parameters
     ----------

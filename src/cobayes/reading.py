@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import reprlib
 from pathlib import Path
 from typing import Any
@@ -153,7 +154,8 @@ def _entry(cell: Any) -> float:
             "the cell is empty" if cell in (None, "") else f"{_CELL.repr(cell)} is a missing value"
         )
         raise CobayesError(
-            f"{found}; a number that is not negative was expected.", "fill it in, or drop its row or column."
+            f"{found}; a number that is not negative was expected.",
+            "fill it in, or drop its row or column.",
         )
     # Python itself would read '1_0' as ten and True as one.
     text = cell if isinstance(cell, str) else None
@@ -184,6 +186,11 @@ def _entry(cell: Any) -> float:
         raise CobayesError(
             f"{_shown(cell)} is negative; entries must not be negative.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
+        )
+    if value == 0.0 and text is not None and re.match(r"\s*[+-]?[0.]*[1-9]", text):
+        raise CobayesError(
+            f"{_shown(cell)} is too small for floating point.",
+            "rescale the matrix, or write 0 for what is impossible.",
         )
     return value
 

@@ -13,7 +13,7 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule
-from cobayes.rules.base import Response, add_evidence, require_teachable
+from cobayes.rules.base import Response, require_teachable
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class Learner:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
         response = self._respond()
-        self._log_belief = add_evidence(self._log_belief, response.log_row(row))
+        self._log_belief = self.rule.observe(self._log_belief, response, row)
         self._memory = response.memory
         self._response = None
         return self.belief

@@ -1,8 +1,9 @@
 """Blocks of a zero pattern with few hypotheses, by looking at every set of hypotheses.
 
-The columns of the first block are the set J with the largest ratio ``c(J) / r(N(J))``, where N(J) are
-the rows that J allows. A set whose ratio equals its block's is tight: it fills its rows alone, so
-entries of other columns in these rows vanish. Columns that no tight set separates form a component.
+The columns of the first block are the set J with the largest ratio ``c(J) / r(N(J))``, where N(J)
+are the rows that J allows. A set whose ratio equals its block's is tight: it fills its rows alone,
+so entries of other columns in these rows vanish. Columns that no tight set separates form a
+component.
 """
 
 from __future__ import annotations

@@ -54,13 +54,23 @@ class BlockWorkspace(NamedTuple):
     ratios: NDArray[np.float64]
 
 
-def block_workspace(pattern: NDArray[np.bool_], max_table_columns: int) -> BlockWorkspace:
-    """Return memory for finding the blocks of one pattern, (n, m), at any sums."""
-    n, m = pattern.shape
+def block_workspace(
+    row_masks: NDArray[np.uint64], column_masks: NDArray[np.uint64], max_table_columns: int
+) -> BlockWorkspace:
+    """Return memory for finding the blocks of one pattern at any sums.
+
+    Parameters
+    ----------
+    row_masks, column_masks
+        The pattern; see `as_words`.
+    max_table_columns
+        Up to so many columns there is a table of all their sets.
+    """
+    n, m = len(row_masks), len(column_masks)
     num_sets = 2**m if m <= max_table_columns else 1
     return BlockWorkspace(
-        row_masks=_as_words(pattern),
-        column_masks=_as_words(pattern.T),
+        row_masks=row_masks,
+        column_masks=column_masks,
         tables=np.zeros((3, num_sets)),
         reach=np.zeros(m, dtype=np.int64),
         totals=np.zeros(m),
@@ -73,13 +83,19 @@ def block_workspace(pattern: NDArray[np.bool_], max_table_columns: int) -> Block
     )
 
 
-def _as_words(pattern: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def as_words(pattern: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Pack every row into words of 64 bits, the first column in the lowest bit."""
     length = -(-pattern.shape[1] // WORD) * 8
     packed = np.packbits(pattern, axis=1, bitorder="little")
     words = np.zeros((len(pattern), length), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
     return words.view("<u8").astype(np.uint64)
+
+
+def as_pattern(words: NDArray[np.uint64], length: int) -> NDArray[np.bool_]:
+    """Undo `as_words`."""
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :length].astype(bool)
 
 
 @compiled()

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.distributions import aligned
+from cobayes._input.labels import shorten
 from cobayes._output import freeze
 from cobayes.model import MatrixLike, as_model
 from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
-from cobayes.scaling.block_workspace import BlockWorkspace, block_workspace
+from cobayes.scaling.block_workspace import BlockWorkspace, as_pattern, as_words, block_workspace
 from cobayes.scaling.problem import validated_sums
 
 Status = Literal["exact", "limit", "infeasible"]
@@ -106,12 +107,18 @@ def scaling_blocks(
         aligned(row_sums, model.data, "datum", "row_sums"),
         aligned(column_sums, model.hypotheses, "hypothesis", "column_sums"),
     )
-    return describe_blocks(model.matrix > 0.0, rows, columns)
+    work = pattern_workspace(model.matrix > 0.0)
+    return describe_blocks(work, find_blocks(work, rows, columns), rows, columns)
 
 
-def blocks_of_pattern(pattern: NDArray[np.bool_]) -> BlockWorkspace:
-    """Return memory for finding the blocks of one pattern at any sums."""
-    return block_workspace(pattern, MAX_COLUMNS)
+def pattern_workspace(pattern: NDArray[np.bool_]) -> BlockWorkspace:
+    """Return memory for finding the blocks of one pattern, (n, m), at any sums."""
+    return block_workspace(as_words(pattern), as_words(pattern.T), MAX_COLUMNS)
+
+
+def fresh_workspace(work: BlockWorkspace) -> BlockWorkspace:
+    """Return a workspace for the same pattern with memory of its own, for another thread."""
+    return block_workspace(work.row_masks, work.column_masks, MAX_COLUMNS)
 
 
 def find_blocks(
@@ -125,7 +132,7 @@ def find_blocks(
     Parameters
     ----------
     work
-        Made by `blocks_of_pattern`.
+        Made by `pattern_workspace`.
     row_sums, column_sums
         Not negative; the totals need not agree.
     """
@@ -138,12 +145,22 @@ def find_blocks(
 
 
 def describe_blocks(
-    pattern: NDArray[np.bool_], row_sums: NDArray[np.float64], column_sums: NDArray[np.float64]
+    work: BlockWorkspace,
+    count: int,
+    row_sums: NDArray[np.float64],
+    column_sums: NDArray[np.float64],
 ) -> ScalingBlocks:
-    """Find the blocks of a pattern and say whether the sums can be met."""
-    work = blocks_of_pattern(pattern)
-    count = find_blocks(work, row_sums, column_sums)
+    """Return the blocks that a search has found, and whether the sums can be met.
+
+    Parameters
+    ----------
+    work, count
+        After `find_blocks`.
+    row_sums, column_sums
+        What the blocks were found for.
+    """
     row_labels, column_labels = work.row_labels.copy(), work.column_labels.copy()
+    pattern = as_pattern(work.row_masks, len(column_labels))
     support = pattern & (row_labels[:, None] == column_labels)
     blocks = []
     for block in np.unique(work.block_of[:count]):
@@ -152,10 +169,45 @@ def describe_blocks(
         columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
         ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
         blocks.append(Block(rows, columns, ratio))
-    is_placed = (column_labels >= 0) | (column_sums == 0.0)
-    counts = (row_sums > 0.0)[:, None] & (column_sums > 0.0)
-    if len(blocks) > 1 or not is_placed.all():
+    if len(blocks) > 1 or column_sums[column_labels < 0].any():
         status: Status = "infeasible"
     else:
-        status = "exact" if (support >= (pattern & counts)).all() else "limit"
+        counts = pattern & (row_sums > 0.0)[:, None] & (column_sums > 0.0)
+        status = "exact" if (support >= counts).all() else "limit"
     return ScalingBlocks(tuple(blocks), support, status, row_labels, column_labels)
+
+
+def explain(
+    blocks: ScalingBlocks,
+    row_sums: NDArray[np.float64],
+    column_sums: NDArray[np.float64],
+    data: tuple[str, ...],
+    hypotheses: tuple[str, ...],
+    words: tuple[str, str] = ("has a share of {} of the column sums", "have a share of {}"),
+) -> str:
+    """Say in one sentence which data and hypotheses make sums infeasible.
+
+    Parameters
+    ----------
+    blocks, row_sums, column_sums
+        Infeasible sums and their blocks.
+    data, hypotheses
+        The labels.
+    words
+        How to speak of the share of one hypothesis, and of several.
+    """
+    unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
+    if len(unplaced):
+        names = shorten([hypotheses[j] for j in unplaced], 6)
+        return f"no datum that {names} allows has a positive row sum."
+    lowest = blocks.blocks[-1]
+    rows = lowest.rows[row_sums[lowest.rows] > 0.0]
+    columns = lowest.columns
+    share = column_sums[columns].sum() / column_sums.sum()
+    needed = row_sums[rows].sum() / row_sums.sum()
+    is_one = len(columns) == 1
+    return (
+        f"{shorten([data[i] for i in rows], 6)} {'is' if len(rows) == 1 else 'are'} possible under "
+        f"{shorten([hypotheses[j] for j in columns], 6)} only, which "
+        f"{words[0 if is_one else 1].format(f'{share:.3g}')}, and would need {needed:.3g}."
+    )
