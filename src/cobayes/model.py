@@ -16,6 +16,7 @@ from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
+from cobayes.tasks.task import State, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ MatrixLike = Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Task):
     """A non-negative data-by-hypotheses matrix with labels.
 
     Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
@@ -78,6 +79,18 @@ class Model:
         object.__setattr__(self, "matrix", array)
         object.__setattr__(self, "data", data_labels)
         object.__setattr__(self, "hypotheses", hypothesis_labels)
+
+    def matrix_at(self, state: State) -> Model:  # noqa: ARG002
+        """Return the model itself: as a task it never changes."""
+        return self
+
+    def settings(self) -> dict[str, Any]:
+        """Return the matrix and the labels."""
+        return {
+            "matrix": self.matrix,
+            "data": list(self.data),
+            "hypotheses": list(self.hypotheses),
+        }
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -235,6 +248,11 @@ def as_model(matrix: MatrixLike) -> Model:
         return matrix
     held = getattr(matrix, "model", None)
     return held if isinstance(held, Model) else Model(matrix)
+
+
+def as_task(matrix: MatrixLike | Task) -> Task:
+    """Return a task as it is, and the `Model` of anything else."""
+    return matrix if isinstance(matrix, Task) else as_model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:

@@ -105,8 +105,10 @@ class SCBI(Rule):
         factors, rate = None, np.nan
         # A memory of another size comes from a damaged file: begin afresh.
         expected = (matrix.shape[1] + 1,)
-        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
-            factors, rate = memory[:-1], float(memory[-1])
+        if memory is not None and memory.shape == expected:
+            kept = memory[:-1]
+            # Hypotheses without a component had the factor zero.
+            factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
         column_sums = matrix.shape[0] * np.exp(log_belief)
         if self._pattern is None:
             solution = solve(
