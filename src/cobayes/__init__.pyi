@@ -55,6 +55,8 @@ from .studio import studio as studio
 from .tasks.repeats import without_repeats as without_repeats
 from .tasks.sets import sets_of as sets_of
 from .tasks.task import Task as Task
+from .theory.emphasis import DataPrior as DataPrior
+from .theory.emphasis import best_data_prior as best_data_prior
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
 from .theory.exact import exact_rounds as exact_rounds
