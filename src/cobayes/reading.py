@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cobayes._input.cells import not_negative, shown, shown_quoted
+from cobayes._input.cells import not_negative, shown_quoted
 from cobayes._input.delimited import Table, count_cells, parse_delimited
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import Model
-from cobayes.model import smooth as smooth_matrix
 
 EXAMPLE_PREFIX = "example:"
 
@@ -28,7 +26,7 @@ _MOST_BYTES_OF_TEXT = 2**28
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
-def read_model(path: str | os.PathLike[str], *, smooth: float | None = None) -> Model:
+def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; its suffix says the format.
 
     In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
@@ -43,8 +41,6 @@ def read_model(path: str | os.PathLike[str], *, smooth: float | None = None) -> 
     ----------
     path
         The file, or ``"example:NAME"`` for a built-in example.
-    smooth
-        Mix every column with this share of the uniform distribution, as `cobayes.smooth` does.
 
     Returns
     -------
@@ -54,7 +50,7 @@ def read_model(path: str | os.PathLike[str], *, smooth: float | None = None) -> 
     Raises
     ------
     CobayesError
-        The file is missing, empty, ragged, or a cell is not a positive finite number; the
+        The file is missing, empty, ragged, or a cell is not a finite number >= 0; the
         message names the file and the cell.
 
     Examples
@@ -66,8 +62,7 @@ def read_model(path: str | os.PathLike[str], *, smooth: float | None = None) -> 
     if isinstance(path, str) and path.startswith(EXAMPLE_PREFIX):
         from cobayes.example_library import examples  # its matrices are read by this module
 
-        found = examples[path.removeprefix(EXAMPLE_PREFIX)].model
-        return found if smooth is None else smooth_matrix(found, smooth)
+        return examples[path.removeprefix(EXAMPLE_PREFIX)].model
     file = _existing_file(path)
     readers = {
         ".csv": lambda: parse_delimited(file, _read_text(file), ","),
@@ -93,7 +88,7 @@ def read_model(path: str | os.PathLike[str], *, smooth: float | None = None) -> 
             else f"{file} has no suffix, so its file type is unknown.",
             "use .csv, .tsv, .json or .parquet.",
         )
-    return _to_model(file, reader(), smooth)
+    return _to_model(file, reader())
 
 
 def _existing_file(path: object) -> Path:
@@ -133,8 +128,8 @@ def _nearby(file: Path) -> str:
     return f"did you mean {twins[0]}?" if twins else "check the spelling and the folder."
 
 
-def _to_model(file: Path, table: Table, smooth: float | None) -> Model:
-    """Turn cells into numbers, naming the first that is not one."""
+def _to_model(file: Path, table: Table) -> Model:
+    """Turn cells into numbers, naming the first that is not finite or is negative."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
             f"{file} holds no numbers.",
@@ -153,34 +148,11 @@ def _to_model(file: Path, table: Table, smooth: float | None) -> Model:
                 f"{file} has {len(labels)} labels for {count} {kind}.",
                 f"give exactly {count}, or none at all.",
             )
-    matrix = _to_numbers(file, table, data, hypotheses, zeros_allowed=smooth is not None)
-    try:
-        if smooth is not None:
-            matrix = smooth_matrix(matrix, smooth).matrix
-        return Model(matrix, data, hypotheses)
-    except CobayesError as error:
-        raise CobayesError(f"{file}: {error.message}", error.hint) from None
-
-
-def _to_numbers(
-    file: Path,
-    table: Table,
-    data: list[str] | None,
-    hypotheses: list[str] | None,
-    *,
-    zeros_allowed: bool,
-) -> NDArray[np.float64]:
     matrix = np.empty((len(table.rows), len(table.rows[0])))
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
             try:
                 matrix[i, j] = not_negative(cell)
-                if matrix[i, j] == 0.0 and not zeros_allowed:
-                    raise CobayesError(
-                        f"{shown(cell)} is zero; SCBI needs positive entries.",
-                        "replace zeros by a small number (read_model(file, smooth=1e-6) or "
-                        "--smooth 1e-6 does it), or drop the hypothesis.",
-                    )
             except CobayesError as problem:
                 named = [
                     f"{kind} {labels[position]!r}"
@@ -192,7 +164,10 @@ def _to_numbers(
                 ]
                 place = table.place(i, j) + (f" ({', '.join(named)})" if named else "")
                 raise CobayesError(f"{file}, {place}: {problem.message}", problem.hint) from None
-    return matrix
+    try:
+        return Model(matrix, data, hypotheses)
+    except CobayesError as error:
+        raise CobayesError(f"{file}: {error.message}", error.hint) from None
 
 
 def _read_text(file: Path) -> str:

@@ -60,7 +60,8 @@ def not_negative(cell: Any) -> float:
             "the cell is empty" if cell in (None, "") else f"{_CELL.repr(cell)} is a missing value"
         )
         raise CobayesError(
-            f"{found}; a number was expected.", "fill it in, or drop its row or column."
+            f"{found}; a number that is not negative was expected.",
+            "fill it in, or drop its row or column.",
         )
     # Python itself would read '1_0' as ten and True as one.
     text = cell if isinstance(cell, str) else None
@@ -74,7 +75,7 @@ def not_negative(cell: Any) -> float:
         raise CobayesError(f"{_CELL.repr(cell)} is not a number.", _advice(text)) from None
     if np.isnan(value):
         raise CobayesError(
-            "NaN is a missing value; a number was expected.",
+            "NaN is a missing value; a number that is not negative was expected.",
             "fill it in, or drop its row or column.",
         )
     if np.isinf(value):
@@ -84,8 +85,13 @@ def not_negative(cell: Any) -> float:
         )
     if value < 0.0:
         raise CobayesError(
-            f"{shown(cell)} is negative; entries must not be.",
+            f"{shown(cell)} is negative; entries must not be negative.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
+        )
+    if value == 0.0 and text is not None and re.match(r"\s*[+-]?[0.]*[1-9]", text):
+        raise CobayesError(
+            f"{shown(cell)} is too small for floating point.",
+            "rescale the matrix, or write 0 for what is impossible.",
         )
     return value
 

@@ -27,6 +27,7 @@ def examples(
 ) -> None:
     """List the built-in examples, show one, or write one to a file to start from."""
     from cobayes.example_library import examples as library
+    from cobayes.reading import EXAMPLE_PREFIX
 
     if name is None:
         if csv is not None:
@@ -38,7 +39,7 @@ def examples(
         else:
             _print_list(library)
         return
-    example = library[name.removeprefix(inputs.EXAMPLE_PREFIX)]
+    example = library[name.removeprefix(EXAMPLE_PREFIX)]
     if csv is not None:
         model = example.model
         rows = ([datum, *row] for datum, row in zip(model.data, model.matrix.tolist(), strict=True))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from cobayes.example_library import Example
     from cobayes.model import Model
 
-EXAMPLE_PREFIX = "example:"
-
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
 
@@ -35,15 +33,16 @@ def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example 
     """
     from cobayes import model
     from cobayes.example_library import examples
-    from cobayes.reading import read_model
+    from cobayes.reading import EXAMPLE_PREFIX, read_model
 
     if text.startswith(EXAMPLE_PREFIX):
         example = examples[text.removeprefix(EXAMPLE_PREFIX)]
         found = example.model
-        return (found if smooth is None else model.smooth(found, smooth)), example
-    if text in examples and not Path(text).exists():
+    elif text in examples and not Path(text).exists():
         raise CobayesError(f"there is no file {text}.", f"for the example write example:{text}.")
-    return read_model(text, smooth=smooth), None
+    else:
+        example, found = None, read_model(text)
+    return (found if smooth is None else model.smooth(found, smooth)), example
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
