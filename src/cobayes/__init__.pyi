@@ -49,9 +49,12 @@ from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
+from .studio import studio as studio
 from .tasks.repeats import without_repeats as without_repeats
 from .tasks.sets import sets_of as sets_of
 from .tasks.task import Task as Task
+from .theory.emphasis import DataPrior as DataPrior
+from .theory.emphasis import best_data_prior as best_data_prior
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
 from .theory.exact import exact_rounds as exact_rounds
