@@ -305,7 +305,7 @@ class _Ratios:
 def _only_state(task: Task, state: State, datum: int) -> State:
     """Return where a datum leads for certain."""
     found = task.next_states(state, datum)
-    if len(found) > 1:
+    if len(found) != 1:
         raise CobayesError(
             "planning needs a task in which every datum leads to one state.",
             "use a world without slips, or let a Teacher choose round by round.",
