@@ -180,7 +180,7 @@ def test_a_large_matrix_shows_its_corners_in_a_notebook():
 def test_a_sparse_matrix_is_taken_as_a_full_one():
     scipy_sparse = pytest.importorskip("scipy.sparse")
     np.testing.assert_array_equal(cb.Model(scipy_sparse.csr_matrix(SMALL)).matrix, SMALL)
-    with pytest.raises(cb.CobayesError, match="would need about"):
+    with pytest.raises(cb.CobayesError, match="would take about"):
         cb.Model(scipy_sparse.coo_matrix((10**8, 10**8)))
 
 
