@@ -1,30 +1,22 @@
 """Rules of inference: plain Bayes, one round of cooperation, and SCBI."""
 
-from typing import Any
-
-from cobayes.errors import CobayesError
-from cobayes.model import Model
 from cobayes.rules.base import Response, Rule
 from cobayes.rules.bayes import BI
+from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
+from cobayes.rules.naming import as_rule, rule_from_dict
+from cobayes.rules.responses import Responses
 from cobayes.rules.sequential import SCBI
 
 __all__ = [
     "BI",
     "SCBI",
+    "BeliefState",
     "CooperativeInference",
     "Response",
+    "Responses",
     "Rule",
+    "as_rule",
     "cooperative_inference",
     "rule_from_dict",
 ]
-
-
-def rule_from_dict(content: dict[str, Any]) -> Rule:
-    """Undo `Rule.to_dict`."""
-    model = Model.from_dict(content)
-    if content["rule"] == BI.name:
-        return BI(model)
-    if content["rule"] == SCBI.name:
-        return SCBI(model, tolerance=content["tolerance"])
-    raise CobayesError(f"there is no rule called {content['rule']!r}.", "expected 'BI' or 'SCBI'.")
