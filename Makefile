@@ -15,7 +15,7 @@ help:
 	@echo "make test     run all tests"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
-	@echo "make bench    the speed table: ours, the textbook, a peer package, in one run"
+	@echo "make bench    the speed table: ours, the textbook, batched NumPy, peer packages, in one run"
 	@echo "make docs     build the documentation (warnings are errors)"
 	@echo "make clean    remove everything that the other targets made"
 
@@ -41,7 +41,14 @@ install-dev: $(STAMPS)/dev
 report: $(STAMPS)/user
 	$(BIN)/cobayes reproduce --scale quick --out report
 
-test: $(STAMPS)/dev
+# What the tests of the studio's page take from npm; without npm they say what they skip.
+$(STAMPS)/npm: tests/studio/package.json
+	@if command -v npm >/dev/null 2>&1; then \
+	  npm install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error; \
+	fi
+	@mkdir -p $(STAMPS) && touch $@
+
+test: $(STAMPS)/dev $(STAMPS)/npm
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(STAMPS)/dev
@@ -51,7 +58,12 @@ lint: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/pyright
 
-bench: $(STAMPS)/dev
+$(STAMPS)/bench: $(STAMPS)/dev
+	@echo "installing the peers of the speed table into $(VENV) (once) ..."
+	$(PIP) -e '.[bench]'
+	@touch $@
+
+bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks.run
 
 docs: $(STAMPS)/dev
@@ -59,5 +71,5 @@ docs: $(STAMPS)/dev
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) $(STAMPS) report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(STAMPS) tests/studio/node_modules report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

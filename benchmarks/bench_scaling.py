@@ -1,89 +1,94 @@
-"""`scale` and a lesson of thirty rounds, against the textbook and POT, on one core."""
+"""`scale`, single and in batches, and single updates of a belief, on one core."""
 
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 import cobayes as cb
 from benchmarks import peers
-from benchmarks.timing import fastest, fastest_cold
+from benchmarks.timing import fastest_in_turns
 
 SIZES = (3, 20, 200, 2000)
-NUM_ROUNDS = 30
-# Lessons that are compiled side by side; larger matrices are taught one lesson at a time.
-CROWD = {3: 8192, 20: 2048, 200: 64}
+BATCH = {3: 4096, 20: 1024, 200: 32}
 
 
 def scale_rows() -> list[dict[str, object]]:
+    """One scaling, seconds per call."""
+    ott = peers.ott_scale() if peers.HAS_OTT else None
     rows = []
     for size in SIZES:
         matrix, columns = peers.problem(size, size)
-        ours = cb.scale(matrix, column_sums=columns).matrix
-        np.testing.assert_allclose(ours, peers.textbook_scale(matrix, columns), rtol=1e-7)
-        np.testing.assert_allclose(ours, peers.pot_scale(matrix, columns), rtol=1e-7)
+        contestants = {
+            "ours": partial(cb.scale, matrix, column_sums=columns),
+            "textbook": partial(peers.textbook_scale, matrix, columns),
+            "POT": partial(peers.pot_scale, matrix, columns),
+        }
+        if ott is not None:
+            contestants["OTT"] = partial(ott, matrix, columns)
+        expected = peers.textbook_scale(matrix, columns)
+        for name, function in contestants.items():
+            found = function()
+            entries = found.matrix if name == "ours" else found
+            np.testing.assert_allclose(entries, expected, rtol=1e-7)
         rows.append(
             {
-                "case": f"scale {size}x{size}",
-                "ours": fastest(partial(cb.scale, matrix, column_sums=columns)),
-                "textbook": fastest(partial(peers.textbook_scale, matrix, columns)),
-                "POT": fastest(partial(peers.pot_scale, matrix, columns)),
+                "case": f"scale {size} x {size}",
+                **fastest_in_turns(contestants),
                 "required": {"POT": 1.5} if size == 2000 else {},
             }
         )
     return rows
 
 
-def our_lesson(matrix: np.ndarray) -> float:
-    """Return the seconds that one round of one lesson takes."""
-    rule = cb.SCBI(matrix, tolerance=peers.TOLERANCE)
-    size = len(matrix)
-    if size in CROWD:
-        lessons = CROWD[size]
-        taken = fastest(
-            lambda: cb.simulate(
-                rule, 0, num_rounds=NUM_ROUNDS, num_lessons=lessons, rng=0, keep_paths=False
-            )
-        )
-        return taken / (lessons * NUM_ROUNDS)
-
-    def teach() -> None:
-        teacher = cb.Teacher(rule, 0, rng=0)
-        for _ in range(NUM_ROUNDS):
-            teacher.choose()
-
-    return fastest_cold(teach) / NUM_ROUNDS
-
-
-def peer_lesson(scale: Callable[..., np.ndarray], matrix: np.ndarray) -> float:
-    """Return the seconds that one round of a peer's lesson takes."""
-    return fastest_cold(partial(peers.lesson, scale, matrix, NUM_ROUNDS), 0.2, 2) / NUM_ROUNDS
-
-
-def lesson_rows() -> list[dict[str, object]]:
+def batch_rows() -> list[dict[str, object]]:
+    """One matrix scaled to many column sums, seconds per item."""
     rows = []
-    for size in SIZES:
-        # The number of sweeps depends on the matrix: small ones are averaged over several, and
-        # all three are timed on one before the next, so that a slow moment hits them all.
-        times = []
-        for seed in range(8 if size <= 20 else 1):
-            matrix, _ = peers.problem(size, size, seed)
-            ours = our_lesson(matrix)
-            textbook = peer_lesson(peers.textbook_scale, matrix)
-            times.append((ours, textbook, peer_lesson(peers.pot_scale, matrix)))
-        ours, textbook, pot = (float(value) for value in np.mean(times, axis=0))
+    for size, count in BATCH.items():
+        matrix, _ = peers.problem(size, size)
+        columns = size * np.random.default_rng(2).dirichlet(np.full(size, 5.0), size=count)
+        contestants = {
+            "ours": partial(cb.scale, matrix, column_sums=columns),
+            "NumPy": partial(peers.batched_scale, matrix, columns),
+        }
+        np.testing.assert_allclose(
+            contestants["ours"]().matrix, contestants["NumPy"](), rtol=1e-7, atol=1e-300
+        )
+        times = fastest_in_turns(contestants)
         rows.append(
             {
-                "case": f"lesson round {size}x{size}",
-                "ours": ours,
-                "textbook": textbook,
-                "POT": pot,
-                "required": {3: {"textbook": 400}, 20: {"textbook": 100}}.get(size, {}),
+                "case": f"scale, batch of {count}, {size} x {size}",
+                **{name: taken / count for name, taken in times.items()},
+                "required": {},
             }
         )
+    return rows
+
+
+def call_rows() -> list[dict[str, object]]:
+    """Return what single calls cost, in microseconds of processor time."""
+    rows = []
+    for size, goals in ((3, (20, 10)), (20, (40, 20)), (200, (None, None))):
+        matrix, columns = peers.problem(size, size)
+        belief = columns / size
+        rule = cb.SCBI(matrix)
+        times = fastest_in_turns(
+            {
+                "scale": partial(cb.scale, matrix, column_sums=columns),
+                "update": partial(rule.update, belief, 0),
+            }
+        )
+        for (name, taken), goal in zip(times.items(), goals, strict=True):
+            rows.append(
+                {
+                    "name": f"{name} {size} x {size}",
+                    "value": 1e6 * taken,
+                    "unit": "us",
+                    "target": "" if goal is None else f"<= {goal}",
+                }
+            )
     return rows
 
 
@@ -94,7 +99,7 @@ def memory_row() -> dict[str, object]:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return {
-        "name": "scale 2000x2000: peak extra memory, in copies of the matrix",
+        "name": "scale 2000 x 2000: peak extra memory, in copies of the matrix",
         "value": peak / matrix.nbytes,
         "unit": "copies",
         "target": "<= 1.02",

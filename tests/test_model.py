@@ -103,32 +103,6 @@ def test_smoothing_makes_zeros_positive_and_keeps_columns_stochastic():
         cb.smooth([[-1.0, 1.0], [0.0, 1.0]], 0.1)
 
 
-def test_distributions_are_validated_and_rounded_ones_mended():
-    model = cb.Model(SMALL, list("abc"), ["x", "y"])
-    np.testing.assert_array_equal(model.distribution(), [0.5, 0.5])
-    np.testing.assert_allclose(model.distribution([0.4999, 0.5]).sum(), 1.0, rtol=1e-15)
-    np.testing.assert_array_equal(model.distribution({"y": 0.25, "x": 0.75}), [0.75, 0.25])
-    series = pd.Series([0.25, 0.75], index=["y", "x"])
-    np.testing.assert_array_equal(model.distribution(series), [0.75, 0.25])
-    np.testing.assert_array_equal(
-        model.distribution([0.2, 0.3, 0.5], over="datum"), [0.2, 0.3, 0.5]
-    )
-    with pytest.raises(cb.CobayesError, match=r"sums to 0\.9, not to 1"):
-        model.distribution([0.4, 0.5])
-    with pytest.raises(cb.CobayesError, match="no hypothesis called 'z'"):
-        model.distribution({"x": 0.5, "y": 0.4, "z": 0.1})
-    with pytest.raises(cb.CobayesError, match="not a number"):
-        model.distribution(["a", "b"])
-
-
-def test_priors_with_labels_are_put_in_order():
-    model = cb.Model(SMALL, list("abc"), ["x", "y"])
-    prior = xr.DataArray([0.25, 0.75], dims="h", coords={"h": ["y", "x"]})
-    np.testing.assert_array_equal(model.distribution(prior), [0.75, 0.25])
-    plain = xr.DataArray([0.25, 0.75], dims="h")
-    np.testing.assert_array_equal(model.distribution(plain), [0.25, 0.75])
-
-
 def test_a_dataarray_with_our_names_may_be_transposed():
     model = cb.Model(SMALL, list("abc"), ["x", "y"])
     assert cb.Model(model.to_xarray().T) == model
@@ -139,7 +113,7 @@ def test_masked_and_foreign_entries_are_refused():
         cb.Model(np.ma.masked_less(np.array(SMALL), 0.25))
     with pytest.raises(cb.CobayesError, match="cannot be read as numbers"):
         cb.Model(np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"))
-    with pytest.raises(cb.CobayesError, match="cannot be read as numbers"):
+    with pytest.raises(cb.CobayesError, match=r"a number beyond 1\.8e308"):
         cb.Model([[10**400, 1]])
     with pytest.raises(cb.CobayesError, match="no entry 'matrix'"):
         cb.Model.from_dict({})

@@ -1,5 +1,6 @@
 """The public names, listed once: the package reads this file to know where each one is."""
 
+from . import people as people
 from . import plots as plots
 from . import runs as runs
 from . import worlds as worlds
@@ -50,6 +51,12 @@ from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
+from .studio import studio as studio
+from .tasks.repeats import without_repeats as without_repeats
+from .tasks.sets import sets_of as sets_of
+from .tasks.task import Task as Task
+from .theory.emphasis import DataPrior as DataPrior
+from .theory.emphasis import best_data_prior as best_data_prior
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
 from .theory.exact import exact_rounds as exact_rounds
@@ -76,7 +83,6 @@ from .worlds import WorldTeacher as WorldTeacher
 from .worlds import measure_legibility as measure_legibility
 from .worlds import plan_trajectory as plan_trajectory
 from .worlds import run_trajectory as run_trajectory
-from .worlds import run_varying_lesson as run_varying_lesson
 from .worlds import taxi_world as taxi_world
 from .worlds import walk_distribution as walk_distribution
 from .worlds import watch_actions as watch_actions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.labels import shorten
+from cobayes._input.labels import shorten
 
 if TYPE_CHECKING:
     from cobayes.model import Model

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError
-from cobayes.labels import shorten
 from cobayes.model import Model, smooth
 from cobayes.reading import read_model
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes import labels as label_rules
+from cobayes._input import labels as label_rules
+from cobayes._input.distributions import as_distribution
+from cobayes._input.tables import as_float_matrix, require_positive, unpack
+from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
-from cobayes.distributions import as_distribution
 from cobayes.errors import CobayesError, import_optional
-from cobayes.tables import as_float_matrix, require_positive, unpack
-from cobayes.validation import number_between
+from cobayes.tasks.task import State, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ MatrixLike = Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Task):
     """A positive data-by-hypotheses matrix with labels.
 
     Entry (d, h) says how strongly datum d goes with hypothesis h. Columns need not sum to
@@ -78,6 +79,18 @@ class Model:
         object.__setattr__(self, "data", data_labels)
         object.__setattr__(self, "hypotheses", hypothesis_labels)
 
+    def matrix_at(self, state: State) -> Model:  # noqa: ARG002
+        """Return the model itself: as a task it never changes."""
+        return self
+
+    def settings(self) -> dict[str, Any]:
+        """Return the matrix and the labels."""
+        return {
+            "matrix": self.matrix,
+            "data": list(self.data),
+            "hypotheses": list(self.hypotheses),
+        }
+
     @property
     def shape(self) -> tuple[int, int]:
         """(number of data, number of hypotheses)."""
@@ -102,7 +115,12 @@ class Model:
         return label_rules.find(hypothesis, self.hypotheses, "hypothesis")
 
     def distribution(
-        self, values: ArrayLike | None = None, *, over: str = "hypothesis", name: str = "prior"
+        self,
+        values: ArrayLike | None = None,
+        *,
+        over: str = "hypothesis",
+        name: str = "prior",
+        batch: bool = False,
     ) -> NDArray[np.float64]:
         """Validate a distribution over hypotheses (or data); None is the uniform one.
 
@@ -115,9 +133,11 @@ class Model:
             "hypothesis" or "datum".
         name
             What to call it in an error message.
+        batch
+            Whether several distributions are allowed, along leading axes.
         """
         labels = self.hypotheses if over == "hypothesis" else self.data
-        return as_distribution(values, labels, over, name)
+        return as_distribution(values, labels, over, name, batch=batch)
 
     def normalized(self) -> NDArray[np.float64]:
         """Return the column-normalised matrix: the likelihood of plain Bayesian inference."""
@@ -227,6 +247,11 @@ def as_model(matrix: MatrixLike) -> Model:
         return matrix
     held = getattr(matrix, "model", None)
     return held if isinstance(held, Model) else Model(matrix)
+
+
+def as_task(matrix: MatrixLike | Task) -> Task:
+    """Return a task as it is, and the `Model` of anything else."""
+    return matrix if isinstance(matrix, Task) else as_model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:

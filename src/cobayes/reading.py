@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cobayes.delimited import Table, count_cells, parse_delimited
+from cobayes._input.delimited import Table, count_cells, parse_delimited
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import Model
 

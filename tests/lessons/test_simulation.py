@@ -171,8 +171,8 @@ def test_an_ensemble_cannot_be_changed_by_accident():
     ("changes", "message"),
     [
         (dict(hypothesis="nobody"), "no hypothesis called"),
-        (dict(num_rounds=-1), "from 0 on"),
-        (dict(num_lessons=0), "from 1 on"),
+        (dict(num_rounds=-1), "integer >= 0"),
+        (dict(num_lessons=0), "integer >= 1"),
         (dict(prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
         (dict(level=0.0), "level"),
         (dict(level="a"), "level is 'a'; expected a number"),

@@ -105,7 +105,7 @@ def test_every_section_says_how_it_was_made(report):
 
 def test_the_saved_lesson_can_be_loaded_and_extended(report):
     page, _ = report
-    lesson = cb.Lesson.load(page.parent / "lesson" / "lesson-scbi.json")
+    lesson = cb.Lesson.load(page.parent / "lesson" / "lesson-scbi.npz")
     assert lesson.extend(2).num_rounds == lesson.num_rounds + 2
 
 

@@ -14,7 +14,8 @@ TESTS = Path(__file__).parents[1]
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONUNBUFFERED": "1"}
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def start(*arguments: object, **options) -> subprocess.Popen[str]:
@@ -34,12 +35,12 @@ def drive(*arguments: object, **options) -> subprocess.Popen[str]:
     return start("-m", "runs.drive", *arguments, **options)
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 60) -> tuple[int, str, str]:
+def finish(process: subprocess.Popen[str], timeout: float = 600) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
 
 
-def wait_until(condition: Callable[[], bool], timeout: float = 40) -> None:
+def wait_until(condition: Callable[[], bool], timeout: float = 300) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:

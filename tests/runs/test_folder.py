@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import signal
 
 import pytest
 
 from cobayes.runs import Experiment, Point, RunError, read_state, run
 from cobayes.runs import folder as folder_module
-from cobayes.runs.lock import FolderLock
+from cobayes.runs.workers.tasks import CODE
 
 from .conftest import drive, finish, wait_until
 from .experiments import bulky, draw, drawing
@@ -72,8 +71,18 @@ def test_a_change_of_the_shard_functions_code_is_refused(complete):
         return {"count": 2 * num_samples}
 
     changed_draw.__qualname__ = draw.__qualname__
-    with pytest.raises(RunError, match="the code of draw has changed"):
+    with pytest.raises(RunError, match="the code of draw, or of what it imports, has changed"):
         run(changed(shard=changed_draw), complete, jobs=1)
+
+
+def test_a_change_of_cobayes_itself_is_refused(complete, monkeypatch):
+    versions = tuple(
+        (name, "other" if name == CODE else version)
+        for name, version in folder_module.versions_here()
+    )
+    monkeypatch.setattr(folder_module, "versions_here", lambda: versions)
+    with pytest.raises(RunError, match="the code of cobayes has changed since"):
+        run(drawing(), complete, jobs=1)
 
 
 def test_starting_over_says_what_it_deletes_and_deletes_nothing_else(complete, capsys):
@@ -109,35 +118,15 @@ def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(tmp_pat
     assert code == 0, err
 
 
-def test_starting_over_does_not_touch_a_run_at_work(tmp_path):
-    lock = FolderLock(tmp_path)
-    lock.acquire()
-    try:
-        with pytest.raises(RunError, match="is running in"):
-            run(drawing(), tmp_path, jobs=1, fresh=True)
-    finally:
-        lock.release()
-    run(drawing(), tmp_path, jobs=1)
-
-
-def test_a_killed_run_leaves_no_lock_behind(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 30)
-    wait_until(lambda: (tmp_path / "manifest.json").exists())
-    assert read_state(tmp_path).status == "running"
-    process.send_signal(signal.SIGKILL)
-    finish(process)
-    assert read_state(tmp_path).status == "stopped"
-    lock = FolderLock(tmp_path)
-    lock.acquire()
-    lock.release()
-
-
 def test_the_manifest_tells_what_was_run_where_and_for_how_long(complete):
     manifest = json.loads((complete / "manifest.json").read_text())
     assert manifest["experiment"] == "drawing"
     assert manifest["seed"] == 3
     assert manifest["points"][1]["parameters"] == {"scale": 0.2, "pause": 0.0}
-    assert set(manifest["versions"]) == {"cobayes", "python", "numpy", "scipy", "numba"}
+    assert set(manifest["versions"]) == {
+        *("cobayes", "python", "numpy", "scipy", "numba"),
+        CODE,
+    }
     assert manifest["machine"]["cores"] >= 1
     assert manifest["status"] == "complete"
     assert manifest["num_done"] == manifest["num_shards"] == 40

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, suggest_samples_per_shard
-from cobayes.runs.plan import _digest_of
+from cobayes.runs import Experiment, Point, plan, shard_seed, suggest_samples_per_shard
 
 from .experiments import draw, estimate
 
@@ -62,26 +65,61 @@ def test_a_function_that_workers_cannot_import_is_refused():
             Experiment("x", [Point("a")], function)  # type: ignore[arg-type]
 
 
-def test_digest_of_code_notices_a_change_but_no_comment():
-    def digest(source: str) -> str:
-        names: dict = {}
-        exec(source, names)
-        return _digest_of(names["f"].__code__)
+@pytest.mark.parametrize("seconds_per_sample", [3e-7, 1e-4, 0.4])
+def test_suggested_size_takes_about_the_time_asked_for(monkeypatch, seconds_per_sample):
+    """By a clock that goes on by what a sample costs, not by the machine's."""
+    now = 0.0
 
-    first = digest("def f(x):\n    return x in {'a', 'b'} or x + 1\n")
-    assert digest("def f(x):\n    # why\n\n    return x in {'b', 'a'} or x + 1\n") == first
-    assert digest("def f(x):\n    return x in {'a', 'b'} or x + 2\n") != first
-    assert digest("def f(x):\n    return x in {'a', 'c'} or x + 1\n") != first
+    def shard(parameters, seeds, num_samples):
+        nonlocal now
+        now += num_samples * seconds_per_sample
+        return {}
 
-
-def test_suggested_size_takes_about_the_time_asked_for():
-    size = suggest_samples_per_shard(draw, {"scale": 1.0}, seconds=0.05)
+    monkeypatch.setattr(plan.time, "perf_counter", lambda: now)
+    size = suggest_samples_per_shard(shard, {}, seconds=1.5)
     assert size in {step * 10**power for step in (1, 2, 5) for power in range(9)}
-    # A lognormal costs 5 to 500 ns, whatever the machine does at the same time.
-    assert 0.05 / 500e-9 / 5 <= size <= 0.05 / 5e-9
+    assert 1.5 / 2.5 <= size * seconds_per_sample <= 1.5 or size == 1
 
 
 def test_identity_is_the_same_for_equal_plans():
     one = Experiment("x", [Point("a", {"v": np.ones(2)})], draw, estimate=estimate)
     two = Experiment("x", (Point("a", {"v": [1.0, 1.0]}),), draw)
     assert one.identity() == two.identity()
+
+
+def test_seed_does_not_depend_on_the_hash_seed_of_the_process():
+    program = (
+        "from cobayes.runs import shard_seed;"
+        "print(shard_seed(5, 'rates', 'n = 3', 7).generate_state(2).tolist())"
+    )
+    seen = {
+        subprocess.check_output(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": value}
+        )
+        for value in ("1", "2")
+    }
+    here = shard_seed(5, "rates", "n = 3", 7).generate_state(2).tolist()
+    assert seen == {f"{here}\n".encode()}
+
+
+def test_streams_differ_in_seed_experiment_point_and_shard():
+    paths = [
+        (0, "a", "b", 0),
+        (1, "a", "b", 0),
+        (0, "a", "b", 1),
+        (0, "a", "c", 0),
+        (0, "ab", "", 0),
+        (0, "", "ab", 0),
+        (0, "b", "a", 0),
+        (0, "1:a", "b", 0),
+    ]
+    states = {tuple(shard_seed(*path).generate_state(4).tolist()) for path in paths}
+    assert len(states) == len(paths)
+
+
+def test_stream_of_a_shard_ignores_how_many_points_and_shards_there_are():
+    few = Experiment("x", [Point("b", {}, 10, 10)], draw)
+    many = Experiment("x", [Point("a"), Point("b", {}, 1000, 10)], draw)
+    assert np.array_equal(
+        few.seed_sequence(0, 0).generate_state(8), many.seed_sequence(1, 0).generate_state(8)
+    )

@@ -115,7 +115,7 @@ def test_the_state_read_from_disk_is_the_one_the_run_reported(tmp_path):
     run(drawing(), tmp_path, jobs=1, progress=states.append)
     read = read_state(tmp_path)
     assert read.points == states[-1].points
-    assert read.seconds == pytest.approx(states[-1].seconds, abs=0.1)
+    assert read.seconds == states[-1].seconds
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from cobayes.errors import CobayesError
+from cobayes.runs import Estimate, mean_estimate, proportion_estimate
 from cobayes.runs.statistics import add, concatenate, pack, unpack
 
 DTYPES = st.one_of(
@@ -72,3 +76,43 @@ def test_concatenation_keeps_the_order_of_the_shards():
 def test_shards_with_different_names_cannot_be_added():
     with pytest.raises(CobayesError, match="different statistics"):
         add({"a": 1}, {"b": 1})
+
+
+@pytest.mark.parametrize(
+    "header",
+    ['[["x", "array", "O", [1]]]', '[["x"]]', "7", "[" * 100_000, '[["x", "array", "<f8", [-1]]]'],
+)
+def test_crafted_statistics_are_refused_without_a_bare_exception(header):
+    body = header.encode() + b"\n12345678"
+    with pytest.raises(CobayesError, match="stored statistics"):
+        unpack(zlib.crc32(body).to_bytes(4, "little") + body)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=50))
+def test_mean_estimate_is_the_textbook_mean_and_standard_error(sample):
+    values = np.array(sample)
+    estimate = mean_estimate(len(values), values.sum(), (values**2).sum())
+    assert estimate.value == pytest.approx(values.mean(), abs=1e-9)
+    expected = values.std(ddof=1) / math.sqrt(len(values))
+    # Sums of squares cancel to about the square root of the rounding error.
+    assert estimate.stderr == pytest.approx(expected, rel=1e-6, abs=1e-4)
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_proportion_is_exact_and_never_certain(successes, trials):
+    successes = min(successes, trials)
+    estimate = proportion_estimate(successes, trials)
+    assert estimate.value == successes / trials
+    assert estimate.stderr > 0
+
+
+def test_without_samples_nothing_is_known():
+    assert math.isnan(mean_estimate(0, 0, 0).value)
+    assert math.isnan(proportion_estimate(0, 0).value)
+    assert math.isnan(mean_estimate(1, 5, 25).stderr)
+
+
+def test_estimate_reads_with_two_digits_of_its_uncertainty():
+    assert str(Estimate(0.123456, 0.0012)) == "0.1235 ± 0.0012"
+    assert str(Estimate(1234.6, 12)) == "1235 ± 12"
+    assert str(Estimate(0.5)) == "0.5"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from cobayes.validation import whole_number
+from cobayes._input.validation import whole_number
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")

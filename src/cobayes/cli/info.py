@@ -40,7 +40,7 @@ def info(
         return
     from rich.text import Text
 
-    from cobayes.labels import shorten
+    from cobayes._input.labels import shorten
 
     console = output.console()
     facts = output.facts(example.title if example is not None else matrix)

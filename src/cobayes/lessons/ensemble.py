@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between
+from cobayes._output import freeze, rounds_dataset
 from cobayes.errors import CobayesError
-from cobayes.freezing import freeze
 from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
-from cobayes.round_tables import rounds_dataset
-from cobayes.validation import number_between
 
 if TYPE_CHECKING:
     import pandas as pd

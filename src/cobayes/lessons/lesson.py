@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import whole_number
+from cobayes._output import freeze, rounds_dataframe, rounds_dataset
+from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
-from cobayes.freezing import freeze
 from cobayes.lessons import saving
-from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.agents import Learner, Teacher, restore
 from cobayes.model import Model, require_same_world
-from cobayes.round_tables import rounds_dataframe, rounds_dataset
-from cobayes.validation import whole_number
+from cobayes.tasks.task import State, draw_outcome
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
+
+# A notebook shows this many rounds and hypotheses of a longer lesson.
+MOST_ROWS, MOST_COLUMNS = 30, 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +40,11 @@ class Lesson:
     log_beliefs, teacher_log_beliefs : ndarray
         Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
     teacher_state, learner_state : dict
-        The agents after the last round, from which the lesson can go on.
+        The agents after the last round, from which the lesson can go on: what
+        `Learner.snapshot` returned. They refer to the agents' rules.
+    states : tuple
+        The k + 1 states of the teacher's task where they are seen, as in a `GridWorld`; else
+        empty.
     """
 
     data: NDArray[np.intp]
@@ -44,6 +52,7 @@ class Lesson:
     teacher_log_beliefs: Array
     teacher_state: dict[str, Any]
     learner_state: dict[str, Any]
+    states: tuple[State, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -76,21 +85,22 @@ class Lesson:
     @property
     def data_labels(self) -> tuple[str, ...]:
         """The labels of the data that were taught."""
-        return tuple(self.model.data[datum] for datum in self.data)
+        labels = self.model.data
+        return tuple(labels[datum] for datum in self.data)
 
     @property
     def model(self) -> Model:
         """The learner's matrix with its labels."""
-        return Model.from_dict(self.learner_state["rule"])
+        return self.learner_state["rule"].model
 
     @property
     def rule_name(self) -> str:
         """The learner's rule, "BI" or "SCBI"."""
-        return self.learner_state["rule"]["rule"]
+        return self.learner_state["rule"].name
 
     def resume(self) -> tuple[Teacher, Learner]:
         """Return the two agents as they were after the last round."""
-        return Teacher.from_dict(self.teacher_state), Learner.from_dict(self.learner_state)
+        return restore(self.teacher_state), restore(self.learner_state)
 
     def extend(self, num_rounds: int) -> Lesson:
         """Go on for some rounds; the same as if the lesson had not been interrupted."""
@@ -102,10 +112,11 @@ class Lesson:
             teacher_log_beliefs=np.concatenate(
                 [self.teacher_log_beliefs, more.teacher_log_beliefs[1:]]
             ),
+            states=self.states + more.states[1:],
         )
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
-        """Return one row a round: the datum and the belief in every hypothesis.
+        """Return one row per round: the datum and the belief in every hypothesis.
 
         Parameters
         ----------
@@ -131,51 +142,53 @@ class Lesson:
             {"datum": ["", *self.data_labels]},
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "kind": "lesson",
-            "data": self.data.tolist(),
-            "log_beliefs": saving.pack(self.log_beliefs),
-            "teacher_log_beliefs": saving.pack(self.teacher_log_beliefs),
+    def save(self, path: str | Path) -> None:
+        """Write the lesson to a file; it can be loaded and extended.
+
+        A matrix that both agents hold is written once.
+
+        Parameters
+        ----------
+        path
+            The file, of any name; `numpy.load` opens it too where it is called ``.npz``.
+        """
+        content = {
+            "data": self.data,
+            "log_beliefs": self.log_beliefs,
+            "teacher_log_beliefs": self.teacher_log_beliefs,
             "teacher": self.teacher_state,
             "learner": self.learner_state,
+            "states": self.states,
         }
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Lesson:
-        """Undo `to_dict`."""
-        saving.require_kind(content, "lesson")
-        with saving.explained("lesson"):
-            lesson = cls(
-                np.array(content["data"], dtype=np.intp),
-                saving.unpack(content["log_beliefs"]),
-                saving.unpack(content["teacher_log_beliefs"]),
-                content["teacher"],
-                content["learner"],
-            )
-            n, m = lesson.model.shape
-            expected = (len(lesson.data) + 1, m)
-        if not (lesson.log_beliefs.shape == lesson.teacher_log_beliefs.shape == expected):
-            raise CobayesError(
-                f"the saved lesson has {len(lesson.data)} data but beliefs of shape "
-                f"{lesson.log_beliefs.shape}; expected {expected}."
-            )
-        if lesson.data.size and not ((lesson.data >= 0) & (lesson.data < n)).all():
-            raise CobayesError(f"the saved lesson has a datum outside of 0 to {n - 1}.")
-        return lesson
-
-    def save(self, path: str | Path) -> None:
-        """Write the lesson to a JSON file; it can be loaded and extended."""
-        saving.write(path, self.to_dict())
+        saving.write(path, "lesson", content)
 
     @classmethod
     def load(cls, path: str | Path) -> Lesson:
-        """Read a lesson written by `save`."""
-        return cls.from_dict(saving.read(path))
+        """Read a lesson written by `save`; a damaged file is an error, never a wrong lesson."""
+        content = saving.read(path, "lesson")
+        with saving.explained("lesson"):
+            teacher = restore(saving.require(content["teacher"], dict, "teacher"))
+            learner = restore(saving.require(content["learner"], dict, "learner"))
+            if not isinstance(teacher, Teacher):
+                raise ValueError(f"the teacher is a {teacher.kind}")
+            n, m = learner.rule.model.shape
+            data = saving.positions(content["data"], "data", n - 1)
+            shape = (len(data) + 1, m)
+            own = saving.log_beliefs(content["log_beliefs"], "log_beliefs", shape)
+            of_teacher = saving.log_beliefs(
+                content["teacher_log_beliefs"], "teacher_log_beliefs", shape
+            )
+            require_same_world(teacher.rule.model, learner.rule.model)
+            for beliefs, agent in ((own, learner), (of_teacher, teacher)):
+                if not np.array_equal(beliefs[-1], agent.log_belief):
+                    raise ValueError(f"the {agent.kind} has another belief than its last round's")
+            states = tuple(teacher.task.read_state(state) for state in content.get("states", ()))
+            if states and (len(states) != len(own) or states[-1] != teacher.state):
+                raise ValueError("the states are not those of the rounds")
+        return cls(data, own, of_teacher, teacher.snapshot(), learner.snapshot(), states)
 
     def __repr__(self) -> str:
-        final = self.beliefs[-1, self.hypothesis]
+        final = np.exp(self.log_beliefs[-1, self.hypothesis])
         return (
             f"Lesson({self.rule_name}; {self.num_rounds} rounds; taught "
             f"{self.hypothesis_label!r}; final belief in it {final:.4f})"
@@ -183,21 +196,30 @@ class Lesson:
 
     def _repr_html_(self) -> str:
         names = self.model.hypotheses
+        columns = _shown(len(names), MOST_COLUMNS, self.hypothesis)
+        labels = ("", *self.data_labels)
+
+        def cells(k: int) -> str:
+            belief = np.exp(self.log_beliefs[k])
+            return "".join(
+                "<td>…</td>"
+                if h is None
+                else f'<td style="background:linear-gradient(to right,#9ecae1 '
+                f'{100 * belief[h]:.0f}%,transparent 0)">{belief[h]:.4f}</td>'
+                for h in columns
+            )
+
         head = "".join(
-            f"<th>{escape(name)}{' (true)' if h == self.hypothesis else ''}</th>"
-            for h, name in enumerate(names)
+            "<th>…</th>"
+            if h is None
+            else f"<th>{escape(names[h])}{' (true)' if h == self.hypothesis else ''}</th>"
+            for h in columns
         )
         rows = "".join(
-            f"<tr><td>{k}</td><td>{escape(label)}</td>"
-            + "".join(
-                f'<td style="background:linear-gradient(to right,#9ecae1 {100 * p:.0f}%,'
-                f'transparent 0)">{p:.4f}</td>'
-                for p in belief
-            )
-            + "</tr>"
-            for k, (label, belief) in enumerate(
-                zip(("", *self.data_labels), self.beliefs, strict=True)
-            )
+            f'<tr><td colspan="{len(columns) + 2}">…</td></tr>'
+            if k is None
+            else f"<tr><td>{k}</td><td>{escape(labels[k])}</td>{cells(k)}</tr>"
+            for k in _shown(self.num_rounds + 1, MOST_ROWS)
         )
         return (
             f"<table><caption>{escape(repr(self))}</caption><thead><tr><th>round</th>"
@@ -205,11 +227,27 @@ class Lesson:
         )
 
 
-def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
+def _shown(count: int, most: int, always: int | None = None) -> list[int | None]:
+    """Return the positions to show of a long list, None where some are left out."""
+    if count <= most:
+        return list(range(count))
+    kept = {*range(most // 2), *range(count - most // 2, count)}
+    if always is not None:
+        kept.add(always)
+    shown: list[int | None] = []
+    for position in sorted(kept):
+        if position and position - 1 not in kept:
+            shown.append(None)
+        shown.append(position)
+    return shown
+
+
+def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any = None) -> Lesson:
     """Let a teacher teach a learner for some rounds.
 
-    The agents may hold different matrices and different priors; they go on from where they
-    are, and are left as they are after the last round.
+    The agents may hold different matrices, tasks and priors; they go on from where they are,
+    and are left as they are after the last round. The lesson ends early where the teacher's task
+    is over: a walker has reached its goal.
 
     Parameters
     ----------
@@ -218,32 +256,72 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
     learner
         Observes them.
     num_rounds
-        How many; zero is allowed.
+        The largest number of rounds; zero is allowed.
+    rng
+        For tasks in which a datum has uncertain outcomes, such as a slippery world: where these
+        are drawn from; the teacher's own generator by default.
+
+    Returns
+    -------
+    Lesson
+        The data and both agents' beliefs, round by round.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI([[0.8, 0.3], [0.2, 0.7]])
+    >>> cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 5).beliefs.shape
+    (6, 2)
 
     Notes
     -----
     Algorithm 1 of the paper, without assumption (iii').
     """
+    num_rounds = _validated(teacher, learner, num_rounds)
+    outcomes = teacher.rng if rng is None else generator(rng)
+    data: list[int] = []
+    states = [teacher.state]
+    log_beliefs, teacher_log_beliefs = [learner.log_belief], [teacher.log_belief]
+    while len(data) < num_rounds and not teacher.task.is_over(teacher.state, teacher.hypothesis):
+        data.append(teacher.choose())
+        learner.observe(data[-1])
+        if teacher.outcomes:
+            teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
+        if teacher.task.is_seen and learner.task.is_seen:
+            learner.arrive(teacher.state)
+        states.append(teacher.state)
+        log_beliefs.append(learner.log_belief)
+        teacher_log_beliefs.append(teacher.log_belief)
+    return Lesson(
+        np.array(data, dtype=np.intp),
+        np.array(log_beliefs),
+        np.array(teacher_log_beliefs),
+        teacher.snapshot(),
+        learner.snapshot(),
+        tuple(states) if teacher.task.is_seen else (),
+    )
+
+
+def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
     for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
         if not isinstance(agent, kind):
             raise CobayesError(
                 f"the {role} is a {type(agent).__name__}; expected a {kind.__name__}.",
                 "run_lesson(cobayes.Teacher(rule, hypothesis), cobayes.Learner(rule), num_rounds).",
             )
+    if teacher is learner:
+        raise CobayesError(
+            "the teacher and the learner are one agent, which would count every datum twice.",
+            "make a cobayes.Learner(rule) for the lesson.",
+        )
     require_same_world(teacher.rule.model, learner.rule.model)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    data = np.empty(num_rounds, dtype=np.intp)
-    log_beliefs = [learner.log_belief]
-    teacher_log_beliefs = [teacher.log_belief]
-    for k in range(num_rounds):
-        data[k] = teacher.choose()
-        learner.observe(data[k])
-        log_beliefs.append(learner.log_belief)
-        teacher_log_beliefs.append(teacher.log_belief)
-    return Lesson(
-        data,
-        np.array(log_beliefs),
-        np.array(teacher_log_beliefs),
-        teacher.to_dict(),
-        learner.to_dict(),
-    )
+    for agent in (teacher, learner):
+        left = agent.task.rounds_left(agent.state)
+        if left is not None and num_rounds > left:
+            raise CobayesError(
+                f"a lesson of {num_rounds} rounds was asked for; the {agent.kind}'s task has data "
+                f"for {left}.",
+                f"ask for at most {left} rounds.",
+            )
+    return num_rounds

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import is_position
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
 from cobayes.lessons.tallies import tally
@@ -21,7 +22,6 @@ from cobayes.model import require_same_world
 from cobayes.rules import BeliefState, Responses, Rule, as_rule
 from cobayes.rules.base import require_teachable
 from cobayes.rules.naming import RuleLike
-from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 
@@ -211,6 +211,12 @@ def _validated(
 ) -> _Task:
     rule = as_rule(rule)
     learner = rule if learner_rule is None else as_rule(learner_rule, rule.model)
+    for found in (rule, learner):
+        if found.task is not found.model:
+            raise CobayesError(
+                f"simulate takes rules with one matrix; {found.task!r} changes from round to round.",
+                "use run_lesson for tasks.",
+            )
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
     require_same_world(rule.model, learner.model)

@@ -69,9 +69,9 @@ def build(context: Context) -> Section:
 
 
 def _saved(lesson: Lesson, context: Context) -> Download:
-    name = f"lesson-{lesson.rule_name.lower()}.json"
+    name = f"lesson-{lesson.rule_name.lower()}.npz"
     lesson.save(context.folder / name)
-    return Download(name, f"The {lesson.rule_name} lesson, for cobayes.Lesson.load (JSON)")
+    return Download(name, f"The {lesson.rule_name} lesson, for cobayes.Lesson.load (NPZ)")
 
 
 def _teach(example: Example, seed: np.random.SeedSequence) -> list[Lesson]:

@@ -12,7 +12,7 @@ import numpy as np
 from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.report.section import Context
 from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate
-from cobayes.runs.estimates import mean_estimate
+from cobayes.runs.statistics import mean_estimate
 
 PAPER_SAMPLES = {"n-by-2": 10**10, "10-by-m": 10**8, "n-by-n": 10**8}
 QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": 50_000}

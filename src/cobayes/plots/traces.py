@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import find, make_labels
 from cobayes.errors import CobayesError
-from cobayes.labels import find, make_labels
 
 
 @dataclass(frozen=True)

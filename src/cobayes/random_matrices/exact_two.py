@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
-from cobayes.validation import whole_number
 
 MOST_DATA_DIGITS = 300
 # Beyond this argument the asymptotic series of exp(t) E1(t) is exact to the last bit.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import generator
 from cobayes._runtime.threads import map_chunks
 from cobayes._runtime.vector_math import aligned_array, lane_states
@@ -17,7 +18,6 @@ from cobayes.random_matrices.column_pairs import WIDTH
 from cobayes.random_matrices.random_rates import check_shape
 from cobayes.random_matrices.rare_kernels import draw_matrices, move_matrices
 from cobayes.random_matrices.rate_kernels import LANES
-from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

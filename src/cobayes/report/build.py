@@ -24,7 +24,7 @@ from cobayes.report.section import (
     load_section,
     save_section,
 )
-from cobayes.writing import write_text
+from cobayes._output import write_text
 
 Tell = Callable[[str], None]
 

@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from cobayes.runs import Experiment, RunResult, run
-from cobayes.runs.executors import Executor, choose_executor
 from cobayes.runs.state import RunState
-from cobayes.runs.tasks import Outcome, Task
+from cobayes.runs.workers import Executor, choose_executor
 
 
 class Runner:
@@ -43,7 +42,8 @@ class Runner:
         alone: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self.fresh = fresh
-        self._workers = _LazyWorkers(jobs, scheduler)
+        self._options = {"jobs": jobs, "scheduler": scheduler}
+        self._executor: Executor | None = None
         self._progress = progress
         self._alone = alone
         self._started: set[Path] = set()
@@ -71,7 +71,7 @@ class Runner:
                 result = run(
                     experiment,
                     folder,
-                    executor=cast(Executor, self._workers),
+                    executor=self._workers,
                     fresh=self.fresh and is_first,
                     progress=self._progress,
                 )
@@ -84,45 +84,11 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._workers.close()
-
-
-class _LazyWorkers:
-    """An executor that starts when it is first asked anything but to close."""
-
-    def __init__(self, jobs: int | None, scheduler: str | None) -> None:
-        self._jobs = jobs
-        self._scheduler = scheduler
-        self._executor: Executor | None = None
-
-    @property
-    def _started(self) -> Executor:
-        if self._executor is None:
-            self._executor = choose_executor(jobs=self._jobs, scheduler=self._scheduler)
-        return self._executor
-
-    @property
-    def description(self) -> str:
-        return self._started.description
-
-    @property
-    def num_workers(self) -> int:
-        return self._started.num_workers
-
-    @property
-    def capacity(self) -> int:
-        return self._started.capacity
-
-    def submit(self, task: Task) -> None:
-        self._started.submit(task)
-
-    def wait(self, timeout: float) -> list[Outcome]:
-        return self._started.wait(timeout)
-
-    def abandon(self) -> None:
-        self._started.abandon()
-
-    def close(self) -> None:
         if self._executor is not None:
             self._executor.close()
-            self._executor = None
+
+    def _workers(self) -> Executor:
+        """Return the workers, which start when there is something to compute."""
+        if self._executor is None:
+            self._executor = choose_executor(**self._options)
+        return self._executor

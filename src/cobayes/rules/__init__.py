@@ -4,7 +4,7 @@ from cobayes.rules.base import Response, Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
-from cobayes.rules.naming import as_rule, rule_from_dict
+from cobayes.rules.naming import as_rule, rule_from_dict, rule_from_settings
 from cobayes.rules.responses import Responses
 from cobayes.rules.sequential import SCBI
 
@@ -19,4 +19,5 @@ __all__ = [
     "as_rule",
     "cooperative_inference",
     "rule_from_dict",
+    "rule_from_settings",
 ]

@@ -14,12 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import unteachable
-from cobayes.model import MatrixLike, Model, as_model
+from cobayes.errors import CobayesError, unteachable
+from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.responses import CompiledResponses, Responses
+from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
+
+# Rules for the states of a task are kept while their matrices have fewer entries than this.
+MOST_KEPT = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +107,13 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    options: ClassVar[tuple[str, ...]] = ()
-    """Keyword arguments beside the matrix that define the rule, kept when it is saved."""
     depends_on_belief: ClassVar[bool] = True
     """Whether the likelihood changes with the belief; if not, the order of data is irrelevant."""
 
     def __init__(self, matrix: MatrixLike) -> None:
-        self.model: Model = as_model(matrix)
+        self.task: Task = as_task(matrix)
+        self.model: Model = self.task.model
+        self._at: dict[tuple[int, bytes | None], Rule] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -133,6 +137,32 @@ class Rule(ABC):
         memory
             The last response's, where there was one.
         """
+
+    def at(self, state: State) -> Rule:
+        """Return the rule in a state of its task: with the matrix and the data prior there.
+
+        A rule whose matrix is a `Model`, the task that never changes, is returned as it is.
+        """
+        if self.task is self.model:
+            return self
+        model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
+        key = (id(model), None if prior is None else prior.tobytes())
+        if key not in self._at:
+            if len(self._at) * model.matrix.size > MOST_KEPT:
+                self._at.clear()
+            self._at[key] = self._for(model, prior)
+        return self._at[key]
+
+    def _for(self, model: Model, prior: Array | None) -> Rule:
+        """Return the same rule with another matrix and the data prior of a task."""
+        if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
+            raise CobayesError(
+                f"the matrices of {self.task!r} have different data or hypotheses.",
+                "give all of them the same labels in the same order.",
+            )
+        if prior is None:
+            return type(self)(model, **self.settings())
+        return Restricted(self, model, prior)
 
     def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
         """Return the likelihood matrices for many beliefs.
@@ -264,10 +294,13 @@ class Rule(ABC):
                 )
             )
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        return {}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
-        own = {option: getattr(self, option) for option in self.options}
-        return {"rule": self.name, **self.model.to_dict(), **own}
+        return {"rule": self.name, **self.settings(), **self.model.to_dict()}
 
     def _responses(self, log_beliefs: Array) -> Responses:
         return self.respond_many(BeliefState.from_logs(log_beliefs))
@@ -279,6 +312,42 @@ class Rule(ABC):
 def _owner(order: tuple[type, ...], name: str) -> int:
     """Return the place in a class's order of resolution where a method is defined."""
     return next(place for place, cls in enumerate(order) if name in vars(cls))
+
+
+class Restricted(Rule):
+    """A rule over the data that are available, with the others left out.
+
+    Parameters
+    ----------
+    rule
+        Gives the kind of rule.
+    model
+        The matrix with all data.
+    prior
+        Zero for data that are not available.
+    """
+
+    name: ClassVar[str] = "restricted"
+
+    def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
+        super().__init__(model)
+        self._rows = np.flatnonzero(prior)
+        if np.ptp(prior[self._rows]) > 1e-12:
+            raise CobayesError(f"{rule.name} takes only tasks whose available data are alike.")
+        labels = [model.data[row] for row in self._rows]
+        part = Model(model.matrix[self._rows], labels, model.hypotheses)
+        self._within = type(rule)(part, **rule.settings())
+
+    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+        """Return the response over the available data, with zeros for the others."""
+        inner = self._within.respond(log_belief, memory)
+        matrix = np.zeros(self.model.shape)
+        matrix[self._rows] = inner.matrix
+        factors = inner.row_factors
+        if factors is not None:
+            factors = np.zeros(self.model.num_data)
+            factors[self._rows] = inner.row_factors
+        return Response(matrix, factors, inner.column_factors, inner.memory)
 
 
 def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:

@@ -9,8 +9,12 @@ from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.sequential import SCBI
+from cobayes.tasks.task import Task
 
 RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI}
+
+# What `Rule.to_dict` holds beside the settings.
+_NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
 
 RuleLike = Any
 """A rule, a class of rules, or the name of one in any spelling."""
@@ -65,11 +69,20 @@ def rule_class(rule: RuleLike) -> type[Rule] | None:
 
 def rule_from_dict(content: dict[str, Any]) -> Rule:
     """Undo `Rule.to_dict`."""
-    model = Model.from_dict(content)
-    kind = RULES.get(str(content["rule"]).lower())
-    if kind is None:
-        raise CobayesError(
-            f"there is no rule called {content['rule']!r}.", "expected 'BI' or 'SCBI'."
-        )
-    options = {key: content[key] for key in kind.options if key in content}
-    return kind(model, **options)
+    own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
+    return rule_from_settings(content["rule"], Model.from_dict(content), own)
+
+
+def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
+    """Make a rule from its name and from what `Rule.settings` returned.
+
+    A custom rule is found by its name as soon as its class has been defined.
+    """
+    kinds: list[type[Rule]] = [Rule]
+    for kind in kinds:
+        if getattr(kind, "name", None) == name:
+            return kind(task, **settings)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(
+        f"there is no rule called {name!r}.", "expected 'BI', 'SCBI' or a custom rule's name."
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
@@ -19,7 +20,6 @@ from cobayes.scaling import small
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import MAX_NEWTON_STEPS, entry_spread, is_nearly_blocks, solve
-from cobayes.validation import number_between
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,6 @@ class SCBI(Rule):
     """
 
     name: ClassVar[str] = "SCBI"
-    options: ClassVar[tuple[str, ...]] = ("tolerance",)
 
     def __init__(self, matrix: MatrixLike, *, tolerance: float = 1e-12) -> None:
         super().__init__(matrix)
@@ -106,7 +105,9 @@ class SCBI(Rule):
         """
         matrix = self.balanced
         factors, rate = None, np.nan
-        if memory is not None and np.isfinite(memory[:-1]).all():
+        # A memory of another size comes from a damaged file: begin afresh.
+        expected = (matrix.shape[1] + 1,)
+        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
             factors, rate = memory[:-1], float(memory[-1])
         solution = solve(
             matrix,
@@ -132,6 +133,10 @@ class SCBI(Rule):
             solution.factors,
             memory=np.append(solution.factors, solution.rate),
         )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        return {"tolerance": self.tolerance}
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""

@@ -9,14 +9,18 @@
 from __future__ import annotations
 
 from cobayes.runs.engine import run
-from cobayes.runs.estimates import Estimate, mean_estimate, proportion_estimate
-from cobayes.runs.executors import Executor, workers
 from cobayes.runs.failures import RunError, RunInterrupted, ShardError
-from cobayes.runs.plan import Experiment, Point, suggest_samples_per_shard
+from cobayes.runs.plan import Experiment, Point, shard_seed, suggest_samples_per_shard
 from cobayes.runs.results import PointResult, RunResult
-from cobayes.runs.seeds import shard_seed
 from cobayes.runs.state import PointState, RunState, find_runs, read_state
-from cobayes.runs.statistics import add, concatenate
+from cobayes.runs.statistics import (
+    Estimate,
+    add,
+    concatenate,
+    mean_estimate,
+    proportion_estimate,
+)
+from cobayes.runs.workers import Executor, workers
 
 __all__ = [
     "Estimate",

@@ -5,27 +5,38 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import sqlite3
 import time
 from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cobayes.runs.executors import Executor, choose_executor
-from cobayes.runs.failures import RunError, RunInterrupted, ShardError
-from cobayes.runs.folder import delete_run, open_ledger
+from cobayes.runs.failures import (
+    RunError,
+    RunInterrupted,
+    ShardError,
+    are_descriptors_used_up,
+    damaged,
+    too_few_descriptors,
+    what_is_kept,
+)
+from cobayes.runs.folder import (
+    command_line,
+    delete_run,
+    describe_machine,
+    open_ledger,
+    when,
+    write_manifest,
+)
 from cobayes.runs.interrupts import InterruptGuard
-from cobayes.runs.ledger import LEDGER_NAME, Ledger
-from cobayes.runs.ledger_errors import explained
+from cobayes.runs.ledger import Ledger
 from cobayes.runs.lock import FolderLock
-from cobayes.runs.manifest import command_line, describe_machine, when, write_manifest
 from cobayes.runs.plan import Experiment
 from cobayes.runs.progress import Reporter, choose_reporter
-from cobayes.runs.reduction import PointReduction
-from cobayes.runs.results import PointResult, RunResult
+from cobayes.runs.results import PointReduction, PointResult, RunResult
 from cobayes.runs.state import PointState, RunState
-from cobayes.runs.tasks import Key, Outcome, Task, versions_here
+from cobayes.runs.workers import Executor, choose_executor
+from cobayes.runs.workers.tasks import Key, Outcome, Task, versions_here
 
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -39,7 +50,7 @@ def run(
     *,
     jobs: int | None = None,
     scheduler: Any = None,
-    executor: Executor | None = None,
+    executor: Executor | Callable[[], Executor] | None = None,
     fresh: bool = False,
     progress: bool | Callable[[RunState], None] = False,
 ) -> RunResult:
@@ -58,7 +69,8 @@ def run(
     scheduler
         Address or scheduler file of a Dask cluster, or a `distributed.Client`.
     executor
-        Workers to share between runs, from `workers`, in place of jobs and scheduler.
+        Workers to share between runs, from `workers`, in place of jobs and scheduler; or a
+        function that returns them and is called only if there is something to compute.
     fresh
         Delete the run that is in the folder and start over.
     progress
@@ -71,7 +83,7 @@ def run(
     ShardError
         A shard failed three times.
     RunInterrupted
-        Ctrl-C. In all these cases the finished shards are kept.
+        Ctrl-C. The message says what is kept.
     """
     folder = Path(folder)
     try:
@@ -83,14 +95,13 @@ def run(
         ) from error
 
     def start() -> Executor:
-        return executor or choose_executor(experiment.shard, jobs=jobs, scheduler=scheduler)
+        if executor is None:
+            return choose_executor(experiment.shard, jobs=jobs, scheduler=scheduler)
+        return executor() if callable(executor) else executor
 
     reporter = choose_reporter(progress)
     lock = FolderLock(folder)
-    try:
-        lock.acquire()
-    except sqlite3.Error as error:
-        raise explained(error, folder / LEDGER_NAME) from error
+    lock.acquire()
     try:
         if fresh:
             delete_run(folder, reporter.message)
@@ -123,6 +134,7 @@ class _Run:
         self._seconds_before = sum(session["seconds"] for session in ledger.sessions())
         self._num_finished_here = 0
         self._executor: Executor | None = None
+        self._num_workers = 0
         self._reported_at = self._manifest_at = float("-inf")
 
     def execute(self, start_executor: Callable[[], Executor], is_shared: bool) -> RunResult:
@@ -140,32 +152,44 @@ class _Run:
     ) -> RunResult:
         ending = "failed"
         try:
-            with guard.interruptible():
-                self._executor = start_executor()
-            self._session = self._ledger.start_session(
-                self._executor.description, self._executor.num_workers
-            )
-            self._report(force=True)
-            self._work(self._executor, guard)
-            ending = "complete"
-        except KeyboardInterrupt:
-            ending = "interrupted"
-            raise self._interrupted() from None
+            try:
+                with guard.interruptible():
+                    self._executor = start_executor()
+                self._session = self._ledger.start_session(
+                    self._executor.description, self._executor.num_workers
+                )
+                self._report(force=True)
+                self._work(self._executor, guard)
+                ending = "complete"
+            except KeyboardInterrupt:
+                ending = "interrupted"
+                raise self._interrupted() from None
+            except OSError as error:
+                if are_descriptors_used_up():
+                    raise too_few_descriptors(self._ledger.path) from error
+                raise
+            finally:
+                # Before the workers go: afterwards nobody can say how many there were.
+                if self._executor is not None:
+                    if ending != "complete":
+                        self._executor.abandon()
+                    # The disk may be full: then the first error is the one to show.
+                    with contextlib.suppress(*[RunError] * (ending != "complete")):
+                        self._report(force=True, ending=ending)
         finally:
-            if self._executor is not None:
-                if ending != "complete":
-                    self._executor.abandon()
-                if not is_shared:
-                    self._executor.close()
-                # The disk may be full: then the first error is the one to show.
-                with contextlib.suppress(*[RunError] * (ending != "complete")):
-                    self._report(force=True, ending=ending)
+            if self._executor is not None and not is_shared:
+                self._executor.close()
         return self._result()
 
     def _load(self) -> None:
         """Reduce what is finished and queue what is not."""
         done: set[Key] = set()
+        planned = set(self._experiment.shards())
         for (point, shard), packed, seconds in self._ledger.finished():
+            if (point, shard) not in planned:
+                raise damaged(
+                    self._ledger.path, f"it has a shard {shard} of point {point}, outside the plan"
+                )
             self._reductions[point].put(shard, packed, seconds)
             done.add((point, shard))
         self._todo.extend(key for key in self._experiment.shards() if key not in done)
@@ -214,8 +238,9 @@ class _Run:
             f"{_ATTEMPTS} times, with parameters {json.dumps(point.parameters)}, seed "
             f"{self._experiment.seed} and {point.samples_in(shard)} samples; the last time: "
             f"{error.splitlines()[-1] if error else 'for no known reason'}",
-            f"{self._num_done} of {self._experiment.num_shards} shards are kept in "
-            f"{str(self._folder)!r}; mend the cause and run the same command again",
+            f"{self._num_done} of {self._experiment.num_shards} shards were recorded in "
+            f"{str(self._folder)!r}, and {what_is_kept(self._ledger.path)}; remove the cause and "
+            "run the same command again",
         )
         # The worker's traceback, which Python shows below ours.
         failure.add_note(error)
@@ -248,13 +273,21 @@ class _Run:
         if not force and now - self._reported_at < _SECONDS_BETWEEN_REPORTS:
             return
         self._reported_at = now
+        if not self._ledger.is_in_place():
+            raise RunError(
+                f"{str(self._ledger.path)!r} was removed or replaced while the run wrote to it; "
+                "the shards of this run are lost.",
+                "keep the folder of a run in place, then run the same command again",
+            )
+        if self._executor is not None:
+            self._num_workers = self._executor.num_workers
         news = {}
         for position, reduction in enumerate(self._reductions):
             if reduction.has_news:
                 reduction.refresh()
                 news[position] = reduction.estimates
-        state = self._state(ending or "running")
         elapsed = now - self._started
+        state = self._state(ending or "running", elapsed)
         self._ledger.update(self._session, elapsed, state.num_workers, ending or "stopped", news)
         if force or now - self._manifest_at > _SECONDS_BETWEEN_MANIFESTS:
             self._manifest_at = now
@@ -265,8 +298,7 @@ class _Run:
     def _num_done(self) -> int:
         return sum(reduction.num_done for reduction in self._reductions)
 
-    def _state(self, status: str) -> RunState:
-        elapsed = time.monotonic() - self._started
+    def _state(self, status: str, elapsed: float) -> RunState:
         return RunState(
             folder=self._folder,
             experiment=self._experiment.name,
@@ -285,7 +317,7 @@ class _Run:
                 for point, reduction in zip(self._experiment.points, self._reductions, strict=True)
             ),
             seconds=self._seconds_before + elapsed,
-            num_workers=self._executor.num_workers if self._executor else 0,
+            num_workers=self._num_workers,
             executor=self._executor.description if self._executor else "",
             shards_per_second=self._num_finished_here / elapsed
             if self._num_finished_here
@@ -340,6 +372,8 @@ class _Run:
     def _interrupted(self) -> RunInterrupted:
         return RunInterrupted(
             f"stopped by Ctrl-C; {self._num_done} of {self._experiment.num_shards} shards of "
-            f"{self._experiment.name!r} are saved in {str(self._folder)!r}.",
+            f"{self._experiment.name!r} are saved in {str(self._folder)!r}."
+            if self._ledger.is_in_place()
+            else f"stopped by Ctrl-C; {what_is_kept(self._ledger.path)}.",
             f"the same command goes on from here: {command_line()}",
         )

@@ -1,12 +1,19 @@
-"""How a run can end early, each with the exit code that the command line gives it."""
+"""How a run can end early, and what to do about it."""
 
 from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
 
 from cobayes.errors import CobayesError
 
 
 class RunError(CobayesError):
-    """A run stopped or was refused; what had finished is kept in its folder."""
+    """A run stopped or was refused; the message says what is kept."""
 
     exit_code = 1
 
@@ -35,3 +42,119 @@ class RunInterrupted(KeyboardInterrupt):
         super().__init__(f"{message}\n  hint: {hint}")
         self.message = message
         self.hint = hint
+
+
+@contextlib.contextmanager
+def failures_explained(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the operating system into `RunError`.
+
+    Parameters
+    ----------
+    path
+        The ledger.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    except OSError as error:
+        raise RunError(
+            f"cannot write to {str(path.parent)!r}: {error.strerror}; {what_is_kept(path)}.",
+            "remove the cause, then run the same command again",
+        ) from error
+
+
+def explained(error: sqlite3.Error, path: Path) -> RunError:
+    """Return an error of SQLite as one that says what to do.
+
+    Only what SQLite itself calls damaged is called so here.
+
+    Parameters
+    ----------
+    error
+        What SQLite raised.
+    path
+        The ledger.
+    """
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    folder = str(path.parent)
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) and are_descriptors_used_up():
+        return too_few_descriptors(path)
+    if code == sqlite3.SQLITE_FULL:
+        return RunError(
+            f"the disk of {folder!r} is full; {what_is_kept(path)}.",
+            "free some space, then the same command goes on where this one stopped",
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return RunError(
+            f"cannot write to {folder!r}: {error}.",
+            "choose a folder that you may write to, or change its permissions",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return RunError(
+            f"writing to {str(path)!r} failed: {error}; {what_is_kept(path)}.",
+            "check the disk and its quota, then the same command goes on where this one stopped",
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return damaged(path, str(error))
+    if code == sqlite3.SQLITE_BUSY:
+        return RunError(
+            f"another program has kept {str(path)!r} locked for half a minute.",
+            "close it, then run the same command again",
+        )
+    return RunError(
+        f"an operation on the ledger {str(path)!r} failed: {type(error).__name__}: {error}.",
+        "the ledger was left alone; run the same command again, and report this if it recurs",
+    )
+
+
+def damaged(path: Path, what: str) -> RunError:
+    """Return the error for a ledger whose content cannot be true.
+
+    Parameters
+    ----------
+    path
+        The ledger.
+    what
+        The damage in words.
+    """
+    return RunError(
+        f"the ledger {str(path)!r} is damaged or cut short: {what}.",
+        "it was left alone: restore a copy, or start over with --fresh",
+    )
+
+
+def what_is_kept(path: Path) -> str:
+    """Return in words whether finished shards are still on disk.
+
+    Parameters
+    ----------
+    path
+        The ledger.
+    """
+    if path.exists():
+        return "the shards recorded before that are kept"
+    return f"the ledger {path.name} is no longer there, and with it the shards recorded so far"
+
+
+def are_descriptors_used_up() -> bool:
+    """Return whether this process, or the system, cannot open another file."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
+def too_few_descriptors(path: Path) -> RunError:
+    """Return the error for a process that may not open another file.
+
+    Parameters
+    ----------
+    path
+        The ledger.
+    """
+    return RunError(
+        f"this process has too many open files to work on {str(path.parent)!r}.",
+        "raise the limit (ulimit -n 1024), close files, or use fewer --jobs",
+    )

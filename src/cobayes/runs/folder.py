@@ -1,18 +1,25 @@
-"""The folder of a run: opening what belongs there, refusing what does not, starting over."""
+"""The folder of a run: opening what belongs there, refusing what does not, its manifest."""
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import shlex
+import socket
+import sys
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cobayes.runs.failures import RunError
+from cobayes._runtime import threads
+from cobayes.runs.failures import RunError, failures_explained, what_is_kept
 from cobayes.runs.ledger import LEDGER_NAME, Ledger, check_file, files_of
-from cobayes.runs.ledger_errors import failures_explained
-from cobayes.runs.manifest import MANIFEST_NAME
 from cobayes.runs.plan import Experiment
-from cobayes.runs.tasks import versions_here
+from cobayes.runs.workers.tasks import CODE, versions_here
 
+MANIFEST_NAME = "manifest.json"
 _MOST_DIFFERENCES = 4
 
 
@@ -93,10 +100,12 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
             found.append(f"{what} is {there[name]!r} there and {here[name]!r} here")
     for package, version in here["versions"].items():
         other = there["versions"].get(package)
-        if other != version:
+        if other != version and package != CODE:
             found.append(f"it was made with {package} {other}, this is {version}")
+    if not found and there["versions"].get(CODE) != here["versions"][CODE]:
+        found.append("the code of cobayes has changed since")
     if not found and there["shard_code"] != here["shard_code"]:
-        found.append(f"the code of {here['shard_function']} has changed since")
+        found.append(f"the code of {here['shard_function']}, or of what it imports, has changed")
     old = {point["name"]: point for point in there["points"]}
     new = {point["name"]: point for point in here["points"]}
     found += [f"point {name!r} is there, not here" for name in old if name not in new]
@@ -107,6 +116,70 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     if not found and [*old] != [*new]:
         found.append("the points are in another order")
     return found
+
+
+def describe_machine() -> dict[str, Any]:
+    """Return what is known about this machine."""
+    return {
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": threads.available_cores(),
+    }
+
+
+def command_line() -> str:
+    """Return the command that started this process."""
+    program, *arguments = sys.argv or [""]
+    if program.endswith(".py"):
+        return shlex.join(["python", program, *arguments])
+    return shlex.join([os.path.basename(program) or "python", *arguments])
+
+
+def when(seconds: float) -> str:
+    """Return a moment as ISO 8601 text with the offset of the local time.
+
+    Parameters
+    ----------
+    seconds
+        Since 1970.
+    """
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
+
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write the manifest, a file for people and programs that do not read SQLite, in one step.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    content
+        What JSON can hold.
+    """
+    unfinished = folder / f"{MANIFEST_NAME}.new"
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    try:
+        # Bytes of a path that are not UTF-8 become JSON's own escapes.
+        unfinished.write_bytes(text.encode("utf-8", "backslashreplace"))
+        os.replace(unfinished, folder / MANIFEST_NAME)
+    except OSError as error:
+        raise RunError(
+            f"cannot write {str(folder / MANIFEST_NAME)!r}: {error.strerror}; "
+            f"{what_is_kept(folder / LEDGER_NAME)}.",
+            "remove the cause, then the same command goes on where this one stopped",
+        ) from error
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
 
 
 def _point_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -139,8 +212,10 @@ def _what_is_lost(folder: Path) -> str:
         return " (damaged)"
     try:
         progress = ledger.progress().values()
-        shards = sum(count for count, _ in progress)
-        seconds = sum(spent for _, spent in progress)
-        return f" ({shards} finished shards, {seconds:.0f} s of work)"
+    except RunError:
+        return " (damaged)"
     finally:
         ledger.close()
+    shards = sum(count for count, _ in progress)
+    seconds = sum(spent for _, spent in progress)
+    return f" ({shards} finished shards, {seconds:.0f} s of work)"

@@ -2,13 +2,16 @@
 
 It is the only truth about a run. Rows are added in transactions in write-ahead mode, so that
 others can read while one process writes, and a kill at any moment loses at most the shards
-that were not yet in it.
+that were not yet in it. Each row carries a checksum of its key and its statistics. A file whose
+tables are not exactly ours is refused before anything in it is evaluated.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import math
 import os
 import sqlite3
 import time
@@ -16,43 +19,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cobayes.runs.estimates import Estimate
-from cobayes.runs.failures import RunError
-from cobayes.runs.ledger_errors import failures_explained
-from cobayes.runs.tasks import Key, Outcome
+from cobayes.runs.failures import (
+    RunError,
+    are_descriptors_used_up,
+    damaged,
+    failures_explained,
+    too_few_descriptors,
+)
+from cobayes.runs.statistics import Estimate
+from cobayes.runs.workers.tasks import Key, Outcome
 
 LEDGER_NAME = "ledger.sqlite"
 _APPLICATION_ID = int.from_bytes(b"CoBa", "big")
-_FORMAT = 1
+_FORMAT = 2
 _MAGIC = b"SQLite format 3\x00"
+_CHECKSUM_LENGTH = 16
 
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE shards (
-    point INTEGER NOT NULL,
-    shard INTEGER NOT NULL,
-    statistics BLOB NOT NULL,
-    seconds REAL NOT NULL,
-    worker TEXT NOT NULL,
-    finished_at REAL NOT NULL,
-    PRIMARY KEY (point, shard)
-);
-CREATE TABLE estimates (
-    point INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    value REAL,
-    stderr REAL,
-    PRIMARY KEY (point, name)
-);
-CREATE TABLE sessions (
-    session INTEGER PRIMARY KEY,
-    started_at REAL NOT NULL,
-    seconds REAL NOT NULL,
-    executor TEXT NOT NULL,
-    num_workers INTEGER NOT NULL,
-    ending TEXT NOT NULL
-);
-"""
+# A key is the point's position times 2**32 plus the shard's: one tree, no separate index.
+_SHARD_BITS = 32
+_SCHEMA = {
+    "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "shards": "CREATE TABLE shards (key INTEGER PRIMARY KEY, statistics BLOB NOT NULL, "
+    "seconds REAL NOT NULL, worker TEXT NOT NULL, finished_at REAL NOT NULL)",
+    "estimates": "CREATE TABLE estimates (point INTEGER NOT NULL, name TEXT NOT NULL, "
+    "value REAL, stderr REAL, PRIMARY KEY (point, name)) WITHOUT ROWID",
+    "sessions": "CREATE TABLE sessions (session INTEGER PRIMARY KEY, started_at REAL NOT NULL, "
+    "seconds REAL NOT NULL, executor TEXT NOT NULL, num_workers INTEGER NOT NULL, "
+    "ending TEXT NOT NULL)",
+}
 
 
 class Ledger:
@@ -69,6 +63,7 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self.path = path
+        self._file = os.stat(path)
 
     @classmethod
     def create(cls, folder: Path, identity: Mapping[str, Any]) -> Ledger:
@@ -88,7 +83,7 @@ class Ledger:
             if leftover.name.endswith("-wal") and leftover.stat().st_size:
                 raise RunError(
                     f"{str(leftover)!r} is left of a ledger that is no longer there.",
-                    "put the ledger back, or delete this file, or start over with --fresh",
+                    "put the ledger back, or move this file away, or choose another folder",
                 )
             leftover.unlink(missing_ok=True)
         unfinished = folder / f"{LEDGER_NAME}.new"
@@ -98,7 +93,7 @@ class Ledger:
             with contextlib.closing(connection):
                 connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {_FORMAT}")
-                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                connection.executescript(f"BEGIN; {'; '.join(_SCHEMA.values())}; COMMIT;")
                 connection.execute(
                     "INSERT INTO meta VALUES ('identity', ?), ('created_at', ?)",
                     [json.dumps(identity), json.dumps(time.time())],
@@ -123,34 +118,46 @@ class Ledger:
         with failures_explained(path):
             connection = _connect(path, only_read)
             try:
-                # Pages that are missing or damaged; not every index, which would be slow.
+                _check_schema(connection, path)
+                # Pages that are missing or damaged.
                 verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if verdict != "ok":
-                    raise sqlite3.DatabaseError(verdict)
+                    raise damaged(path, verdict)
                 if not only_read:
                     connection.execute("PRAGMA journal_mode = WAL")
                     # A crash of the machine may lose the last rows, never the order of them.
                     connection.execute("PRAGMA synchronous = NORMAL")
+                return cls(connection, path)
             except BaseException:
                 connection.close()
                 raise
-        return cls(connection, path)
 
     def close(self) -> None:
         """Close the file; whatever was not committed is dropped."""
         self._connection.close()
 
+    def is_in_place(self) -> bool:
+        """Return whether the file that is open is still the one that its path names."""
+        try:
+            return os.path.samestat(os.stat(self.path), self._file)
+        except OSError:
+            return False
+
     def identity(self) -> dict[str, Any]:
         """Return what the run was started with."""
-        with failures_explained(self.path):
-            row = self._connection.execute("SELECT value FROM meta WHERE key = 'identity'")
-            return json.loads(row.fetchone()[0])
+        with self._reading():
+            found = json.loads(self._meta("identity"))
+            _check_identity(found)
+            return found
 
     def created_at(self) -> float:
         """Return when the run was first started, in seconds since 1970."""
-        with failures_explained(self.path):
-            row = self._connection.execute("SELECT value FROM meta WHERE key = 'created_at'")
-            return json.loads(row.fetchone()[0])
+        with self._reading():
+            return _finite(json.loads(self._meta("created_at")))
+
+    def _meta(self, key: str) -> str:
+        rows = self._connection.execute("SELECT value FROM meta WHERE key = ?", [key])
+        return rows.fetchone()[0]
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Record finished shards in one transaction.
@@ -162,24 +169,41 @@ class Ledger:
         """
         now = time.time()
         rows = [
-            (*outcome.key, outcome.packed, outcome.seconds, outcome.worker, now)
+            (
+                _joined(outcome.key),
+                _sealed(outcome.key, outcome.packed or b""),
+                outcome.seconds,
+                outcome.worker,
+                now,
+            )
             for outcome in outcomes
         ]
         with self._transaction() as connection:
-            connection.executemany("INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT INTO shards VALUES (?, ?, ?, ?, ?)", rows)
 
     def finished(self) -> Iterator[tuple[Key, bytes, float]]:
         """Yield key, packed statistics and seconds of every shard, in the plan's order."""
-        query = "SELECT point, shard, statistics, seconds FROM shards ORDER BY point, shard"
-        with failures_explained(self.path):
-            for point, shard, packed, seconds in self._connection.execute(query):
-                yield (point, shard), packed, seconds
+        query = "SELECT key, statistics, seconds FROM shards ORDER BY key"
+        with self._reading():
+            for joined, sealed, seconds in self._connection.execute(query):
+                key = divmod(joined, 1 << _SHARD_BITS)
+                yield key, self._opened(key, sealed), _finite(seconds)
 
     def progress(self) -> dict[int, tuple[int, float]]:
         """Return the number of finished shards and their seconds, by point."""
-        query = "SELECT point, COUNT(*), SUM(seconds) FROM shards GROUP BY point"
-        with failures_explained(self.path):
-            return {row[0]: (row[1], row[2]) for row in self._connection.execute(query)}
+        query = f"SELECT key >> {_SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
+        with self._reading():
+            return {row[0]: (row[1], _finite(row[2])) for row in self._connection.execute(query)}
+
+    def _opened(self, key: Key, sealed: Any) -> bytes:
+        packed = bytes(sealed)[_CHECKSUM_LENGTH:]
+        if sealed != _sealed(key, packed):
+            point, shard = key
+            raise damaged(
+                self.path,
+                f"shard {shard} of the point in place {point + 1} does not match its checksum",
+            )
+        return packed
 
     def num_finished_since(self, moment: float) -> int:
         """Return how many shards finished after a moment.
@@ -190,8 +214,8 @@ class Ledger:
             In seconds since 1970.
         """
         query = "SELECT COUNT(*) FROM shards WHERE finished_at >= ?"
-        with failures_explained(self.path):
-            return self._connection.execute(query, [moment]).fetchone()[0]
+        with self._reading():
+            return int(self._connection.execute(query, [moment]).fetchone()[0])
 
     def start_session(self, executor: str, num_workers: int) -> int:
         """Record that a process starts to work on the run; return the session's number.
@@ -249,21 +273,41 @@ class Ledger:
     def sessions(self) -> list[dict[str, Any]]:
         """Return what is known of every session, oldest first."""
         names = ("started_at", "seconds", "executor", "num_workers", "ending")
-        with failures_explained(self.path):
+        with self._reading():
             rows = self._connection.execute(
                 f"SELECT {', '.join(names)} FROM sessions ORDER BY session"
             )
-            return [dict(zip(names, row, strict=True)) for row in rows]
+            return [
+                {
+                    "started_at": _finite(started_at),
+                    "seconds": _finite(seconds),
+                    "executor": str(executor),
+                    "num_workers": int(num_workers),
+                    "ending": str(ending),
+                }
+                for started_at, seconds, executor, num_workers, ending in rows
+            ]
 
     def estimates(self) -> dict[int, dict[str, Estimate]]:
         """Return the estimates recorded last, by point."""
         found: dict[int, dict[str, Estimate]] = {}
-        with failures_explained(self.path):
+        with self._reading():
             for point, name, *numbers in self._connection.execute("SELECT * FROM estimates"):
                 # SQLite keeps NaN as NULL.
-                value, stderr = (float("nan") if x is None else x for x in numbers)
-                found.setdefault(point, {})[name] = Estimate(value, stderr)
+                value, stderr = (math.nan if x is None else float(x) for x in numbers)
+                found.setdefault(point, {})[str(name)] = Estimate(value, stderr)
         return found
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Refuse rows that none of ours can be: of other types, missing, or not JSON."""
+        with failures_explained(self.path):
+            try:
+                yield
+            except RunError:
+                raise
+            except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
+                raise damaged(self.path, f"a row cannot be read ({error!r:.80})") from error
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -305,6 +349,8 @@ def check_file(path: Path, *, any_format: bool = False) -> None:
         with open(path, "rb") as file:
             header = file.read(100)
     except OSError as error:
+        if are_descriptors_used_up():
+            raise too_few_descriptors(path) from error
         raise RunError(f"cannot read {str(path)!r}: {error.strerror}.") from error
     if len(header) < 100 or not header.startswith(_MAGIC):
         raise RunError(
@@ -330,7 +376,7 @@ def _connect(path: Path, only_read: bool) -> sqlite3.Connection:
         return sqlite3.connect(f"{uri}?mode=rw", uri=True, isolation_level=None, timeout=30)
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, timeout=30)
     try:
-        connection.execute("SELECT 1 FROM meta").fetchone()
+        connection.execute("SELECT name FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
@@ -338,3 +384,45 @@ def _connect(path: Path, only_read: bool) -> sqlite3.Connection:
         # In a folder that cannot be written nobody writes, so nothing needs coordination.
         return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
     return connection
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse other tables, views and triggers: a view could compute for hours."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    found = dict(connection.execute("SELECT name, sql FROM sqlite_schema LIMIT 100"))
+    if found != _SCHEMA:
+        raise damaged(path, "its tables are not those of a ledger")
+
+
+def _check_identity(found: Any) -> None:
+    """Raise where a run's identity has not the form that `Experiment.identity` gives it."""
+    names = ("experiment", "version", "shard_function", "shard_code")
+    if not all(isinstance(found[name], str) for name in names):
+        raise TypeError("a name of the experiment is not text")
+    if not isinstance(found["seed"], int) or not isinstance(found["versions"], dict):
+        raise TypeError("the seed or the versions have another type")
+    if not isinstance(found["points"], list) or not found["points"]:
+        raise TypeError("there are no points")
+    for point in found["points"]:
+        sizes = (point["num_samples"], point["samples_per_shard"])
+        if not all(isinstance(size, int) and size >= 1 for size in sizes):
+            raise ValueError("a point has no samples")
+        if not isinstance(point["name"], str) or not isinstance(point["parameters"], dict):
+            raise TypeError("a point has no name or no parameters")
+
+
+def _joined(key: Key) -> int:
+    return (key[0] << _SHARD_BITS) + key[1]
+
+
+def _sealed(key: Key, packed: bytes) -> bytes:
+    """Return statistics behind a checksum of them and of the shard that they belong to."""
+    text = f"{key[0]} {key[1]} ".encode()
+    return hashlib.blake2b(text + packed, digest_size=_CHECKSUM_LENGTH).digest() + packed
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not finite")
+    return number

@@ -15,9 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cobayes.runs.failures import RunError
+from cobayes.runs.failures import RunError, explained
 
 LOCK_NAME = "lock.sqlite"
+_SCHEMA = "CREATE TABLE holder (description TEXT)"
 
 
 class FolderLock:
@@ -35,29 +36,49 @@ class FolderLock:
 
     def acquire(self) -> None:
         """Take the lock, or say who has it."""
-        # A short wait, because a look at the state of a run takes the lock for an instant.
-        connection = sqlite3.connect(self._path, timeout=0.5, isolation_level=None)
+        try:
+            # A short wait, because a look at the state of a run takes the lock for an instant.
+            connection = sqlite3.connect(self._path, timeout=0.5, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
         try:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("CREATE TABLE IF NOT EXISTS holder (description TEXT)")
+            if _schema_of(connection) is None:
+                connection.execute(_SCHEMA)
+            elif _schema_of(connection) != _SCHEMA:
+                raise self._damaged("its table is not that of a lock")
             connection.execute("DELETE FROM holder")
             connection.execute("INSERT INTO holder VALUES (?)", [json.dumps(_this_process())])
             connection.execute("COMMIT")
             # Nothing is written under it: whoever asks may still read the holder's name.
             connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             connection.close()
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise
-            raise RunError(
-                f"{_describe(self.holder())} is running in {str(self._path.parent)!r} already.",
-                "wait for it, stop it, or choose another folder; "
-                f"`cobayes runs {self._path.parent}` shows how far it is",
-            ) from error
+            raise self._explained(error) from error
         except BaseException:
             connection.close()
             raise
         self._connection = connection
+
+    def _explained(self, error: sqlite3.Error) -> RunError:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        folder = self._path.parent
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return RunError(
+                f"{_describe(self.holder())} is running in {str(folder)!r} already.",
+                "wait for it, stop it, or choose another folder; "
+                f"`cobayes runs {folder}` shows how far it is",
+            )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._damaged(str(error))
+        return explained(error, self._path)
+
+    def _damaged(self, what: str) -> RunError:
+        return RunError(
+            f"the lock file {str(self._path)!r} is damaged: {what}. It holds no results, and the "
+            "ledger beside it is not concerned.",
+            f"when no other process works in this folder, delete {LOCK_NAME} alone",
+        )
 
     def release(self) -> None:
         """Let the next run in."""
@@ -66,23 +87,38 @@ class FolderLock:
             self._connection = None
 
     def holder(self) -> dict[str, Any] | None:
-        """Return who holds the lock now, or None."""
+        """Return who holds the lock now, or None where nobody does or it cannot be known."""
         if not self._path.exists():
             return None
-        with contextlib.closing(_open_to_look(self._path)) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                    # A folder that cannot be written has no run in it.
-                    return None
-            else:
-                return None
-            try:
-                row = connection.execute("SELECT description FROM holder").fetchone()
-            except sqlite3.OperationalError:
-                row = None
-            return json.loads(row[0]) if row else {}
+        try:
+            with contextlib.closing(_open_to_look(self._path)) as connection:
+                return _holder(connection)
+        except sqlite3.Error:
+            # A folder that cannot be written, or a damaged lock file, has no run in it.
+            return None
+
+
+def _holder(connection: sqlite3.Connection) -> dict[str, Any] | None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+    else:
+        return None
+    try:
+        if _schema_of(connection) != _SCHEMA:
+            return {}
+        row = connection.execute("SELECT description FROM holder").fetchone()
+        found = json.loads(row[0]) if row else {}
+    except (sqlite3.OperationalError, ValueError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _schema_of(connection: sqlite3.Connection) -> str | None:
+    rows = connection.execute("SELECT sql FROM sqlite_schema LIMIT 2").fetchall()
+    return None if not rows else " ".join(str(sql) for (sql,) in rows)
 
 
 def _open_to_look(path: Path) -> sqlite3.Connection:
@@ -98,6 +134,6 @@ def _this_process() -> dict[str, Any]:
 
 
 def _describe(holder: dict[str, Any] | None) -> str:
-    if not holder:
+    if not holder or not {"pid", "host", "since"} <= holder.keys():
         return "another process"
     return "process {pid} on {host}, since {since},".format(**holder)

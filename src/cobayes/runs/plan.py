@@ -13,15 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from cobayes.errors import CobayesError
-from cobayes.runs.estimates import Estimate
-from cobayes.runs.seeds import shard_seed
-from cobayes.runs.statistics import Statistics, add
+from cobayes.runs.code import code_of, function_digest
+from cobayes.runs.statistics import Estimate, Statistics, add
 
 ShardFunction = Callable[[dict[str, Any], np.random.SeedSequence, int], Statistics]
 EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]]
@@ -58,8 +56,7 @@ class Point:
             value = getattr(self, attribute)
             if not isinstance(value, int | np.integer) or value < 1:
                 raise CobayesError(
-                    f"{attribute} of point {self.name!r} is {value!r}; "
-                    "expected a whole number of at least 1."
+                    f"{attribute} of point {self.name!r} is {value!r}; expected an integer >= 1."
                 )
             object.__setattr__(self, attribute, int(value))
         object.__setattr__(self, "parameters", _as_json(self.parameters, self.name))
@@ -106,8 +103,8 @@ class Experiment:
         ``f(left, right)``: joins the statistics of two runs of shards, always in the order of
         the shards. Sums them unless told otherwise.
     version
-        Change it when the shard function's meaning changes by code that it calls; a change of
-        its own code is noticed without.
+        Change it to start over where nothing in the code shows why. A change of the shard
+        function, of a module around it that it imports, or of cobayes is noticed without.
     """
 
     name: str
@@ -123,9 +120,7 @@ class Experiment:
         if not isinstance(self.name, str) or not self.name:
             raise CobayesError(f"the experiment is named {self.name!r}; expected a string.")
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise CobayesError(
-                f"the experiment's seed is {self.seed!r}; expected a whole number, not negative."
-            )
+            raise CobayesError(f"the experiment's seed is {self.seed!r}; expected an integer >= 0.")
         object.__setattr__(self, "seed", int(self.seed))
         if not self.points:
             raise CobayesError(f"the experiment {self.name!r} has no points.")
@@ -136,7 +131,7 @@ class Experiment:
                 f"two points of {self.name!r} are named {twice[0]!r}.",
                 "points with one name would draw the same random numbers",
             )
-        _code_of(self.shard)
+        code_of(self.shard)
 
     @property
     def num_shards(self) -> int:
@@ -171,7 +166,7 @@ class Experiment:
             "version": self.version,
             "seed": self.seed,
             "shard_function": self.shard.__qualname__,
-            "shard_code": _digest_of(_code_of(self.shard)),
+            "shard_code": function_digest(self.shard),
             "points": [
                 {
                     "name": point.name,
@@ -188,6 +183,32 @@ class Experiment:
             f"Experiment({self.name!r}: {len(self.points)} points, "
             f"{self.num_shards} shards, seed {self.seed})"
         )
+
+
+def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.SeedSequence:
+    """Return the seed sequence of one shard.
+
+    It is the child of ``SeedSequence(seed)`` whose spawn key is the SHA-256 of the two names,
+    followed by the shard's position. Python's own ``hash`` differs from process to process.
+
+    Parameters
+    ----------
+    seed
+        The seed of the whole experiment, an integer >= 0.
+    experiment, point
+        Names.
+    shard
+        Position of the shard within the point.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(shard_seed(7, "rates", "n = 3", 0))
+    """
+    # A length before each name: ("ab", "c") and ("a", "bc") must not collide.
+    text = "".join(f"{len(name)}:{name}" for name in (experiment, point))
+    digest = hashlib.sha256(text.encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.SeedSequence(seed, spawn_key=(*words, shard))
 
 
 def suggest_samples_per_shard(
@@ -243,34 +264,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not supported")
-
-
-def _code_of(function: Any) -> CodeType:
-    """Return the code of a plain or a compiled function, or explain what is wrong with it."""
-    code = getattr(getattr(function, "py_func", function), "__code__", None)
-    name = getattr(function, "__qualname__", type(function).__name__)
-    if not isinstance(code, CodeType) or "<lambda>" in name or "<locals>" in name:
-        raise CobayesError(
-            f"the shard function is {name}; expected a function defined at the top of a module.",
-            "workers import it by name; put what it depends on into the point's parameters",
-        )
-    return code
-
-
-def _digest_of(code: CodeType) -> str:
-    """Return a digest of what a function does; comments and line numbers do not count."""
-    parts: list[str] = []
-
-    def visit(code: CodeType) -> None:
-        parts.extend([code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)])
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                visit(constant)
-            elif isinstance(constant, frozenset):
-                # Its order differs from process to process.
-                parts.append(repr(sorted(map(repr, constant))))
-            else:
-                parts.append(repr(constant))
-
-    visit(code)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from cobayes.errors import CobayesError
-from cobayes.runs.estimates import Estimate
 from cobayes.runs.failures import RunError
 from cobayes.runs.ledger import LEDGER_NAME, Ledger
 from cobayes.runs.lock import FolderLock
+from cobayes.runs.statistics import Estimate
 
 
 @dataclass(frozen=True)

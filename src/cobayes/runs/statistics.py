@@ -1,4 +1,4 @@
-"""Sufficient statistics: checking, packing into bytes without loss, and adding up.
+"""Sufficient statistics: packing into bytes without loss, adding up, and estimates from them.
 
 A shard's statistics are a flat mapping of names to numbers and small arrays. Packed, they are
 a checksum, a line of JSON (names, types, shapes) and the raw bytes, so every float comes back
@@ -8,8 +8,10 @@ with the same bits.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -72,15 +74,22 @@ def unpack(packed: bytes) -> dict[str, Any]:
     header, _, data = body.partition(b"\n")
     statistics: dict[str, Any] = {}
     offset = 0
-    for name, kind, *rest in json.loads(header):
-        if kind == "int":
-            statistics[name] = rest[0]
-            continue
-        dtype, shape = np.dtype(rest[0]), tuple(rest[1])
-        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(data[offset : offset + size], dtype=dtype).reshape(shape)
-        statistics[name] = array.copy() if kind == "array" else array[()]
-        offset += size
+    try:
+        for name, kind, *rest in json.loads(header):
+            if kind == "int":
+                statistics[str(name)] = int(rest[0])
+                continue
+            dtype, shape = np.dtype(str(rest[0])), tuple(map(int, rest[1]))
+            if dtype.kind not in _ARRAY_KINDS or min(shape, default=0) < 0:
+                raise ValueError(f"an array of type {dtype} and shape {shape}")
+            size = dtype.itemsize * math.prod(shape)
+            array = np.frombuffer(data[offset : offset + size], dtype=dtype).reshape(shape)
+            statistics[str(name)] = array.copy() if kind == "array" else array[()]
+            offset += size
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise CobayesError(f"the stored statistics cannot be read: {error}.") from error
+    if offset != len(data):
+        raise CobayesError(f"{len(data) - offset} bytes follow the stored statistics.")
     return statistics
 
 
@@ -108,6 +117,74 @@ def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
     """
     _check_same_names(left, right)
     return {name: np.concatenate([left[name], right[name]]) for name in left}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its standard error.
+
+    Parameters
+    ----------
+    value
+        The estimate; NaN where there are no samples yet.
+    stderr
+        Its standard error; NaN where it is not known.
+    """
+
+    value: float
+    stderr: float = math.nan
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.stderr) or self.stderr <= 0:
+            return f"{self.value:.6g}"
+        # Two digits of the uncertainty, and as many decimals of the value.
+        exponent = math.floor(math.log10(self.stderr))
+        decimals = 1 - exponent
+        if 0 <= decimals <= 10:
+            return f"{self.value:.{decimals}f} ± {self.stderr:.{decimals}f}"
+        return f"{self.value:.6g} ± {self.stderr:.1e}"
+
+
+def mean_estimate(count: float, total: float, total_of_squares: float) -> Estimate:
+    """Estimate a mean from the number of samples, their sum and the sum of their squares.
+
+    Parameters
+    ----------
+    count
+        Number of samples.
+    total
+        Their sum.
+    total_of_squares
+        The sum of their squares.
+    """
+    count, total, total_of_squares = float(count), float(total), float(total_of_squares)
+    if count == 0:
+        return Estimate(math.nan)
+    mean = total / count
+    if count == 1:
+        return Estimate(mean)
+    variance = max(0.0, total_of_squares - count * mean * mean) / (count - 1)
+    return Estimate(mean, math.sqrt(variance / count))
+
+
+def proportion_estimate(successes: float, trials: float) -> Estimate:
+    """Estimate a probability from counts.
+
+    The standard error adds two successes and two failures (Agresti and Coull), so that it
+    is never zero: a proportion of one in a finite sample is not certain.
+
+    Parameters
+    ----------
+    successes
+        How often it happened.
+    trials
+        How often it could have.
+    """
+    successes, trials = float(successes), float(trials)
+    if trials == 0:
+        return Estimate(math.nan)
+    adjusted = (successes + 2) / (trials + 4)
+    return Estimate(successes / trials, math.sqrt(adjusted * (1 - adjusted) / (trials + 4)))
 
 
 def _widened(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.distributions import SUM_SLACK
+from cobayes._input.distributions import SUM_SLACK
 from cobayes.errors import CobayesError
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import freeze
 from cobayes.errors import CobayesError, import_optional
-from cobayes.freezing import freeze
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,17 +7,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import aligned
+from cobayes._input.labels import make_labels
+from cobayes._input.tables import as_floats, require_positive, unpack
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.threads import map_chunks
-from cobayes.distributions import aligned
 from cobayes.errors import CobayesError, ConvergenceError
-from cobayes.labels import make_labels
 from cobayes.model import MatrixLike
 from cobayes.scaling.assembly import assemble
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.solver import Solution, entry_spread, solve
-from cobayes.tables import as_floats, require_positive, unpack
-from cobayes.validation import number_between, whole_number
 
 Array = NDArray[np.float64]
 

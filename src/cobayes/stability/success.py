@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError, CobayesWarning
 from cobayes.model import MatrixLike
 from cobayes.stability.blocks import root_seed
@@ -17,7 +18,6 @@ from cobayes.stability.coupling import coupled_agents, run_coupling
 from cobayes.stability.results import SuccessRate
 from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
 from cobayes.stability.validation import as_rule, at_least_one, log_prior, require_same_world
-from cobayes.validation import number_between
 
 Method = Literal["lessons", "coupling"]
 
@@ -89,7 +89,7 @@ def success_rate(
         number_between(precision, "precision", 0.0, 1.0)
     at_least_one(max_sequences, "max_sequences")
     at_least_one(max_rounds, "max_rounds")
-    if method not in ("lessons", "coupling"):
+    if not isinstance(method, str) or method not in ("lessons", "coupling"):
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
     prepare = _lessons if method == "lessons" else _coupled
     run = prepare(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.simulation import simulate
 from cobayes.rules import Rule
 from cobayes.theory.rule_checks import checked_rule
-from cobayes.validation import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import rounds_dataset
 from cobayes.errors import import_optional, unteachable
 from cobayes.model import Model
-from cobayes.round_tables import rounds_dataset
 
 if TYPE_CHECKING:
     import pandas as pd

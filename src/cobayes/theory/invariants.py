@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import require_teachable
 from cobayes.theory.measure_rounds import most_rounds
 from cobayes.theory.measures import AtomicMeasure
-from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

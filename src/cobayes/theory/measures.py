@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.rules import Rule
 from cobayes.theory.expectations import expectation
@@ -21,7 +22,6 @@ from cobayes.theory.measure_checks import checked_beliefs, checked_weights, join
 from cobayes.theory.measure_rounds import split_atoms
 from cobayes.theory.measure_thinning import heaviest, merge_equal
 from cobayes.theory.rule_checks import checked_rule
-from cobayes.validation import number_between, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.worlds.base import World, require_discount, require_reward
 from cobayes.worlds.moves import FOUR_MOVES, PAPER_MOVES, Square, read_moves, read_slip
 
 Array = NDArray[np.float64]
+
+MOST_SQUARES = 1_000_000
+# Measured with four moves and two goals: states, their positions, outcomes, distances, values.
+BYTES_PER_SQUARE = 700
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -76,6 +80,7 @@ class GridWorld(World):
         set_field = object.__setattr__
         set_field(self, "width", _size(width, "width"))
         set_field(self, "height", _size(height, "height"))
+        _require_room(self.width, self.height)
         set_field(self, "walls", frozenset(self._square(wall, "a wall") for wall in walls))
         set_field(self, "start", self._free_square(start, "the start"))
         set_field(self, "goal_items", self._goals(goals))
@@ -275,6 +280,10 @@ class GridWorld(World):
             "reward": self.reward,
         }
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make the same board again."""
+        return self.to_dict()
+
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> GridWorld:
         """Undo `to_dict`."""
@@ -350,6 +359,18 @@ def _named(squares: list[Any]) -> list[tuple[str, Any]]:
     if len(squares) <= len(ascii_uppercase):
         return list(zip(ascii_uppercase, squares, strict=False))
     return [(f"G{position}", square) for position, square in enumerate(squares, 1)]
+
+
+def _require_room(width: int, height: int) -> None:
+    """Raise an error where a board is too large to be worked out."""
+    squares = width * height
+    if squares > MOST_SQUARES:
+        memory = squares * BYTES_PER_SQUARE / 1e9
+        raise CobayesError(
+            f"a board of {width} by {height} has {squares:,} squares and would take about "
+            f"{memory:,.0f} GB of memory; expected at most {MOST_SQUARES:,} squares.",
+            "make the board smaller, or let one square stand for several.",
+        )
 
 
 def _size(value: Any, name: str) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position
 from cobayes.rules import Rule
 from cobayes.worlds.agents import Moves, RuleName, WorldLearner, WorldTeacher
 from cobayes.worlds.base import World
@@ -117,8 +117,8 @@ def measure_legibility(
             steps.append(walk.num_steps)
         scores.append(walk.legibility)
     return Legibility(
-        teacher.rules.kind.name,
-        learner.rules.kind.name,
+        teacher.rule.name,
+        learner.rule.name,
         certainty,
         *_mean(rounds),
         num_walks - len(rounds),

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.labels import is_position, shorten
 from cobayes.errors import CobayesError
-from cobayes.labels import is_position, shorten
 
 Square = tuple[int, int]
 

@@ -1,0 +1,119 @@
+"""From what users hold (arrays, DataFrames, DataArrays) to positive float64 and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError
+
+
+def unpack(matrix: Any) -> tuple[Any, Any, Any]:
+    """Separate values from the labels that a table brings along."""
+    held = getattr(matrix, "model", matrix)  # an example holds a model
+    if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
+        return held.matrix, held.data, held.hypotheses
+    if hasattr(matrix, "columns") and hasattr(matrix, "index"):
+        return matrix.to_numpy(), list(matrix.index), list(matrix.columns)
+    if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
+        if len(matrix.dims) != 2:
+            raise CobayesError(
+                f"the DataArray has dimensions {tuple(matrix.dims)}; expected two, "
+                "data by hypotheses."
+            )
+        if tuple(matrix.dims) == ("hypothesis", "datum"):
+            matrix = matrix.transpose()  # our own names say which is which
+        own = [
+            list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
+        ]
+        return matrix.values, own[0], own[1]
+    return matrix, None, None
+
+
+def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
+    """Return values as float64 in C order, or say why they are not numbers.
+
+    Parameters
+    ----------
+    values
+        Anything that NumPy takes. Masked, complex and text entries are refused.
+    copy
+        Whether the result must not share memory with the values.
+    name
+        What to call the values in an error message.
+    """
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        raise CobayesError(
+            f"the {name} has masked entries, which stand for missing values.",
+            "fill them in, or drop them.",
+        )
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"the entries are of type {raw.dtype}")
+        if copy:
+            return np.array(raw, dtype=np.float64, order="C")
+        return np.ascontiguousarray(raw, dtype=np.float64)
+    except OverflowError:
+        raise CobayesError(
+            f"the {name} has a number beyond 1.8e308, the largest that a float64 holds.",
+            "rescale it.",
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise CobayesError(
+            f"the {name} cannot be read as numbers: {error}.",
+            "every row needs the same number of entries, each of them a number.",
+        ) from error
+
+
+def as_float_matrix(values: Any) -> NDArray[np.float64]:
+    """Return a copy as a float64 matrix with at least one row and one column."""
+    array = as_floats(values, copy=True)
+    if array.ndim != 2:
+        raise CobayesError(
+            f"the matrix has {array.ndim} dimension(s); expected two, data by hypotheses."
+        )
+    if array.size == 0:
+        raise CobayesError(
+            f"the matrix is empty (shape {array.shape}).", "give at least one row and one column."
+        )
+    return array
+
+
+def require_positive(
+    array: NDArray[np.float64],
+    data: tuple[str, ...],
+    hypotheses: tuple[str, ...],
+    *,
+    zeros_allowed: bool = False,
+) -> None:
+    """Raise an error that names the first cell that is not a positive finite number."""
+    # Two reductions need no temporary array; NaN spreads through both.
+    low, high = array.min(), array.max()
+    if (low > 0.0 or (zeros_allowed and low == 0.0)) and high < np.inf:
+        return
+    bad = ~np.isfinite(array) | (array < 0.0)
+    if not bad.any():
+        bad = array == 0.0
+    row, column = np.argwhere(bad)[0]
+    value = array[row, column]
+    place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
+    if np.isnan(value):
+        raise CobayesError(
+            f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
+        )
+    if np.isinf(value):
+        raise CobayesError(
+            f"the matrix has an infinity {place}; entries must be finite.", "rescale the matrix."
+        )
+    if value < 0.0:
+        raise CobayesError(
+            f"the matrix has a negative entry, {value:g}, {place}; entries must be positive.",
+            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
+        )
+    raise CobayesError(
+        f"the matrix has a zero {place}; SCBI needs positive entries.",
+        "smooth it with cobayes.smooth(matrix, 1e-6), or drop the hypothesis.",
+    )

@@ -1,0 +1,53 @@
+"""Checks of single arguments, so that every function words them alike."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from cobayes._input.labels import is_position
+from cobayes.errors import CobayesError
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    """Return an integer of at least `least`, or raise an error that names it."""
+    if not is_position(value) or value < least:
+        raise CobayesError(f"{name} is {value!r}; expected an integer >= {least}.")
+    return int(value)
+
+
+def number_between(
+    value: Any, name: str, low: float, high: float, *, closed: str = "", hint: str | None = None
+) -> float:
+    """Return a number between two bounds, or raise an error that names it.
+
+    Parameters
+    ----------
+    value, name
+        What was given, and as what.
+    low, high
+        The bounds.
+    closed
+        Which of the bounds are allowed themselves: "", "low", "high" or "both".
+    hint
+        What to do.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else float("nan")
+    except OverflowError:  # integers and fractions have no limit
+        number = float("nan")  # every bound is a float64, so that it lies outside
+    above = number > low or (closed in ("low", "both") and number == low)
+    below = number < high or (closed in ("high", "both") and number == high)
+    if not (above and below):
+        words = {"": "strictly between", "both": "between"}.get(closed, "between")
+        allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
+        raise CobayesError(
+            f"{name} is {value!r}; expected a number {words} {low:g} and {high:g}{allowed}.", hint
+        )
+    return number
+
+
+def positive_number(value: Any, name: str) -> float:
+    """Return a positive finite number, or raise an error that names it."""
+    return number_between(value, name, 0.0, float("inf"))

@@ -1,0 +1,117 @@
+"""What users get: labelled tables, results that cannot change, files written whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+Array = NDArray[np.float64]
+
+
+def freeze(result: Any) -> None:
+    """Make the arrays of a frozen dataclass read-only, like its attributes."""
+    for field in fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+
+
+def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:
+    """Return beliefs as a DataFrame with one row per round and one column per name.
+
+    Parameters
+    ----------
+    beliefs
+        Shape (k + 1, m); the first row is the prior.
+    names
+        The m column labels.
+    """
+    pandas = import_optional("pandas", "labels", "a DataFrame")
+    return pandas.DataFrame(
+        beliefs,
+        index=pandas.RangeIndex(len(beliefs), name="round"),
+        columns=list(names),
+    )
+
+
+def rounds_dataset(
+    values: Mapping[str, Array],
+    believed: str,
+    names: Sequence[str],
+    attributes: Mapping[str, object],
+    events: Mapping[str, Sequence[str]] | None = None,
+) -> xr.Dataset:
+    """Return quantities that are known after each round as a labelled Dataset.
+
+    Parameters
+    ----------
+    values
+        At least one array of shape (k + 1, m), by name.
+    believed
+        Name of the second dimension: "hypothesis" or "goal".
+    names
+        The m labels along it.
+    attributes
+        Attributes of the Dataset.
+    events
+        What happened before each row: k + 1 texts for every name.
+    """
+    xarray = import_optional("xarray", "labels", "a Dataset")
+    num_rows = len(next(iter(values.values())))
+    columns = {name: (("round", believed), numbers) for name, numbers in values.items()}
+    texts = {name: (("round",), listed) for name, listed in (events or {}).items()}
+    return xarray.Dataset(
+        columns | texts,
+        coords={"round": np.arange(num_rows), believed: list(names)},
+        attrs=attributes,
+    )
+
+
+@contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
+    """Write a file so that an interruption leaves the old file or the new one, never a part.
+
+    The block writes a new file of the given name beside the target, which it then replaces. The
+    new file has ordinary permissions, not the private ones of a temporary file.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+    """
+    target = Path(path)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        yield unfinished
+        os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole; see `replaced`.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+    text
+        Its content, written as UTF-8.
+    """
+    with replaced(path) as unfinished, unfinished.open("x", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,71 @@
+"""Distributions as users give them: one or many, with or without labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import cobayes as cb
+
+SMALL = [[0.3, 0.3], [0.1, 0.3], [0.2, 0.5]]
+MODEL = cb.Model(SMALL)
+
+
+def test_distributions_are_validated_and_rounded_ones_renormalised():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    np.testing.assert_array_equal(model.distribution(), [0.5, 0.5])
+    np.testing.assert_allclose(model.distribution([0.4999, 0.5]).sum(), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(model.distribution({"y": 0.25, "x": 0.75}), [0.75, 0.25])
+    series = pd.Series([0.25, 0.75], index=["y", "x"])
+    np.testing.assert_array_equal(model.distribution(series), [0.75, 0.25])
+    np.testing.assert_array_equal(
+        model.distribution([0.2, 0.3, 0.5], over="datum"), [0.2, 0.3, 0.5]
+    )
+    with pytest.raises(cb.CobayesError, match=r"sums to 0\.9, not to 1"):
+        model.distribution([0.4, 0.5])
+    with pytest.raises(cb.CobayesError, match="no hypothesis called 'z'"):
+        model.distribution({"x": 0.5, "y": 0.4, "z": 0.1})
+    with pytest.raises(cb.CobayesError, match="cannot be read as numbers"):
+        model.distribution(["a", "b"])
+
+
+def test_priors_with_labels_are_put_in_order():
+    model = cb.Model(SMALL, list("abc"), ["x", "y"])
+    prior = xr.DataArray([0.25, 0.75], dims="h", coords={"h": ["y", "x"]})
+    np.testing.assert_array_equal(model.distribution(prior), [0.75, 0.25])
+    plain = xr.DataArray([0.25, 0.75], dims="h")
+    np.testing.assert_array_equal(model.distribution(plain), [0.25, 0.75])
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (np.array([0.5 + 1j, 0.5]), "complex128"),
+        ([0.5 + 0j, 0.5], "complex"),
+        (np.ma.masked_array([0.5, 0.5], [False, True]), "the prior has masked entries"),
+        ([10**400, 1], r"the prior has a number beyond 1\.8e308"),
+        ([np.nan, 0.5], "the prior is nan at hypothesis '0'"),
+        ([0.5, np.inf], "the prior is inf at hypothesis '1'"),
+        ([1.5, -0.5], r"the prior is -0\.5 at hypothesis '1'"),
+        ([[0.5, 0.5]], r"the prior has shape \(1, 2\)"),
+        (b"ab", "cannot be read as numbers"),
+        ([None, 1.0], "cannot be read as numbers|is nan"),
+    ],
+)
+def test_what_is_no_distribution_is_an_error_that_names_the_place(prior, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        MODEL.distribution(prior)
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.Learner(cb.SCBI(MODEL), prior)
+
+
+def test_a_batch_is_checked_and_renormalised_row_by_row():
+    batch = MODEL.distribution([[0.5, 0.5], [0.25, 0.7501]], batch=True)
+    np.testing.assert_array_equal(batch[0], [0.5, 0.5])
+    np.testing.assert_array_equal(batch[1], MODEL.distribution([0.25, 0.7501]))
+    with pytest.raises(cb.CobayesError, match=r"number 1 is -0\.5 at hypothesis '0'"):
+        MODEL.distribution([[0.5, 0.5], [-0.5, 1.5]], batch=True)
+    with pytest.raises(cb.CobayesError, match=r"number 1 sums to 0\.7, not to 1"):
+        MODEL.distribution([[0.5, 0.5], [0.2, 0.5]], batch=True)
+    with pytest.raises(cb.CobayesError, match="shape"):
+        MODEL.distribution([[0.5, 0.5]])

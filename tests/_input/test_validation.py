@@ -1,0 +1,31 @@
+"""Checks of single arguments."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cobayes._input.validation import number_between, whole_number
+from cobayes.errors import CobayesError
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), Fraction(10**400), float("nan"), "x", True])
+def test_a_number_out_of_bounds_is_an_error_however_large(value):
+    with pytest.raises(CobayesError, match="expected a number strictly between 0 and 1"):
+        number_between(value, "epsilon", 0.0, 1.0)
+
+
+def test_bounds_are_allowed_where_they_are_closed():
+    assert number_between(1, "level", 0.0, 1.0, closed="high") == 1.0
+    with pytest.raises(CobayesError, match=r"between 0 and 1 \(1 allowed\)"):
+        number_between(0, "level", 0.0, 1.0, closed="high")
+
+
+@pytest.mark.parametrize("value", [1.0, "3", True, None, 0])
+def test_counts_are_integers_of_at_least_the_smallest_allowed(value):
+    with pytest.raises(CobayesError, match="expected an integer >= 1"):
+        whole_number(value, "num_rounds", 1)
+
+
+def test_numpy_integers_are_counts():
+    assert whole_number(np.int64(3), "num_rounds", 1) == 3
