@@ -65,18 +65,20 @@ class Response:
 
     def log_row(self, datum: int) -> Array:
         """Return log-likelihoods of one datum, (m,), exact where likelihoods underflow."""
-        logs = np.log(self.matrix[datum])
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix[datum])
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
 
     @property
     def log_likelihood(self) -> Array:
         """Logarithms of the likelihood matrix, (n, m)."""
-        logs = np.log(self.matrix)
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix)
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
 
 
 class Rule(ABC):
@@ -259,11 +261,33 @@ class Rule(ABC):
         row = self.model.datum_index(datum)
         logs = self.log_beliefs(belief)
         if logs.ndim == 1:
-            return np.exp(add_evidence(logs, self.respond(logs).log_row(row)))
+            return np.exp(self.observe(logs, self.respond(logs), row))
         return np.exp(self._responses(logs).observe(np.full(len(logs), row)).log_beliefs)
 
+    def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
+        """Return the log-posterior after a datum, or raise an error that says it is impossible.
+
+        Parameters
+        ----------
+        log_belief
+            Normalised; minus infinity for a hypothesis that is ruled out.
+        response
+            This rule's answer to that belief.
+        datum
+            The position of the datum.
+        """
+        posterior = add_evidence(log_belief, response.log_row(datum))
+        if np.isnan(posterior[0]):
+            raise CobayesError(
+                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
+                "believed, so the belief cannot be updated.",
+                "show a datum that some believed hypothesis allows, or start from a prior that "
+                "allows this one.",
+            )
+        return posterior
+
     def posteriors(self, belief: ArrayLike) -> Array:
-        """Return the posteriors after every possible datum: (n, m), rows sum to one.
+        """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
 
         Parameters
         ----------
@@ -358,16 +382,18 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     log_belief
         Shape (m,); minus infinity where a hypothesis is ruled out.
     log_likelihood
-        One row (m,) or all of them (n, m).
+        One row (m,) or all of them (n, m). A row that excludes all that is believed gives NaN.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
-    return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
+    with np.errstate(invalid="ignore"):  # minus infinity everywhere: NaN
+        return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
 
 
 def log_posterior(log_belief: Array, likelihood: Array) -> Array:
     """Return log Bayes from a likelihood; see `add_evidence`."""
-    return add_evidence(log_belief, np.log(likelihood))
+    with np.errstate(divide="ignore"):
+        return add_evidence(log_belief, np.log(likelihood))
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:

@@ -46,6 +46,6 @@ class BI(Rule):
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return compiled answers to beliefs; see `Rule.workspace`."""
         matrix = self._response.matrix
-        if matrix.max() / matrix.min() > WIDEST_SPREAD:
+        if not matrix.max() <= WIDEST_SPREAD * matrix.min():
             return None
         return CompiledResponses.starting(beliefs, matrix)

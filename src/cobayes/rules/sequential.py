@@ -17,9 +17,16 @@ from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
 from cobayes.rules.kernels import scale_many
 from cobayes.rules.responses import CompiledResponses
 from cobayes.scaling import small
+from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import MAX_NEWTON_STEPS, entry_spread, is_nearly_blocks, solve
+from cobayes.scaling.solver import (
+    MAX_NEWTON_STEPS,
+    entry_spread,
+    is_nearly_blocks,
+    solve,
+    solve_components,
+)
 
 Array = NDArray[np.float64]
 
@@ -33,7 +40,8 @@ class SCBI(Rule):
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
     ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
     takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
-    nothing.
+    nothing. Where zeros make the sums impossible, the limit of alternating normalisation takes
+    their place; see `scaling_blocks`.
 
     Parameters
     ----------
@@ -65,6 +73,8 @@ class SCBI(Rule):
         self.balanced = balance(self.model.matrix)[0]
         self._spread = entry_spread(self.balanced)
         self._row_sums = np.ones(self.model.num_data)
+        has_zeros = self.balanced.min() == 0.0
+        self._pattern = pattern_workspace(self.balanced > 0.0) if has_zeros else None
 
     @cached_property
     def _is_nearly_blocks(self) -> bool:
@@ -107,18 +117,34 @@ class SCBI(Rule):
         factors, rate = None, np.nan
         # A memory of another size comes from a damaged file: begin afresh.
         expected = (matrix.shape[1] + 1,)
-        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
-            factors, rate = memory[:-1], float(memory[-1])
-        solution = solve(
-            matrix,
-            self._row_sums,
-            matrix.shape[0] * np.exp(log_belief),
-            tolerance=self.tolerance,
-            max_iterations=MAX_ITERATIONS,
-            spread=self._spread,
-            factors=factors,
-            rate=rate,
-        )
+        if memory is not None and memory.shape == expected:
+            kept = memory[:-1]
+            # Hypotheses without a component had the factor zero.
+            factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
+        column_sums = matrix.shape[0] * np.exp(log_belief)
+        if self._pattern is None:
+            solution = solve(
+                matrix,
+                self._row_sums,
+                column_sums,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                spread=self._spread,
+                factors=factors,
+                rate=rate,
+            )
+        else:
+            blocks = fresh_workspace(self._pattern)
+            count = find_blocks(blocks, self._row_sums, column_sums)
+            matrix, solution = solve_components(
+                matrix,
+                self._row_sums,
+                blocks,
+                count,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                factors=factors,
+            )
         if not solution.error <= self.tolerance:
             raise ConvergenceError(
                 "the scaling of the matrix to the belief did not converge to "
@@ -140,7 +166,7 @@ class SCBI(Rule):
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
-        if self.balanced.max() / self.balanced.min() > WIDEST_SPREAD:
+        if self._pattern is not None or self.balanced.max() / self.balanced.min() > WIDEST_SPREAD:
             return None
         m = self.model.num_hypotheses
         probes = None
