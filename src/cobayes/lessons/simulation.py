@@ -216,7 +216,7 @@ def _validated(
     for found in (rule, learner):
         if found.task is not found.model:
             raise CobayesError(
-                f"simulate takes rules with one matrix; {found.task!r} changes from round to round.",
+                f"simulate takes rules with one matrix; that of {found.task!r} changes.",
                 "use run_lesson for tasks.",
             )
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
