@@ -30,6 +30,7 @@ class FriendlyGroup(TyperGroup):
         given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
         options["standalone_mode"] = False
         streams.never_fail_to_encode()
+        streams.show_notices()
         with warnings.catch_warnings():
             _show_warnings_in_one_line()
             try:

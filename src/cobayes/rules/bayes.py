@@ -7,8 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.scaling.problem import balance
 
 
 class BI(Rule):
@@ -31,6 +33,21 @@ class BI(Rule):
         likelihood = self.model.normalized()
         likelihood.flags.writeable = False
         self._response = Response(likelihood)
+        if ((likelihood == 0.0) & (self.model.matrix > 0.0)).any():
+            # Likelihoods below 1e-308: in factors, whose logarithms are exact.
+            balanced, rows, _ = balance(self.model.matrix)
+            row_factors = np.broadcast_to(rows, len(balanced))
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                column_factors = 1.0 / (row_factors[:, None] * balanced).sum(axis=0)
+            if (
+                not (np.isfinite(row_factors) & (row_factors > 0.0)).all()
+                or not (np.isfinite(column_factors) & (column_factors > 0.0)).all()
+            ):
+                raise CobayesError(
+                    "some likelihoods are too small for floating point.",
+                    "make the smallest entries of the matrix larger, or replace them by zeros.",
+                )
+            self._response = Response(balanced, row_factors, column_factors)
 
     def respond(
         self,

@@ -18,11 +18,9 @@ import numpy as np
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
+from cobayes.scaling.stopping import LOOSEST as LOOSEST
 
 LANES = 64
-# Looser tolerances than this save next to nothing, and would leave estimates of the error, which
-# may be several times too small, as large as what was asked for.
-LOOSEST = 1e-9
 
 
 @compiled(fastmath={"contract"})
