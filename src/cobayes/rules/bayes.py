@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
+from cobayes.rules.responses import CompiledResponses
 from cobayes.scaling.problem import balance
 
 
@@ -27,6 +29,7 @@ class BI(Rule):
     """
 
     name: ClassVar[str] = "BI"
+    depends_on_belief: ClassVar[bool] = False
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix)
@@ -39,10 +42,8 @@ class BI(Rule):
             row_factors = np.broadcast_to(rows, len(balanced))
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 column_factors = 1.0 / (row_factors[:, None] * balanced).sum(axis=0)
-            if (
-                not (np.isfinite(row_factors) & (row_factors > 0.0)).all()
-                or not (np.isfinite(column_factors) & (column_factors > 0.0)).all()
-            ):
+            factors = np.append(row_factors, column_factors)
+            if not ((factors > 0.0) & (factors < np.inf)).all():
                 raise CobayesError(
                     "some likelihoods are too small for floating point.",
                     "make the smallest entries of the matrix larger, or replace them by zeros.",
@@ -56,3 +57,13 @@ class BI(Rule):
     ) -> Response:
         """Return the same likelihood whatever the belief."""
         return self._response
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
+        """Return compiled answers to beliefs; see `Rule.workspace`."""
+        matrix = self._response.matrix
+        if (
+            self._response.row_factors is not None
+            or not matrix.max() <= WIDEST_SPREAD * matrix.min()
+        ):
+            return None
+        return CompiledResponses.starting(beliefs, matrix)
