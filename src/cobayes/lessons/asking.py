@@ -86,7 +86,8 @@ def ask_questions(
         shares = answers[:, hypothesis] * belongs.T[chosen]
         sums = np.cumsum(shares, axis=1)
         uniforms = rng.random(num_lessons) * sums[:, -1]
-        data = np.minimum((uniforms[:, None] >= sums).sum(axis=1), model.num_data - 1)
+        last = model.num_data - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
+        data = np.minimum((uniforms[:, None] >= sums).sum(axis=1), last)
         log_beliefs = add_evidence(log_beliefs, logs[data])
         found[:, k] = np.exp(log_beliefs[:, hypothesis])
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes.errors import CobayesError, import_optional
+from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.asking import ask_questions
 from cobayes.lessons.ensemble import RoundsNeeded
-from cobayes.lessons.planning import MOST_NODES, Node, Search, plan_lesson
+from cobayes.lessons.lesson import Lesson, run_lesson
+from cobayes.lessons.planning import Node, Search, SearchTooLargeError, plan_lesson
 from cobayes.lessons.simulation import simulate
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules import BI, SCBI, Rule
@@ -38,6 +40,9 @@ TEACHERS = {
     "active": "no teacher: the learner asks the most informative question",
 }
 """The ways of choosing data that are compared, in the order of the table."""
+
+MOST_BELIEFS = 5_000
+"""The search for the optimal lesson gives up after so many beliefs, a few seconds of work."""
 
 DRAWN = ("random", "truthful", "literal", "SCBI")
 
@@ -182,7 +187,7 @@ def compare_teachers(
     questions: Sequence[Any] | None = None,
     rng: Any = None,
 ) -> TeacherComparison:
-    """Compare ways of choosing data: how soon is a learner sure of the truth?
+    """Compare ways of choosing data by how soon a learner is sure of the truth.
 
     Parameters
     ----------
@@ -194,7 +199,8 @@ def compare_teachers(
         "all", or some of: "random", "truthful" (random among the data that speak for the
         hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest" (SCBI's likeliest
         datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest rounds possible
-        for this learner, found by an exact search while the tree is small), "active" (the learner
+        for this learner, by an exact search; "<=k" where the tree is too large to prove that k
+        rounds are the fewest), "active" (the learner
         asks the most informative question and nature answers; needs `questions`).
     learners
         Rules, or their classes; plain Bayes and SCBI by default.
@@ -273,17 +279,8 @@ class _One:
         if teacher == "optimal":
             return self._optimal()
         if teacher == "greedy":
-            rule = self.learner if self.learner.task is self.task else BI(self.task)
-            lesson = plan_lesson(
-                rule,
-                self.hypothesis,
-                self.num_rounds,
-                learner_rule=self.learner,
-                prior=self.prior,
-            )
+            lesson = self._greedy()
         else:
-            from cobayes.lessons import Learner, Teacher, run_lesson
-
             agent = Teacher(SCBI(self.task), self.hypothesis, self.prior, 0, "likeliest")
             lesson = run_lesson(agent, Learner(self.learner, self.prior), self.num_rounds)
         return self._result(teacher, lesson.beliefs[None, :, self.hypothesis])
@@ -304,27 +301,36 @@ class _One:
         return TeacherResult(teacher, self.learner.name, found.mean(), found.rounds_needed)
 
     def _optimal(self) -> TeacherResult:
-        """Search deeper and deeper until some sequence makes the learner sure."""
-        search = Search(self.task, self.learner, self.hypothesis)
-        start = self.learner.log_belief(self.prior)
-        node = Node(self.task.start, self.learner.task.start, start)
-        beliefs = [float(np.exp(start[self.hypothesis]))]
-        wanted = np.log(self.level) - np.log1p(-self.level)
+        """Begin with the greedy lesson, and look for shorter ones until there are none."""
+        greedy = self._greedy()
+        needed = np.flatnonzero(greedy.beliefs[:, self.hypothesis] >= self.level)
+        rounds = int(needed[0]) if len(needed) else self.num_rounds + 1
+        data = tuple(greedy.data[:rounds].tolist())
+        search = Search(self.task, self.learner, self.hypothesis, MOST_BELIEFS)
+        start = Node(self.task.start, self.learner.task.start, self.learner.log_belief(self.prior))
+        wanted = float(np.log(self.level) - np.log1p(-self.level))
         note = ""
-        for depth in range(1, self.num_rounds + 1):
-            try:
-                odds, _ = search.best(node, depth)
-            except CobayesError:
-                note = f">{depth - 1}, more than {MOST_NODES:,} beliefs"
-                break
-            beliefs.append(float(1.0 / (1.0 + np.exp(-odds))))
-            if odds >= wanted:
-                break
-        path = np.full(self.num_rounds + 1, beliefs[-1])
-        path[: len(beliefs)] = beliefs
-        if note:
-            return TeacherResult("optimal", self.learner.name, path, None, note)
-        return self._result("optimal", path[None])
+        try:
+            while rounds > 1 and (shorter := search.reach(start, rounds - 1, wanted)) is not None:
+                data, rounds = shorter, len(shorter)
+        except SearchTooLargeError:
+            note = "?" if rounds > self.num_rounds else f"<={rounds}"
+        learner = Learner(self.learner, self.prior)
+        reached = [learner.belief[self.hypothesis]]
+        reached += [learner.observe(datum)[self.hypothesis] for datum in data]
+        path = np.full((1, self.num_rounds + 1), reached[-1])
+        path[0, : len(reached)] = reached
+        found = self._result("optimal", path)
+        return replace(found, rounds_needed=None, note=note) if note else found
+
+    def _greedy(self) -> Lesson:
+        return plan_lesson(
+            self.learner if self.learner.task is self.task else BI(self.task),
+            self.hypothesis,
+            self.num_rounds,
+            learner_rule=self.learner,
+            prior=self.prior,
+        )
 
     def _result(self, teacher: str, beliefs: Array) -> TeacherResult:
         """Summarise lessons given by their beliefs in the truth, (lessons, rounds + 1)."""
