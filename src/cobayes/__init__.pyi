@@ -36,7 +36,10 @@ from .random_matrices.rare import rare_probability as rare_probability
 from .reading import read_model as read_model
 from .rules import BI as BI
 from .rules import SCBI as SCBI
+from .rules import BeliefState as BeliefState
 from .rules import CooperativeInference as CooperativeInference
+from .rules import Response as Response
+from .rules import Rule as Rule
 from .rules import cooperative_inference as cooperative_inference
 from .scaling import ScalingBlocks as ScalingBlocks
 from .scaling import ScalingResult as ScalingResult

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,9 +13,20 @@ from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
+from cobayes.rules.kernels import scale_many
+from cobayes.rules.responses import CompiledResponses
+from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
+from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve, solve_components
+from cobayes.scaling.solver import (
+    MAX_NEWTON_STEPS,
+    entry_spread,
+    is_nearly_blocks,
+    solve,
+    solve_components,
+)
 
 Array = NDArray[np.float64]
 
@@ -65,12 +77,12 @@ class SCBI(Rule):
         self._pattern = pattern_workspace(self.balanced > 0.0) if has_zeros else None
 
     @cached_property
-    def is_nearly_blocks(self) -> bool:
+    def _is_nearly_blocks(self) -> bool:
         """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
         return is_nearly_blocks(self.balanced)
 
     @cached_property
-    def slow_mode(self) -> Array:
+    def _slow_mode(self) -> Array:
         """About the direction in log-factors that sweeps correct most slowly, (m,).
 
         Found at the uniform belief by the power method, as in `cobayes.scaling.probing`. Where
@@ -151,3 +163,68 @@ class SCBI(Rule):
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
         return {"tolerance": self.tolerance}
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
+        """Return where compiled answers to beliefs start; see `Rule.workspace`."""
+        if self._pattern is not None or self.balanced.max() / self.balanced.min() > WIDEST_SPREAD:
+            return None
+        m = self.model.num_hypotheses
+        probes = None
+        if not small.SMALLEST <= m <= small.LARGEST:
+            groups = len(beliefs.mantissas)
+            probes = Probes(
+                np.array(self.balanced.T, order="C"),
+                np.tile(self._slow_mode[:, None], (groups, 1, LANES)),
+                np.zeros((groups, LANES)),
+            )
+        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks)
+        return CompiledResponses.starting(beliefs, self.balanced, solver)
+
+
+@dataclass(frozen=True)
+class ScalingSolver:
+    """Scales a matrix to many beliefs.
+
+    Attributes
+    ----------
+    probes : Probes or None
+        What sweeps need; None for the closed form for two to four hypotheses.
+    tolerance : float
+        For the relative error.
+    trusted : bool
+        Whether sweeps can tell that they have converged.
+    """
+
+    probes: Probes | None
+    tolerance: float
+    trusted: bool
+
+    def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
+        """Fill in the factors that belong to the beliefs; raise an error where that fails."""
+        left = scale_many(beliefs, lanes, self.probes, self.tolerance, self.trusted)
+        if not self.trusted:
+            lanes.not_converged[:] = 1
+            left = beliefs.size
+        if left:
+            solve_by_newton(lanes, self.tolerance, MAX_NEWTON_STEPS)
+            left = int(lanes.not_converged.reshape(-1)[: beliefs.size].sum())
+        if left:
+            raise not_converged(left, self.tolerance)
+
+    def keep(self, size: int, chosen: NDArray[np.intp]) -> ScalingSolver:
+        """Return the solver for some of `size` beliefs, given by position."""
+        if self.probes is None:
+            return self
+        vectors = keep_lanes(self.probes.vectors, size, chosen)
+        rates = keep_lanes(self.probes.rates[:, None], size, chosen)[:, 0]
+        probes = Probes(self.probes.transposed, vectors, np.ascontiguousarray(rates))
+        return replace(self, probes=probes)
+
+
+def not_converged(count: int, tolerance: float) -> ConvergenceError:
+    """Return the error about scalings that missed the tolerance."""
+    return ConvergenceError(
+        f"{count} scalings did not converge to {tolerance:g}.",
+        "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the smallest entries of "
+        "the matrix larger.",
+    )
