@@ -20,7 +20,8 @@ from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.lessons.planning import Node, Search, SearchTooLargeError, plan_lesson
 from cobayes.lessons.simulation import simulate
 from cobayes.model import MatrixLike, Model, as_task
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import BI, SCBI, Rule, as_rule
+from cobayes.rules.naming import RuleLike
 from cobayes.tasks.repeats import WithoutRepeats
 from cobayes.tasks.task import Task
 
@@ -179,7 +180,7 @@ def compare_teachers(
     hypothesis: int | str,
     *,
     teachers: str | Iterable[str] = "all",
-    learners: Sequence[Rule | type[Rule]] | None = None,
+    learners: Sequence[RuleLike] | None = None,
     num_rounds: int = 30,
     num_lessons: int = 1000,
     level: float = 0.95,
@@ -203,7 +204,7 @@ def compare_teachers(
         rounds are the fewest), "active" (the learner
         asks the most informative question and nature answers; needs `questions`).
     learners
-        Rules, or their classes; plain Bayes and SCBI by default.
+        Rules, their classes or names; plain Bayes and SCBI by default.
     num_rounds, num_lessons
         The length of a lesson, and the number of lessons where data are drawn.
     level
@@ -386,9 +387,9 @@ def _teacher_names(teachers: str | Iterable[str], questions: Sequence[Any] | Non
     return [name for name in TEACHERS if name in chosen]
 
 
-def _learner_rules(task: Task, learners: Sequence[Rule | type[Rule]] | None) -> list[Rule]:
+def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> list[Rule]:
     given = (BI, SCBI) if learners is None else learners
-    return [rule if isinstance(rule, Rule) else rule(task) for rule in given]
+    return [as_rule(rule, task) for rule in given]
 
 
 def _row(found: TeacherResult) -> dict[str, Any]:
