@@ -17,6 +17,7 @@ COMMANDS = (
     "conjecture",
     "world",
     "studio",
+    "experiment",
     "info",
     "examples",
     "reproduce",

@@ -57,8 +57,7 @@ export function oneRound(store) {
     const rowSums = values.map((row) => row.reduce((sum, x) => sum + x, 0));
     const columnSums = hypotheses.map((_, j) => values.reduce((sum, row) => sum + row[j], 0));
     const max = Math.max(...values.flat(), 1e-300);
-    const next = lesson.data[at] ?? -1;
-    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null, next]);
+    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null]);
     // The drawing is kept while only numbers change, so that colours can move.
     if (shown?.key !== key) {
       fig.draw((width) => {
