@@ -1,7 +1,7 @@
 /** Curves and the triangle of beliefs, as SVG. */
 import { digits, svg } from "./dom.js";
 
-const MARGIN = { top: 28, right: 86, bottom: 36, left: 44 };
+const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
 
 /**
  * Curves over rounds.
