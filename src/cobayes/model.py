@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input import labels as label_rules
 from cobayes._input.distributions import as_distribution
-from cobayes._input.tables import as_float_matrix, require_positive, unpack
+from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 LARGE = 1e290
 
 MatrixLike = Any
-"""An array, a DataFrame, a DataArray, a `Model`, or an example that holds one."""
+"""An array, a DataFrame, a DataArray, a sparse matrix, a `Model` or an example, or the path of a
+file that `read_model` reads."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Task):
-    """A positive data-by-hypotheses matrix with labels.
+    """A non-negative data-by-hypotheses matrix with labels.
 
-    Entry (d, h) says how strongly datum d goes with hypothesis h. Columns need not sum to
-    one: both rules normalise them. Labels are text; a DataFrame's or DataArray's own labels
-    are taken over. In every call of the library an integer means a position and a string
-    means a label.
+    Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
+    rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text;
+    a DataFrame's or DataArray's own labels are taken over. In every call of the library an
+    integer means a position and a string means a label.
 
     Parameters
     ----------
     matrix
-        Positive, finite, shape (n, m): an array, DataFrame, DataArray or `Model`.
+        Not negative, finite, shape (n, m), no row or column of zeros only: an array, DataFrame,
+        DataArray or `Model`.
     data
         Labels of the n rows.
     hypotheses
@@ -73,7 +75,7 @@ class Model(Task):
         hypothesis_labels = label_rules.make_labels(
             own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
         )
-        require_positive(array, data_labels, hypothesis_labels)
+        require_entries(array, data_labels, hypothesis_labels)
         array.flags.writeable = False
         object.__setattr__(self, "matrix", array)
         object.__setattr__(self, "data", data_labels)
@@ -227,14 +229,36 @@ class Model(Task):
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.hypotheses)
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th>"
-            + "".join(f"<td>{value:.4g}</td>" for value in row)
+        n, m = self.shape
+        rows, columns = _corner(n, _MOST_ROWS), _corner(m, _MOST_COLUMNS)
+        head = "".join(f"<th>{_html_label(self.hypotheses, j)}</th>" for j in columns)
+        body = "".join(
+            f"<tr><th>{_html_label(self.data, i)}</th>"
+            + "".join(
+                f"<td>{'…' if i is None or j is None else format(self.matrix[i, j], '.4g')}</td>"
+                for j in columns
+            )
             + "</tr>"
-            for name, row in zip(self.data, self.matrix, strict=True)
+            for i in rows
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        is_cut = len(rows) < n or len(columns) < m
+        return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
+
+
+# A notebook shows so many rows and columns of a matrix, half of them from its end.
+_MOST_ROWS, _MOST_COLUMNS = 20, 20
+
+
+def _corner(count: int, most: int) -> list[int | None]:
+    """Return the positions to show; None stands for those that are left out."""
+    if count <= most:
+        return list(range(count))
+    return [*range(most // 2), None, *range(count - most // 2, count)]
+
+
+def _html_label(labels: tuple[str, ...], position: int | None) -> str:
+    return "…" if position is None else escape(labels[position])
 
 
 def _restore(matrix: NDArray, data: tuple[str, ...], hypotheses: tuple[str, ...]) -> Model:
@@ -262,7 +286,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     Parameters
     ----------
     matrix
-        Non-negative and finite; zeros are allowed here and nowhere else.
+        Non-negative and finite.
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
     """
@@ -273,7 +297,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
         label_rules.make_labels(data, array.shape[0], "datum"),
         label_rules.make_labels(hypotheses, array.shape[1], "hypothesis"),
     )
-    require_positive(array, *names, zeros_allowed=True)
+    require_entries(array, *names, empty_allowed=True)
     largest = array.max(axis=0)
     if not largest.all():
         name = names[1][int(np.argmin(largest))]

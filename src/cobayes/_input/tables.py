@@ -1,22 +1,42 @@
-"""From what users hold (arrays, DataFrames, DataArrays) to positive float64 and labels."""
+"""From what users hold (arrays, frames, files) to float64 values and labels."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.limits import require_memory
 from cobayes.errors import CobayesError
 
 
 def unpack(matrix: Any) -> tuple[Any, Any, Any]:
-    """Separate values from the labels that a table brings along."""
+    """Separate values from the labels that a table brings along.
+
+    Parameters
+    ----------
+    matrix
+        An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or what
+        holds one, the path of a file, or ``"example:NAME"``.
+
+    Returns
+    -------
+    values, data, hypotheses
+        The labels are None where the table has none.
+    """
+    if isinstance(matrix, (str, os.PathLike)):
+        from cobayes.reading import read_model  # reads into a Model, which is made from here
+
+        matrix = read_model(matrix)
     held = getattr(matrix, "model", matrix)  # an example holds a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
     if hasattr(matrix, "columns") and hasattr(matrix, "index"):
-        return matrix.to_numpy(), list(matrix.index), list(matrix.columns)
+        return _unpack_pandas(matrix)
+    if hasattr(matrix, "columns") and hasattr(matrix, "to_numpy"):
+        return _unpack_polars(matrix)
     if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
         if len(matrix.dims) != 2:
             raise CobayesError(
@@ -29,7 +49,35 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
         return matrix.values, own[0], own[1]
+    if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
+        require_memory(
+            8.0 * float(np.prod(matrix.shape)),
+            f"a sparse matrix of shape {matrix.shape} as a full one",
+            "take a part of its rows or columns.",
+        )
+        return matrix.toarray(), None, None
     return matrix, None, None
+
+
+def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
+    """Return values, index and columns, or tell how to make a column of labels the index."""
+    for name, dtype in frame.dtypes.items():
+        kind = getattr(dtype, "kind", "O")
+        if kind not in "biufc" and all(isinstance(cell, str) for cell in frame[name].array):
+            raise CobayesError(
+                f"the column {name!r} of the DataFrame holds text; expected numbers.",
+                f"if it holds the labels of the data, give frame.set_index({name!r}).",
+            )
+    return frame.to_numpy(), list(frame.index), list(frame.columns)
+
+
+def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
+    """Return values and labels of a frame without an index: a first column of text is one."""
+    names = list(frame.columns)
+    first = frame[names[0]].to_list() if names else []
+    if first and all(isinstance(cell, str) for cell in first):
+        return frame[names[1:]].to_numpy(), first, names[1:]
+    return frame.to_numpy(), None, names
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
@@ -82,38 +130,53 @@ def as_float_matrix(values: Any) -> NDArray[np.float64]:
     return array
 
 
-def require_positive(
+def require_entries(
     array: NDArray[np.float64],
     data: tuple[str, ...],
     hypotheses: tuple[str, ...],
     *,
-    zeros_allowed: bool = False,
+    empty_allowed: bool = False,
 ) -> None:
-    """Raise an error that names the first cell that is not a positive finite number."""
+    """Raise an error unless entries are finite and not negative, with no empty row or column.
+
+    Parameters
+    ----------
+    array, data, hypotheses
+        The matrix and its labels, which the error names.
+    empty_allowed
+        Whether rows and columns may consist of zeros.
+    """
     # Two reductions need no temporary array; NaN spreads through both.
     low, high = array.min(), array.max()
-    if (low > 0.0 or (zeros_allowed and low == 0.0)) and high < np.inf:
+    if low > 0.0 and high < np.inf:
         return
     bad = ~np.isfinite(array) | (array < 0.0)
-    if not bad.any():
-        bad = array == 0.0
-    row, column = np.argwhere(bad)[0]
-    value = array[row, column]
-    place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
-    if np.isnan(value):
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        value = array[row, column]
+        place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
+        if np.isnan(value):
+            raise CobayesError(
+                f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
+            )
+        if np.isinf(value):
+            raise CobayesError(
+                f"the matrix has an infinity {place}; entries must be finite.",
+                "rescale the matrix.",
+            )
         raise CobayesError(
-            f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
-        )
-    if np.isinf(value):
-        raise CobayesError(
-            f"the matrix has an infinity {place}; entries must be finite.", "rescale the matrix."
-        )
-    if value < 0.0:
-        raise CobayesError(
-            f"the matrix has a negative entry, {value:g}, {place}; entries must be positive.",
+            f"the matrix has a negative entry, {value:g}, {place}; entries must not be negative.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
         )
-    raise CobayesError(
-        f"the matrix has a zero {place}; SCBI needs positive entries.",
-        "smooth it with cobayes.smooth(matrix, 1e-6), or drop the hypothesis.",
-    )
+    if empty_allowed:
+        return
+    for axis, kind, labels in ((1, "datum", data), (0, "hypothesis", hypotheses)):
+        largest = array.max(axis=axis)
+        if not largest.all():
+            name = labels[int(np.argmin(largest))]
+            line, other = ("row", "hypothesis") if axis == 1 else ("column", "datum")
+            raise CobayesError(
+                f"the {line} of {kind} {name!r} is all zeros; every {kind} needs a {other} that "
+                "goes with it.",
+                f"drop the {kind}.",
+            )

@@ -37,11 +37,11 @@ def studio(
     """
     from cobayes.studio.page import Studio
 
+    inputs.check_outputs({"--out": out}, [matrix])
     table = None
     if matrix is not None:
         model, example = inputs.load_matrix(matrix)
         table = model if example is None else example
-    inputs.require_writable(out, "--out")
     path = Studio(table).save(out)
     output.say(f"wrote {path}")
     if open_page:
