@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
+from cobayes.errors import CobayesError
 
 EPILOG = (
     "Examples:\n\n"
@@ -63,6 +64,7 @@ def experiment(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="The same draws for everybody.")
     ] = None,
+    smooth: options.Smooth = None,
 ) -> None:
     """Write a folder with a jsPsych experiment that runs on any static host.
 
@@ -73,8 +75,11 @@ def experiment(
 
     problems = {}
     for text in matrices:
-        model, _ = inputs.load_matrix(text)
-        problems[Path(text.removeprefix(inputs.EXAMPLE_PREFIX)).stem] = model
+        model, example = inputs.load_matrix(text, smooth)
+        name = Path(text).stem if example is None else example.name
+        if name in problems:
+            raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
+        problems[name] = model
     folder = write_experiment(
         problems,
         out,
