@@ -16,6 +16,7 @@ COMMANDS = (
     "robustness",
     "conjecture",
     "world",
+    "fit",
     "studio",
     "experiment",
     "info",
