@@ -40,6 +40,7 @@ from .rules import BI as BI
 from .rules import SCBI as SCBI
 from .rules import BeliefState as BeliefState
 from .rules import CooperativeInference as CooperativeInference
+from .rules import Pragmatic as Pragmatic
 from .rules import Response as Response
 from .rules import Rule as Rule
 from .rules import cooperative_inference as cooperative_inference
