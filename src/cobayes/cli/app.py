@@ -18,6 +18,7 @@ COMMANDS = (
     "world",
     "fit",
     "studio",
+    "experiment",
     "info",
     "examples",
     "reproduce",
