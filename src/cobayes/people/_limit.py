@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
 from cobayes.people.problems import Table
 from cobayes.rules import SCBI
 from cobayes.rules.base import add_evidence
@@ -31,11 +30,7 @@ def cooperative(table: Table, log_beliefs: Array) -> tuple[Array, Array]:
     # A datum that every hypothesis rules out teaches nothing.
     rows, available = rows[available.any(axis=1)], available[available.any(axis=1)]
     columns = np.flatnonzero(available.any(axis=0))
-    if np.ptp(table.data_prior[rows]) > 1e-12 * table.data_prior.max():
-        raise CobayesError(
-            "infinite depth takes only tasks whose available data are equally likely.",
-            "use finite depths.",
-        )
+    prior = table.data_prior[rows]
     shape = (len(log_beliefs), *table.matrix.shape)
     posteriors, likelihoods = np.full(shape, -np.inf), np.full(shape, -np.inf)
     beliefs = log_beliefs[:, columns]
@@ -44,7 +39,9 @@ def cooperative(table: Table, log_beliefs: Array) -> tuple[Array, Array]:
         return posteriors, likelihoods
     beliefs = beliefs[known]
     beliefs = add_evidence(beliefs, np.zeros(len(columns)))
-    rule = SCBI(available[:, columns])
+    # The uniform prior is left to the rule: it knows faster ways then.
+    weights = prior / prior.sum() if np.ptp(prior) > 1e-12 * prior.max() else None
+    rule = SCBI(available[:, columns], data_prior=weights)
     found = rule.respond_many(BeliefState.from_logs(beliefs)).log_likelihoods
     with np.errstate(invalid="ignore"):
         after = add_evidence(beliefs[:, None, :], found)
