@@ -154,8 +154,7 @@ def proportional_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
         if len(columns) > 1:
             positive = matrix[:, columns[0]] > 0.0
             pairs += [
-                (columns[a], columns[b])
-                for a, b in _positive_pairs(matrix[np.ix_(positive, columns)])
+                (columns[a], columns[b]) for a, b in _positive_pairs(matrix[positive][:, columns])
             ]
     return sorted(pairs)
 
