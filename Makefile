@@ -41,7 +41,14 @@ install-dev: $(STAMPS)/dev
 report: $(STAMPS)/user
 	$(BIN)/cobayes reproduce --scale quick --out report
 
-test: $(STAMPS)/dev
+# What the tests of the studio's page take from npm; without npm they say what they skip.
+$(STAMPS)/npm: tests/studio/package.json
+	@if command -v npm >/dev/null 2>&1; then \
+	  npm install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error; \
+	fi
+	@mkdir -p $(STAMPS) && touch $@
+
+test: $(STAMPS)/dev $(STAMPS)/npm
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(STAMPS)/dev
@@ -64,5 +71,5 @@ docs: $(STAMPS)/dev
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) $(STAMPS) report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(STAMPS) tests/studio/node_modules report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

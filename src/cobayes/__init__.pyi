@@ -1,5 +1,6 @@
 """The public names, listed once: the package reads this file to know where each one is."""
 
+from . import people as people
 from . import plots as plots
 from . import runs as runs
 from . import worlds as worlds
@@ -11,6 +12,7 @@ from .conjecture.certificate import check_certificate as check_certificate
 from .errors import CobayesError as CobayesError
 from .errors import CobayesWarning as CobayesWarning
 from .errors import ConvergenceError as ConvergenceError
+from .errors import InfeasibleError as InfeasibleError
 from .errors import MissingDependencyError as MissingDependencyError
 from .example_library import Example as Example
 from .example_library import examples as examples
@@ -33,8 +35,10 @@ from .rules import BI as BI
 from .rules import SCBI as SCBI
 from .rules import CooperativeInference as CooperativeInference
 from .rules import cooperative_inference as cooperative_inference
+from .scaling import ScalingBlocks as ScalingBlocks
 from .scaling import ScalingResult as ScalingResult
 from .scaling import scale as scale
+from .scaling import scaling_blocks as scaling_blocks
 from .stability import Coupling as Coupling
 from .stability import SuccessBounds as SuccessBounds
 from .stability import SuccessRate as SuccessRate
@@ -47,6 +51,12 @@ from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
+from .studio import studio as studio
+from .tasks.repeats import without_repeats as without_repeats
+from .tasks.sets import sets_of as sets_of
+from .tasks.task import Task as Task
+from .theory.emphasis import DataPrior as DataPrior
+from .theory.emphasis import best_data_prior as best_data_prior
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
 from .theory.exact import exact_rounds as exact_rounds
@@ -73,7 +83,6 @@ from .worlds import WorldTeacher as WorldTeacher
 from .worlds import measure_legibility as measure_legibility
 from .worlds import plan_trajectory as plan_trajectory
 from .worlds import run_trajectory as run_trajectory
-from .worlds import run_varying_lesson as run_varying_lesson
 from .worlds import taxi_world as taxi_world
 from .worlds import walk_distribution as walk_distribution
 from .worlds import watch_actions as watch_actions

@@ -148,7 +148,7 @@ def test_certificates_survive_saving_and_loading(tmp_path):
     [
         ("not json", "no JSON"),
         ("[1, 2]", "no JSON object"),
-        ('{"kind": "cobayes conjecture certificate"}', "not complete"),
+        ('{"kind": "cobayes conjecture certificate"}', "incomplete"),
         ('{"kind": "lesson", "format": 1}', "'lesson'"),
     ],
 )
@@ -302,3 +302,20 @@ def test_merged_slopes_weigh_by_the_number_of_sequences():
 def test_bad_input_gets_an_error_that_says_why(call, message):
     with pytest.raises(CobayesError, match=message):
         call()
+
+
+def test_a_witness_too_long_to_follow_is_refused():
+    content = Certificate.load(known_certificates()[0]).to_dict()
+    with pytest.raises(CobayesError, match="witness has 200000 data"):
+        Certificate.from_dict({**content, "witness": [0] * 200_000})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("num_sequences", "x"), ("max_rounds", 1e400), ("doubt", "small"), ("witness", [99]),
+     ("witness", 3), ("format", "new"), ("matrix", [[1], [1, 2]])],
+)  # fmt: skip
+def test_a_field_of_the_wrong_kind_is_refused_in_words(field, value):
+    content = Certificate.load(known_certificates()[0]).to_dict()
+    with pytest.raises(CobayesError):
+        Certificate.from_dict({**content, field: value})

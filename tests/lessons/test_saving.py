@@ -95,7 +95,7 @@ def with_entry(value):
         (lambda c, _: c["content"].pop("data"), "no entry 'data'"),
         (lambda c, _: c.pop("objects"), "no entry 'objects'"),
         (lambda c, _: c["content"]["learner"].pop("rule"), "no entry 'rule'"),
-        (lambda c, _: c["objects"][0].pop("model"), "damaged"),
+        (lambda c, _: c["objects"][0].pop("task"), "damaged"),
         (lambda c, _: c["objects"][1].update(rule="magic"), "no rule called 'magic'"),
         (lambda c, _: c["objects"][1].update(settings={"depth": 3}), "damaged"),
         (set_array("data", [0, 99, 0]), "outside of 0 to 3"),

@@ -68,3 +68,22 @@ def test_labels_work_in_mappings():
 def test_bad_input_gets_an_error_that_says_why(call, message):
     with pytest.raises(CobayesError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        [0.5 + 1j, 0.5],
+        np.ma.array([0.5, 0.5], mask=[False, True]),
+        [10**400, 1],
+        [[0.5], [0.5, 0.5]],
+        ["a", 0.5],
+    ],
+    ids=["complex", "masked", "huge integer", "ragged", "text"],
+)
+def test_a_prior_that_is_not_made_of_real_numbers_is_refused(prior):
+    for pair in ((prior, [0.5, 0.5]), ([0.5, 0.5], prior)):
+        with pytest.raises(CobayesError):
+            success_bounds(*pair, 0)
+        with pytest.raises(CobayesError):
+            prior_distance(*pair)

@@ -78,3 +78,11 @@ def test_labels_travel_into_tables():
     assert set(table["taught"]) == {"cup", "bowl", "book", "lamp"}
     assert found.to_xarray()["confusion"].sel(taught="cup", believed="cup") > 0.99
     assert "300 pairs" in repr(found)
+
+
+@pytest.mark.parametrize("count", [10**12, 10**400])
+def test_pairs_that_would_take_days_are_refused_with_the_estimate(count):
+    with pytest.raises(CobayesError, match="would take about"):
+        coupling([[0.6, 0.3], [0.4, 0.7]], num_sequences=count)
+    with pytest.raises(CobayesError, match="would take about"):
+        success_rate([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, num_sequences=count)

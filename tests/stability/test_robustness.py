@@ -128,3 +128,19 @@ def test_pictures_show_what_was_measured(found):
     assert axes[4].get_legend() is not None
     with pytest.raises(CobayesError, match="18 points and 36"):
         plot_success_rays(rays, rates, ax=axes[1])
+
+
+@pytest.mark.parametrize("radius", ["x", None, 1j, -0.1, 10**400, [0.1]])
+def test_a_radius_that_is_no_positive_number_is_refused(radius):
+    with pytest.raises(CobayesError, match="radius"):
+        robustness([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, radius=radius)
+
+
+def test_a_table_with_one_datum_is_refused():
+    with pytest.raises(CobayesError, match="one datum"):
+        robustness([[0.2, 0.8]], hypothesis=0)
+
+
+def test_a_grid_too_fine_to_hold_is_refused():
+    with pytest.raises(CobayesError, match="points"):
+        simplex_grid(12, 20)

@@ -257,11 +257,11 @@ def test_a_hypothesis_of_prior_zero_cannot_be_taught():
 
 def test_a_tree_too_large_is_refused_and_simulation_recommended():
     rule = cb.SCBI(np.random.default_rng(0).exponential(size=(20, 20)))
-    with pytest.raises(cb.CobayesError, match=r"1\.28e\+09 atoms(.|\n)*cobayes\.simulate"):
+    with pytest.raises(cb.CobayesError, match=r"1\.28e\+09 beliefs(.|\n)*cobayes\.simulate"):
         exact_rounds(rule, 0, 7)
-    with pytest.raises(cb.CobayesError, match="8000 atoms"):
+    with pytest.raises(cb.CobayesError, match="8000 beliefs"):
         exact_rounds(rule, 0, 3, max_atoms=1000)
-    with pytest.raises(cb.CobayesError, match=r"10\^300"):
+    with pytest.raises(cb.CobayesError, match=r"10\^13010"):
         exact_rounds(rule, 0, 10_000)
 
 
@@ -325,3 +325,25 @@ def test_a_matrix_instead_of_a_rule_is_told_how_to_become_one(call):
 def test_options_of_a_wrong_kind_are_refused(options):
     with pytest.raises(cb.CobayesError, match=next(iter(options))):
         cb.exact_rounds(cb.SCBI(np.ones((2, 2))), 0, 2, **options)
+
+
+@pytest.mark.parametrize("num_rounds", [10**5, 10**12])
+def test_work_over_all_rounds_is_estimated_before_it_starts(num_rounds):
+    # 10^5 rounds end at 100,001 counts, and lead through five thousand million.
+    with pytest.raises(cb.CobayesError, match="beliefs; exact_rounds goes up to 1e"):
+        exact_rounds(cb.BI([[0.6, 0.3], [0.4, 0.7]]), 0, num_rounds)
+    with pytest.raises(cb.CobayesError, match="beliefs; exact_rounds goes up to 1e"):
+        exact_rounds(cb.SCBI([[0.6, 0.3], [0.4, 0.7]]), 0, num_rounds)
+
+
+def test_proportional_rows_lead_to_fewer_beliefs_than_sequences():
+    # The paper's n^k counts sequences; two proportional rows lead to the same posterior.
+    rule = cb.SCBI([[1.0, 2.0], [2.0, 4.0], [3.0, 1.0]])
+    found = exact_rounds(rule, 0, 4)
+    assert found.num_atoms == 2**4
+    measure = cb.AtomicMeasure.at([0.5, 0.5])
+    for _ in range(4):
+        measure = measure.push(rule, 0)
+    assert len(measure) == 3**4
+    assert len(measure.merged()) <= 2**4
+    np.testing.assert_allclose(found.mean[-1], measure.mean()[0], rtol=1e-12)

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobayes import BI, SCBI, CobayesError, Learner, Teacher, run_lesson
+from cobayes import BI, SCBI, CobayesError, Learner, Lesson, Teacher, run_lesson
 from cobayes.worlds import (
     GridWorld,
+    TabularWorld,
     WorldLearner,
     WorldTeacher,
     measure_legibility,
     plan_trajectory,
     run_trajectory,
-    run_varying_lesson,
     walk_distribution,
     watch_actions,
 )
@@ -49,42 +49,47 @@ def test_scbi_teacher_prefers_left_at_the_start_and_bi_teacher_does_not_care(dis
     assert up > right
 
 
-@pytest.mark.parametrize("make_rule", [SCBI, BI])
-def test_varying_lesson_with_one_matrix_is_an_ordinary_lesson(make_rule):
-    rule = make_rule(np.array([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]]))
-    ordinary = run_lesson(Teacher(rule, 1, rng=7), Learner(rule), 6)
-    varying = run_varying_lesson(Teacher(rule, 1, rng=7), Learner(rule), [rule] * 6)
-    assert np.array_equal(varying.data, ordinary.data)
-    assert np.array_equal(varying.log_beliefs, ordinary.log_beliefs)
+def test_a_walk_saved_and_resumed_goes_on_exactly(tmp_path):
+    world = GridWorld.from_text(WALLED, 0.6, slip=0.2)
+    rule = SCBI(world)
+
+    def walk(num_rounds):
+        return run_lesson(Teacher(rule, "C", rng=4), Learner(rule), num_rounds)
+
+    walk(3).save(tmp_path / "walk.npz")
+    again = Lesson.load(tmp_path / "walk.npz").extend(5)
+    whole = walk(8)
+    assert again.states == whole.states
+    assert np.array_equal(again.log_beliefs, whole.log_beliefs)
 
 
-def test_varying_lesson_updates_with_the_matrix_of_the_round():
-    rng = np.random.default_rng(3)
-    rules = [SCBI(matrix) for matrix in rng.dirichlet(np.ones(3), (4, 3)).transpose(0, 2, 1)]
-    lesson = run_varying_lesson(Teacher(rules[0], 0, rng=1), Learner(rules[0]), rules)
-    belief = np.full(3, 1 / 3)
-    for rule, datum, found in zip(rules, lesson.data, lesson.beliefs[1:], strict=True):
-        belief = rule.update(belief, int(datum))
-        assert np.allclose(found, belief, rtol=1e-9)
+def test_a_walker_and_a_watcher_can_be_saved(tmp_path):
+    world = GridWorld.paper(0.5)
+    walker, watcher = WorldTeacher(world, "A", rng=1, moves="forward"), WorldLearner(world)
+    walk = run_lesson(walker, watcher, 2)
+    walk.save(tmp_path / "walk.npz")
+    again, seer = Lesson.load(tmp_path / "walk.npz").resume()
+    assert (again.moves, again.state, seer.state) == ("forward", walker.state, walker.state)
+    assert again.choose() == walker.choose()
 
 
-def test_varying_lesson_may_give_teacher_and_learner_different_matrices():
-    first, second = SCBI([[0.7, 0.4], [0.3, 0.6]]), BI([[0.6, 0.1], [0.4, 0.9]])
-    lesson = run_varying_lesson(Teacher(first, 0, rng=0), Learner(second), [(first, second)])
-    datum = int(lesson.data[0])
-    assert np.allclose(lesson.teacher_beliefs[1], first.update([0.5, 0.5], datum))
-    assert np.allclose(lesson.beliefs[1], second.update([0.5, 0.5], datum))
+def test_a_slippery_walk_asks_where_it_led():
+    world = GridWorld.from_text(WALLED, 0.6, slip=0.2)
+    learner = Learner(SCBI(world))
+    learner.observe("up")
+    with pytest.raises(CobayesError, match="possible outcomes"):
+        learner.observe("up")
+    learner.arrive(world.start)
+    learner.observe("up")
 
 
-def test_varying_lesson_refuses_matrices_with_other_labels():
-    rule = SCBI([[0.7, 0.4], [0.3, 0.6]])
-    from cobayes import Model
-
-    other_data = SCBI(Model([[0.7, 0.4], [0.3, 0.6]], data=["x", "y"]))
-    with pytest.raises(CobayesError, match="round 2 has the data"):
-        run_varying_lesson(Teacher(rule, 0, rng=0), Learner(rule), [rule, other_data])
-    with pytest.raises(CobayesError, match="same hypotheses"):
-        Learner(rule).adopt(SCBI(Model([[0.7, 0.4], [0.3, 0.6]], hypotheses=["x", "y"])))
+def test_a_table_world_can_be_saved(tmp_path):
+    table = {"a": {0: [(1.0, "b")], 1: [(0.5, "a"), (0.5, "c")]}}
+    table |= {state: {0: [(1.0, "a")], 1: [(1.0, "a")]} for state in "bc"}
+    rule = SCBI(TabularWorld(table, "a", {"left": "b", "right": "c"}, 0.5))
+    run_lesson(Teacher(rule, "right", rng=0), Learner(rule), 4).save(tmp_path / "walk.npz")
+    again = Lesson.load(tmp_path / "walk.npz")
+    assert again.teacher_state["rule"].task.table == rule.task.table
 
 
 @pytest.mark.parametrize("rule", ["SCBI", "BI"])

@@ -46,3 +46,8 @@ def number_between(
             f"{name} is {value!r}; expected a number {words} {low:g} and {high:g}{allowed}.", hint
         )
     return number
+
+
+def positive_number(value: Any, name: str) -> float:
+    """Return a positive finite number, or raise an error that names it."""
+    return number_between(value, name, 0.0, float("inf"))

@@ -16,6 +16,7 @@ COMMANDS = (
     "robustness",
     "conjecture",
     "world",
+    "studio",
     "info",
     "examples",
     "reproduce",

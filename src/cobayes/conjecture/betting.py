@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 
 # Stakes, as shares of the largest one that cannot lose everything.
@@ -35,9 +37,7 @@ class BettingTest:
     """
 
     def __init__(self, bound: float) -> None:
-        if not 0.0 < bound < 1.0:
-            raise CobayesError(f"the bound is {bound!r}; it must lie strictly between 0 and 1.")
-        self.bound = bound
+        self.bound = number_between(bound, "the bound", 0.0, 1.0)
         self.count = 0
         self._log_wealth = np.zeros(len(SHARES))
         self._total = 0.0
@@ -45,7 +45,7 @@ class BettingTest:
 
     def add(self, values: ArrayLike) -> None:
         """Bet on further numbers between 0 and 1, (k,)."""
-        numbers = np.asarray(values, dtype=np.float64).ravel()
+        numbers = as_floats(values, copy=True, name="sample").ravel()
         if numbers.size and not (numbers.min() >= 0.0 and numbers.max() <= 1.0):
             raise CobayesError("the numbers to bet on must lie between 0 and 1.")
         stakes = SHARES / (1.0 - self.bound)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
 from cobayes.model import MatrixLike, Model, as_model
@@ -33,6 +34,8 @@ FORMAT = 1
 STANDARD_ERRORS = 6.0
 # The coupling never gets more pairs than this, however rarely they end at what is taught.
 MOST_PAIRS = 20_000_000
+# A witness is followed stepwise, at about 0.1 ms a datum.
+LONGEST_WITNESS = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +107,14 @@ class Certificate:
                 "between 0 and 1.",
                 "take other priors, closer to each other.",
             )
-        return cls(distance, model, position, own, theirs, **more)
+        found = cls(distance, model, position, own, theirs, **more)
+        if len(found.witness) > LONGEST_WITNESS:
+            raise CobayesError(
+                f"the witness has {len(found.witness)} data; a check observes them one by one, "
+                f"{LONGEST_WITNESS} at most.",
+                "give a shorter sequence, or none.",
+            )
+        return replace(found, witness=tuple(model.datum_index(datum) for datum in found.witness))
 
     @property
     def conjectured_success(self) -> float:
@@ -141,7 +151,7 @@ class Certificate:
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
         """Undo `to_dict`."""
         try:
-            if content["kind"] != KIND or content["format"] > FORMAT:
+            if content["kind"] != KIND or not 1 <= content["format"] <= FORMAT:
                 raise CobayesError(
                     f"this is a {content['kind']!r} of format {content['format']}; expected "
                     f"{KIND!r} of format {FORMAT} at most."
@@ -152,16 +162,17 @@ class Certificate:
                 content["teacher_prior"],
                 content["learner_prior"],
                 content["distance"],
-                num_sequences=int(content["num_sequences"]),
-                max_rounds=int(content["max_rounds"]),
-                doubt=float(content["doubt"]),
-                witness=tuple(int(datum) for datum in content.get("witness", ())),
+                num_sequences=whole_number(content["num_sequences"], "num_sequences", 1),
+                max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
+                doubt=number_between(content["doubt"], "doubt", 0.0, 0.5),
+                witness=tuple(content.get("witness", ())),
                 story=content.get("story", ""),
                 evidence=content.get("evidence", {}),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise CobayesError(
-                f"the certificate is not complete: {error} is missing or of the wrong type."
+                f"the certificate is incomplete or has a value of the wrong type: {error}.",
+                "compare it with one that Certificate.save writes.",
             ) from error
 
     def save(self, path: str | Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.validation import number_between
 from cobayes._intervals import normal_quantile
 from cobayes.conjecture.betting import BettingTest, spent
 from cobayes.conjecture.candidates import Candidate, draw_candidate, mutate
@@ -151,8 +152,7 @@ class Falsifier:
         self, folder: str | Path, distance: Distance = "tv", *, seed: int = 0, alpha: float = 0.01
     ) -> None:
         prior_distance([1.0], [1.0], distance)
-        if not 0.0 < alpha < 1.0:
-            raise CobayesError(f"alpha is {alpha!r}; it must lie strictly between 0 and 1.")
+        number_between(alpha, "alpha", 0.0, 1.0)
         self.folder = Path(folder)
         self.distance: Distance = distance
         self.seed = seed

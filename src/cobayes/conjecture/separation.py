@@ -10,11 +10,13 @@ inside the block. The success rate is the product over the nested blocks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.stability.bounds import validated_priors
 
@@ -44,7 +46,9 @@ def nested_success(
     step k in the block before it.
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
-    steps = [int(step) for step in order]
+    if isinstance(order, str) or not isinstance(order, Iterable):
+        raise CobayesError(f"the order is {order!r}; expected a list of positions.")
+    steps = [whole_number(step, "a position in the order", 0) for step in order]
     if sorted([*steps, position]) != list(range(len(taught))):
         raise CobayesError(
             f"the order {steps} does not name every hypothesis other than {position} once."
@@ -69,7 +73,7 @@ def separated_matrix(strengths: ArrayLike) -> Array:
     strengths
         One for every further column, between 0 and 1, best far apart.
     """
-    values = np.asarray(strengths, dtype=np.float64)
+    values = as_floats(strengths, copy=True, name="list of strengths")
     if values.ndim != 1 or not ((values > 0.0) & (values < 1.0)).all():
         raise CobayesError(
             f"the strengths are {values.tolist()}; each must lie strictly between 0 and 1."
@@ -93,12 +97,13 @@ def alternating_prior(teacher_prior: ArrayLike, size: float) -> Array:
     size
         By how much every coordinate moves.
     """
-    prior = np.asarray(teacher_prior, dtype=np.float64)
+    prior = as_floats(teacher_prior, copy=True, name="teacher's prior")
     if prior.ndim != 1 or len(prior) % 2:
         raise CobayesError(
             f"the prior has shape {prior.shape}; alternating signs need an even number of "
             "hypotheses."
         )
+    size = number_between(size, "size", -1.0, 1.0, closed="both")
     moved = prior + size * np.where(np.arange(len(prior)) % 2 == 0, -1.0, 1.0)
     if not (moved > 0.0).all():
         raise CobayesError(f"a step of {size} leaves the simplex.", "take a smaller one.")

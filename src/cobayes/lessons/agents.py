@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,13 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule
-from cobayes.rules.base import Response, add_evidence, require_teachable
+from cobayes.rules.base import Response, require_teachable
+from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
+
+Choice = Literal["draw", "likeliest"]
+"""How a teacher chooses: by drawing from its distribution, or the likeliest datum."""
 
 
 class Learner:
@@ -24,9 +28,16 @@ class Learner:
     Parameters
     ----------
     rule
-        How it learns: `SCBI` or `BI` with the learner's matrix.
+        How it learns: a rule made from the learner's matrix or task.
     prior
         Its belief before the first datum; uniform by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> learner = cb.Learner(cb.SCBI([[0.8, 0.3], [0.2, 0.7]]))
+    >>> learner.observe(0).round(3)
+    array([0.727, 0.273])
     """
 
     kind = "learner"
@@ -39,8 +50,22 @@ class Learner:
             )
         self.rule = rule
         self._log_belief = rule.log_belief(prior, "prior")
+        self._state: State = rule.task.start
+        self._outcomes: tuple[tuple[State, float], ...] = ()
+        # What the last response left for the next one, and the rule that gave it.
         self._memory: Array | None = None
+        self._memory_of: Rule | None = None
         self._response: Response | None = None
+
+    @property
+    def task(self) -> Task:
+        """The task of its rule; a `Model` where nothing changes from round to round."""
+        return self.rule.task
+
+    @property
+    def state(self) -> State:
+        """The state of the task as the agent knows it."""
+        return self._state
 
     @property
     def belief(self) -> Array:
@@ -61,35 +86,63 @@ class Learner:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
         response = self._respond()
-        self._log_belief = add_evidence(self._log_belief, response.log_row(row))
-        self._memory = response.memory
+        prior = self.task.data_prior_at(self._state)
+        if prior is not None and prior[row] == 0.0:
+            raise CobayesError(
+                f"datum {self.rule.model.data[row]!r} is not available now, says the task of "
+                f"this {self.kind}.",
+                "an agent that does not know the constraint has a rule made from the matrix alone.",
+            )
+        self._log_belief = self.rule.observe(self._log_belief, response, row)
+        self._memory, self._memory_of = response.memory, self.rule.at(self._state)
         self._response = None
+        found = self.task.next_states(self._state, row)
+        if len(found) == 1:
+            self._state = found[0][0]
+        else:
+            self._outcomes = found
         return self.belief
 
-    def _respond(self) -> Response:
-        """Return the rule's answer to the current belief, worked out once."""
-        if self._response is None:
-            self._response = self.rule.respond(self._log_belief, self._memory)
-        return self._response
+    @property
+    def outcomes(self) -> tuple[tuple[State, float], ...]:
+        """Where the last datum can have led, with probabilities, until `arrive` is called.
 
-    def adopt(self, rule: Rule) -> None:
-        """Go on with another rule over the same hypotheses; the belief is kept.
+        Empty where that is certain.
+        """
+        return self._outcomes
+
+    def arrive(self, state: State) -> None:
+        """Say in which state of the task the agent is, where the last datum did not settle it.
 
         Parameters
         ----------
-        rule
-            What the agent learns or teaches by from now on: the matrix of the next round where
-            matrices change, as they do along a path through a world.
+        state
+            As the task writes it: a square of a `GridWorld`, for instance.
         """
-        if rule.model.hypotheses != self.rule.model.hypotheses:
+        self._state, self._outcomes = self.task.read_state(state), ()
+        self._response = None
+
+    def _respond(self) -> Response:
+        """Return the rule's response to the current belief, computed once."""
+        if self._outcomes:
             raise CobayesError(
-                f"the new rule is about {rule.model.hypotheses[:4]}, the agent's belief about "
-                f"{self.rule.model.hypotheses[:4]}.",
-                "give both rules the same hypotheses in the same order.",
+                f"the last datum has {len(self._outcomes)} possible outcomes.",
+                "say where it led: agent.arrive(state).",
             )
-        if rule is not self.rule:
-            self.rule = rule
-            self._memory = self._response = None
+        if self._response is None:
+            rule = self.rule.at(self._state)
+            memory = self._memory if rule is self._memory_of else None
+            self._response = rule.respond(self._log_belief, memory)
+        return self._response
+
+    @property
+    def _kept_memory(self) -> Array | None:
+        """What the next response will make use of."""
+        prior = self.task.data_prior_at(self._state)
+        is_over = prior is not None and not prior.any()
+        if self._memory is None or is_over or self.rule.at(self._state) is not self._memory_of:
+            return None
+        return self._memory.copy()
 
     def snapshot(self) -> dict[str, Any]:
         """Return the agent's state, from which `restore` makes the same agent again.
@@ -97,9 +150,11 @@ class Learner:
         The rule is referred to, not copied: it never changes.
         """
         return {
+            "kind": self.kind,
             "rule": self.rule,
             "log_belief": self._log_belief.copy(),
-            "memory": None if self._memory is None else self._memory.copy(),
+            "state": self._state,
+            "memory": self._kept_memory,
         }
 
     @classmethod
@@ -111,10 +166,11 @@ class Learner:
             agent._log_belief = saving.log_beliefs(
                 content["log_belief"], "log_belief", (rule.model.num_hypotheses,)
             ).copy()
+            agent._state = rule.task.read_state(content.get("state"))
             memory = content["memory"]
             if memory is not None:
                 memory = saving.require(memory, np.ndarray, "memory").astype(np.float64)
-            agent._memory = memory
+                agent._memory, agent._memory_of = memory, rule.at(agent._state)
         return agent
 
     @classmethod
@@ -154,13 +210,23 @@ class Teacher(Learner):
     Parameters
     ----------
     rule
-        How it teaches: `SCBI` or `BI` with the teacher's matrix.
+        How it teaches: a rule made from the teacher's matrix or task.
     hypothesis
         The true hypothesis, by position or label.
     prior
         What it takes the learner's prior to be; uniform by default.
     rng
         Anything that `numpy.random.default_rng` takes.
+    choice
+        "draw": the next datum is drawn from the rule's distribution, as in the paper.
+        "likeliest": it is the one with the highest probability, the first of several.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI([[0.8, 0.3], [0.2, 0.7]])
+    >>> cb.Teacher(rule, 1, choice="likeliest").choose()
+    1
     """
 
     kind = "teacher"
@@ -171,20 +237,28 @@ class Teacher(Learner):
         hypothesis: int | str,
         prior: ArrayLike | None = None,
         rng: Any = None,
+        choice: Choice = "draw",
     ) -> None:
         super().__init__(rule, prior)
+        if choice not in get_args(Choice):
+            raise CobayesError(f"choice is {choice!r}; expected 'draw' or 'likeliest'.")
         self.hypothesis = rule.model.hypothesis_index(hypothesis)
+        self.choice: Choice = choice
         require_teachable(rule.model, self._log_belief, self.hypothesis, "prior")
-        self._rng = generator(rng)
+        self.rng = generator(rng)
 
     @property
     def distribution(self) -> Array:
-        """The distribution from which the next datum is drawn, shape (n,)."""
+        """The rule's distribution over the next datum, shape (n,)."""
         return self._respond().column(self.hypothesis)
 
     def choose(self) -> int:
-        """Draw the next datum, follow its effect on the learner, and return its position."""
-        datum = int(draw(self.distribution, self._rng.random()))
+        """Choose the next datum, follow its effect on the learner, and return its position."""
+        distribution = self.distribution
+        if self.choice == "draw":
+            datum = int(draw(distribution, self.rng.random()))
+        else:
+            datum = int(np.argmax(distribution))
         self.observe(datum)
         return datum
 
@@ -193,7 +267,8 @@ class Teacher(Learner):
         return {
             **super().snapshot(),
             "hypothesis": self.hypothesis,
-            "rng": generators.pack(self._rng),
+            "choice": self.choice,
+            "rng": generators.pack(self.rng),
         }
 
     @classmethod
@@ -203,4 +278,19 @@ class Teacher(Learner):
         log_belief = saving.require(content["log_belief"], np.ndarray, "log_belief")
         if log_belief.shape == (last + 1,):
             require_teachable(rule.model, log_belief, hypothesis, "saved belief")
-        return cls(rule, hypothesis, rng=generators.unpack(content["rng"]))
+        return cls(
+            rule,
+            hypothesis,
+            rng=generators.unpack(content["rng"]),
+            choice=content.get("choice", "draw"),
+        )
+
+
+def restore(content: dict[str, Any]) -> Any:
+    """Make the agent again, of whatever kind, that `Learner.snapshot` described."""
+    kinds: list[type[Learner]] = [Learner]
+    for kind in kinds:
+        if kind.kind == content.get("kind"):
+            return kind.restore(content)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(f"there is no agent called {content.get('kind')!r}.")

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._output import freeze, rounds_dataframe, rounds_dataset
+from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
-from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.agents import Learner, Teacher, restore
 from cobayes.model import Model, require_same_world
+from cobayes.tasks.task import State, draw_outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +42,9 @@ class Lesson:
     teacher_state, learner_state : dict
         The agents after the last round, from which the lesson can go on: what
         `Learner.snapshot` returned. They refer to the agents' rules.
+    states : tuple
+        The k + 1 states of the teacher's task where they are seen, as in a `GridWorld`; else
+        empty.
     """
 
     data: NDArray[np.intp]
@@ -47,6 +52,7 @@ class Lesson:
     teacher_log_beliefs: Array
     teacher_state: dict[str, Any]
     learner_state: dict[str, Any]
+    states: tuple[State, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -94,7 +100,7 @@ class Lesson:
 
     def resume(self) -> tuple[Teacher, Learner]:
         """Return the two agents as they were after the last round."""
-        return Teacher.restore(self.teacher_state), Learner.restore(self.learner_state)
+        return restore(self.teacher_state), restore(self.learner_state)
 
     def extend(self, num_rounds: int) -> Lesson:
         """Go on for some rounds; the same as if the lesson had not been interrupted."""
@@ -106,6 +112,7 @@ class Lesson:
             teacher_log_beliefs=np.concatenate(
                 [self.teacher_log_beliefs, more.teacher_log_beliefs[1:]]
             ),
+            states=self.states + more.states[1:],
         )
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
@@ -151,6 +158,7 @@ class Lesson:
             "teacher_log_beliefs": self.teacher_log_beliefs,
             "teacher": self.teacher_state,
             "learner": self.learner_state,
+            "states": self.states,
         }
         saving.write(path, "lesson", content)
 
@@ -159,8 +167,10 @@ class Lesson:
         """Read a lesson written by `save`; a damaged file is an error, never a wrong lesson."""
         content = saving.read(path, "lesson")
         with saving.explained("lesson"):
-            teacher = Teacher.restore(saving.require(content["teacher"], dict, "teacher"))
-            learner = Learner.restore(saving.require(content["learner"], dict, "learner"))
+            teacher = restore(saving.require(content["teacher"], dict, "teacher"))
+            learner = restore(saving.require(content["learner"], dict, "learner"))
+            if not isinstance(teacher, Teacher):
+                raise ValueError(f"the teacher is a {teacher.kind}")
             n, m = learner.rule.model.shape
             data = saving.positions(content["data"], "data", n - 1)
             shape = (len(data) + 1, m)
@@ -172,7 +182,10 @@ class Lesson:
             for beliefs, agent in ((own, learner), (of_teacher, teacher)):
                 if not np.array_equal(beliefs[-1], agent.log_belief):
                     raise ValueError(f"the {agent.kind} has another belief than its last round's")
-        return cls(data, own, of_teacher, teacher.snapshot(), learner.snapshot())
+            states = tuple(teacher.task.read_state(state) for state in content.get("states", ()))
+            if states and (len(states) != len(own) or states[-1] != teacher.state):
+                raise ValueError("the states are not those of the rounds")
+        return cls(data, own, of_teacher, teacher.snapshot(), learner.snapshot(), states)
 
     def __repr__(self) -> str:
         final = np.exp(self.log_beliefs[-1, self.hypothesis])
@@ -229,11 +242,12 @@ def _shown(count: int, most: int, always: int | None = None) -> list[int | None]
     return shown
 
 
-def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
+def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any = None) -> Lesson:
     """Let a teacher teach a learner for some rounds.
 
-    The agents may hold different matrices and different priors; they go on from where they
-    are, and are left as they are after the last round.
+    The agents may hold different matrices, tasks and priors; they go on from where they are,
+    and are left as they are after the last round. The lesson ends early where the teacher's task
+    is over: a walker has reached its goal.
 
     Parameters
     ----------
@@ -242,12 +256,53 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
     learner
         Observes them.
     num_rounds
-        How many; zero is allowed.
+        The largest number of rounds; zero is allowed.
+    rng
+        For tasks in which a datum has uncertain outcomes, such as a slippery world: where these
+        are drawn from; the teacher's own generator by default.
+
+    Returns
+    -------
+    Lesson
+        The data and both agents' beliefs, round by round.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI([[0.8, 0.3], [0.2, 0.7]])
+    >>> cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 5).beliefs.shape
+    (6, 2)
 
     Notes
     -----
     Algorithm 1 of the paper, without assumption (iii').
     """
+    num_rounds = _validated(teacher, learner, num_rounds)
+    outcomes = teacher.rng if rng is None else generator(rng)
+    data: list[int] = []
+    states = [teacher.state]
+    log_beliefs, teacher_log_beliefs = [learner.log_belief], [teacher.log_belief]
+    while len(data) < num_rounds and not teacher.task.is_over(teacher.state, teacher.hypothesis):
+        data.append(teacher.choose())
+        learner.observe(data[-1])
+        if teacher.outcomes:
+            teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
+        if teacher.task.is_seen and learner.task.is_seen:
+            learner.arrive(teacher.state)
+        states.append(teacher.state)
+        log_beliefs.append(learner.log_belief)
+        teacher_log_beliefs.append(teacher.log_belief)
+    return Lesson(
+        np.array(data, dtype=np.intp),
+        np.array(log_beliefs),
+        np.array(teacher_log_beliefs),
+        teacher.snapshot(),
+        learner.snapshot(),
+        tuple(states) if teacher.task.is_seen else (),
+    )
+
+
+def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
     for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
         if not isinstance(agent, kind):
             raise CobayesError(
@@ -261,18 +316,12 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int) -> Lesson:
         )
     require_same_world(teacher.rule.model, learner.rule.model)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    data = np.empty(num_rounds, dtype=np.intp)
-    log_beliefs = [learner.log_belief]
-    teacher_log_beliefs = [teacher.log_belief]
-    for k in range(num_rounds):
-        data[k] = teacher.choose()
-        learner.observe(data[k])
-        log_beliefs.append(learner.log_belief)
-        teacher_log_beliefs.append(teacher.log_belief)
-    return Lesson(
-        data,
-        np.array(log_beliefs),
-        np.array(teacher_log_beliefs),
-        teacher.snapshot(),
-        learner.snapshot(),
-    )
+    for agent in (teacher, learner):
+        left = agent.task.rounds_left(agent.state)
+        if left is not None and num_rounds > left:
+            raise CobayesError(
+                f"a lesson of {num_rounds} rounds was asked for; the {agent.kind}'s task has data "
+                f"for {left}.",
+                f"ask for at most {left} rounds.",
+            )
+    return num_rounds

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from cobayes._output import replaced
 from cobayes.errors import CobayesError
-from cobayes.model import Model
 from cobayes.rules import Rule, rule_from_dict, rule_from_settings
+from cobayes.tasks.task import Task, task_from_settings
 
 FORMAT = 2
 FIRST_FORMAT = 1
@@ -41,7 +41,7 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     kind
         "learner", "teacher" or "lesson".
     content
-        Made of dicts, lists, texts, numbers, arrays, models and rules.
+        Made of dicts, lists, texts, numbers, arrays, tasks and rules.
     """
     pool = _Pool()
     head = {"cobayes_format": FORMAT, "kind": kind, "content": pool.encode(content)}
@@ -100,7 +100,7 @@ def _require_kind(content: Any, kind: str) -> None:
 
 
 class _Pool:
-    """What a file holds once: arrays, and models and rules described with references."""
+    """What a file holds once: arrays, and tasks and rules described with references."""
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
@@ -116,7 +116,7 @@ class _Pool:
             return [self.encode(value) for value in item]
         if isinstance(item, np.generic):
             return item.item()
-        if not isinstance(item, np.ndarray | Model | Rule):
+        if not isinstance(item, np.ndarray | Task | Rule):
             return item
         if id(item) not in self._known:
             self._kept.append(item)  # an id is unique only while its object lives
@@ -127,18 +127,16 @@ class _Pool:
         if isinstance(item, np.ndarray):
             self.arrays.append(item)
             return {"#array": len(self.arrays) - 1}
-        if isinstance(item, Model):
-            plain = {
-                "matrix": item.matrix,
-                "data": list(item.data),
-                "hypotheses": list(item.hypotheses),
+        if isinstance(item, Task):
+            described = {
+                "task": type(item).__name__,
+                "settings": self.encode(item.settings()),
             }
-            described = {"model": self.encode(plain)}
         else:
             described = {
                 "rule": item.name,
                 "settings": self.encode(item.settings()),
-                "task": self.encode(item.model),
+                "of": self.encode(item.task),
             }
         self.objects.append(described)
         return {"#object": len(self.objects) - 1}
@@ -166,10 +164,11 @@ class _Shelf:
         return {key: self.decode(value) for key, value in item.items()}
 
     def _make(self, described: dict[str, Any]) -> Any:
-        if "model" in described:
-            return Model(**self.decode(described["model"]))
-        task = require(self.decode(described["task"]), Model, "task")
-        return rule_from_settings(described["rule"], task, self.decode(described["settings"]))
+        settings = require(self.decode(described["settings"]), dict, "settings")
+        if "task" in described:
+            return task_from_settings(described["task"], settings)
+        task = require(self.decode(described["of"]), Task, "task")
+        return rule_from_settings(described["rule"], task, settings)
 
 
 def _read_archive(path: str | Path, file: Any, kind: str) -> dict[str, Any]:

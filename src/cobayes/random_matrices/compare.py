@@ -11,6 +11,7 @@ import numpy as np
 
 from cobayes._input.validation import number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.randomness import generator
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional
@@ -249,6 +250,14 @@ def compare_rates(
     check_shape(num_data, num_hypotheses)
     number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     limit = _sample_limit(num_samples, precision, precision_of)
+    # About 1 ns for every pair of columns and row, and 5 ns for every entry.
+    work = num_data * num_hypotheses * (5.0 + num_hypotheses)
+    if num_samples is not None:
+        require_affordable(
+            f"{short_number(limit)} matrices of {num_data} x {num_hypotheses}",
+            "draw fewer (10^8 give four digits), or use rare_probability for small 1 - P.",
+            seconds=1e-9 * work * min(limit, 10**300),
+        )
     chunk_size = max(64, _CHUNK_ENTRIES // (num_data * num_hypotheses))
     entropy = generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)
     root = [int(word) for word in entropy]

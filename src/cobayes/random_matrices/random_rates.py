@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import is_position
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.vector_math import aligned_array, lane_states
 from cobayes.errors import CobayesError
 from cobayes.random_matrices.column_pairs import WIDTH
@@ -89,9 +90,15 @@ def check_shape(num_data: int, num_hypotheses: int) -> None:
     for value, what in ((num_data, "data"), (num_hypotheses, "hypotheses")):
         if not is_position(value) or value < 2:
             raise CobayesError(
-                f"the number of {what} is {value!r}; expected a whole number of at least 2.",
+                f"the number of {what} is {value!r}; expected an integer of at least 2.",
                 "with one datum or one hypothesis there is nothing to learn.",
             )
+    require_affordable(
+        f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
+        "take a smaller shape.",
+        # Eight matrices at once, with their logarithms and inverses.
+        num_bytes=8.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
+    )
 
 
 def _rate_blocks(

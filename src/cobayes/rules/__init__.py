@@ -8,6 +8,7 @@ from cobayes.rules.base import Response, Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
 from cobayes.rules.sequential import SCBI
+from cobayes.tasks.task import Task
 
 __all__ = [
     "BI",
@@ -27,7 +28,7 @@ def rule_from_dict(content: dict[str, Any]) -> Rule:
     return rule_from_settings(content["rule"], Model.from_dict(content), settings)
 
 
-def rule_from_settings(name: str, model: Model, settings: dict[str, Any]) -> Rule:
+def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """Make a rule from its name and from what `Rule.settings` returned.
 
     A custom rule is found by its name as soon as its class has been defined.
@@ -35,7 +36,7 @@ def rule_from_settings(name: str, model: Model, settings: dict[str, Any]) -> Rul
     kinds: list[type[Rule]] = [Rule]
     for kind in kinds:
         if getattr(kind, "name", None) == name:
-            return kind(model, **settings)
+            return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
         f"there is no rule called {name!r}.", "expected 'BI', 'SCBI' or a custom rule's name."

@@ -14,10 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import unteachable
-from cobayes.model import MatrixLike, Model, as_model
+from cobayes.errors import CobayesError, unteachable
+from cobayes.model import MatrixLike, Model, as_task
+from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
+
+# Rules for the states of a task are kept while their matrices have fewer entries than this.
+MOST_KEPT = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +63,20 @@ class Response:
 
     def log_row(self, datum: int) -> Array:
         """Return log-likelihoods of one datum, (m,), exact where likelihoods underflow."""
-        logs = np.log(self.matrix[datum])
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix[datum])
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
 
     @property
     def log_likelihood(self) -> Array:
         """Logarithms of the likelihood matrix, (n, m)."""
-        logs = np.log(self.matrix)
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix)
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
 
 
 class Rule(ABC):
@@ -85,7 +91,9 @@ class Rule(ABC):
     name: ClassVar[str]
 
     def __init__(self, matrix: MatrixLike) -> None:
-        self.model: Model = as_model(matrix)
+        self.task: Task = as_task(matrix)
+        self.model: Model = self.task.model
+        self._at: dict[tuple[int, bytes | None], Rule] = {}
 
     @abstractmethod
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
@@ -101,6 +109,32 @@ class Rule(ABC):
         memory
             The last response's, where there was one.
         """
+
+    def at(self, state: State) -> Rule:
+        """Return the rule in a state of its task: with the matrix and the data prior there.
+
+        A rule whose matrix is a `Model`, the task that never changes, is returned as it is.
+        """
+        if self.task is self.model:
+            return self
+        model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
+        key = (id(model), None if prior is None else prior.tobytes())
+        if key not in self._at:
+            if len(self._at) * model.matrix.size > MOST_KEPT:
+                self._at.clear()
+            self._at[key] = self._for(model, prior)
+        return self._at[key]
+
+    def _for(self, model: Model, prior: Array | None) -> Rule:
+        """Return the same rule with another matrix and the data prior of a task."""
+        if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
+            raise CobayesError(
+                f"the matrices of {self.task!r} have different data or hypotheses.",
+                "give all of them the same labels in the same order.",
+            )
+        if prior is None:
+            return type(self)(model, **self.settings())
+        return Restricted(self, model, prior)
 
     def likelihood(self, belief: ArrayLike) -> Array:
         """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
@@ -125,10 +159,32 @@ class Rule(ABC):
         """Return the posterior after one datum, T_d(belief) in the paper: (m,)."""
         row = self.model.datum_index(datum)
         log_belief = self.log_belief(belief)
-        return np.exp(add_evidence(log_belief, self.respond(log_belief).log_row(row)))
+        return np.exp(self.observe(log_belief, self.respond(log_belief), row))
+
+    def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
+        """Return the log-posterior after a datum, or raise an error that says it is impossible.
+
+        Parameters
+        ----------
+        log_belief
+            Normalised; minus infinity for a hypothesis that is ruled out.
+        response
+            This rule's answer to that belief.
+        datum
+            The position of the datum.
+        """
+        posterior = add_evidence(log_belief, response.log_row(datum))
+        if np.isnan(posterior[0]):
+            raise CobayesError(
+                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
+                "believed, so the belief cannot be updated.",
+                "show a datum that some believed hypothesis allows, or start from a prior that "
+                "allows this one.",
+            )
+        return posterior
 
     def posteriors(self, belief: ArrayLike) -> Array:
-        """Return the posteriors after every possible datum: (n, m), rows sum to one."""
+        """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible."""
         log_belief = self.log_belief(belief)
         return np.exp(add_evidence(log_belief, self.respond(log_belief).log_likelihood))
 
@@ -149,6 +205,42 @@ class Rule(ABC):
         return f"{self.name}({self.model!r})"
 
 
+class Restricted(Rule):
+    """A rule over the data that are available, with the others left out.
+
+    Parameters
+    ----------
+    rule
+        Gives the kind of rule.
+    model
+        The matrix with all data.
+    prior
+        Zero for data that are not available.
+    """
+
+    name: ClassVar[str] = "restricted"
+
+    def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
+        super().__init__(model)
+        self._rows = np.flatnonzero(prior)
+        if np.ptp(prior[self._rows]) > 1e-12:
+            raise CobayesError(f"{rule.name} takes only tasks whose available data are alike.")
+        labels = [model.data[row] for row in self._rows]
+        part = Model(model.matrix[self._rows], labels, model.hypotheses)
+        self._within = type(rule)(part, **rule.settings())
+
+    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+        """Return the response over the available data, with zeros for the others."""
+        inner = self._within.respond(log_belief, memory)
+        matrix = np.zeros(self.model.shape)
+        matrix[self._rows] = inner.matrix
+        factors = inner.row_factors
+        if factors is not None:
+            factors = np.zeros(self.model.num_data)
+            factors[self._rows] = inner.row_factors
+        return Response(matrix, factors, inner.column_factors, inner.memory)
+
+
 def log_posterior(log_belief: Array, likelihood: Array) -> Array:
     """Return log Bayes: log belief + log likelihood, normalised along the last axis.
 
@@ -159,7 +251,8 @@ def log_posterior(log_belief: Array, likelihood: Array) -> Array:
     likelihood
         One row (m,) or all of them (n, m).
     """
-    return add_evidence(log_belief, np.log(likelihood))
+    with np.errstate(divide="ignore"):
+        return add_evidence(log_belief, np.log(likelihood))
 
 
 def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
@@ -170,11 +263,12 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     log_belief
         Shape (m,); minus infinity where a hypothesis is ruled out.
     log_likelihood
-        One row (m,) or all of them (n, m).
+        One row (m,) or all of them (n, m). A row that excludes all that is believed gives NaN.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
-    return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
+    with np.errstate(invalid="ignore"):  # minus infinity everywhere: NaN
+        return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:

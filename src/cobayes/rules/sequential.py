@@ -12,8 +12,9 @@ from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve
+from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve, solve_components
 
 Array = NDArray[np.float64]
 
@@ -27,7 +28,8 @@ class SCBI(Rule):
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
     ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
     takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
-    nothing.
+    nothing. Where zeros make the sums impossible, the limit of alternating normalisation takes
+    their place; see `scaling_blocks`.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ class SCBI(Rule):
         self.balanced = balance(self.model.matrix)[0]
         self._spread = entry_spread(self.balanced)
         self._row_sums = np.ones(self.model.num_data)
+        has_zeros = self.balanced.min() == 0.0
+        self._pattern = pattern_workspace(self.balanced > 0.0) if has_zeros else None
 
     @cached_property
     def is_nearly_blocks(self) -> bool:
@@ -101,18 +105,34 @@ class SCBI(Rule):
         factors, rate = None, np.nan
         # A memory of another size comes from a damaged file: begin afresh.
         expected = (matrix.shape[1] + 1,)
-        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
-            factors, rate = memory[:-1], float(memory[-1])
-        solution = solve(
-            matrix,
-            self._row_sums,
-            matrix.shape[0] * np.exp(log_belief),
-            tolerance=self.tolerance,
-            max_iterations=MAX_ITERATIONS,
-            spread=self._spread,
-            factors=factors,
-            rate=rate,
-        )
+        if memory is not None and memory.shape == expected:
+            kept = memory[:-1]
+            # Hypotheses without a component had the factor zero.
+            factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
+        column_sums = matrix.shape[0] * np.exp(log_belief)
+        if self._pattern is None:
+            solution = solve(
+                matrix,
+                self._row_sums,
+                column_sums,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                spread=self._spread,
+                factors=factors,
+                rate=rate,
+            )
+        else:
+            blocks = fresh_workspace(self._pattern)
+            count = find_blocks(blocks, self._row_sums, column_sums)
+            matrix, solution = solve_components(
+                matrix,
+                self._row_sums,
+                blocks,
+                count,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                factors=factors,
+            )
         if not solution.error <= self.tolerance:
             raise ConvergenceError(
                 "the scaling of the matrix to the belief did not converge to "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.distributions import as_distribution
 from cobayes._input.labels import find, make_labels
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
 
 Array = NDArray[np.float64]
@@ -132,16 +133,25 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
     distance
         "euclidean", "l1" or "tv" (half of l1).
     """
-    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    if not isinstance(distance, str) or distance not in get_args(Distance):
+        raise CobayesError(
+            f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
+        )
+    one, other = (
+        as_floats(first, copy=True, name="first distribution"),
+        as_floats(second, copy=True, name="second one"),
+    )
+    try:
+        difference = one - other
+    except ValueError as error:
+        raise CobayesError(
+            f"the distributions have shapes {one.shape} and {other.shape}; they must match."
+        ) from error
     if distance == "euclidean":
         return np.sqrt((difference**2).sum(axis=-1))
     if distance == "l1":
         return np.abs(difference).sum(axis=-1)
-    if distance == "tv":
-        return 0.5 * np.abs(difference).sum(axis=-1)
-    raise CobayesError(
-        f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
-    )
+    return 0.5 * np.abs(difference).sum(axis=-1)
 
 
 def validated_priors(
@@ -152,7 +162,9 @@ def validated_priors(
         names = list(cast(Any, teacher_prior).keys())
         labels = make_labels(names, len(names), "hypothesis")
     else:
-        labels = make_labels(None, np.size(teacher_prior), "hypothesis")
+        labels = make_labels(
+            None, as_floats(teacher_prior, copy=True, name="teacher's prior").size, "hypothesis"
+        )
     taught = as_distribution(teacher_prior, labels, "hypothesis", "teacher's prior")
     believed = as_distribution(learner_prior, labels, "hypothesis", "learner's prior")
     position = find(hypothesis, labels, "hypothesis")

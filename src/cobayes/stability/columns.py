@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.stability.geometry import STEP, disc, plane_basis
+from cobayes.stability.geometry import MOST_POINTS, STEP, disc, plane_basis
 from cobayes.stability.validation import at_least_one
 from cobayes.theory.rates import relevant_hypothesis
 
@@ -129,7 +130,13 @@ def with_column(matrix: MatrixLike, column: int | str, values: ArrayLike) -> Mod
     """
     model = as_model(matrix)
     changed = model.matrix.copy()
-    changed[:, model.hypothesis_index(column)] = values
+    replacement = as_floats(values, copy=True, name="new column")
+    if replacement.shape != (model.num_data,):
+        raise CobayesError(
+            f"the new column has shape {replacement.shape}; expected one number for each of the "
+            f"{model.num_data} data."
+        )
+    changed[:, model.hypothesis_index(column)] = replacement
     return Model(changed, model.data, model.hypotheses)
 
 
@@ -147,7 +154,20 @@ def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
     -----
     ``KL(e / n, N_vec(L_h' / L_h))`` of Section 5: rows are divided by the target column.
     """
-    ratios = np.asarray(columns, dtype=np.float64) / np.asarray(target, dtype=np.float64)
+    values, aim = (
+        as_floats(columns, copy=True, name="columns"),
+        as_floats(target, copy=True, name="target column"),
+    )
+    if aim.ndim != 1 or not aim.size or values.shape[-1:] != aim.shape:
+        raise CobayesError(
+            f"the columns have shape {values.shape} and the target {aim.shape}; expected (..., n) "
+            "and (n,)."
+        )
+    if not all(
+        (part.min(initial=1.0) > 0.0) & (part.max(initial=1.0) < np.inf) for part in (values, aim)
+    ):
+        raise CobayesError("a column has an entry that is not positive and finite.")
+    ratios = values / aim
     # log of the arithmetic over the geometric mean.
     return np.log(ratios.mean(axis=-1)) - np.log(ratios).mean(axis=-1)
 
@@ -226,7 +246,7 @@ def equal_divergence_curve(
     from there to the border. Every ray has exactly one solution.
     """
     model, changed, target = _columns(matrix, column, hypothesis)
-    count = at_least_one(num_points, "num_points")
+    count = at_least_one(num_points, "num_points", MOST_POINTS)
     if model.num_data != 3:
         raise CobayesError(
             f"there are {model.num_data} data; columns of equal divergence form a curve for "
@@ -286,7 +306,7 @@ def mixtures_with_target(
         (num_points, n), t growing.
     """
     model, changed, target = _columns(matrix, column, hypothesis)
-    count = at_least_one(num_points, "num_points")
+    count = at_least_one(num_points, "num_points", MOST_POINTS)
     own, aim = model.matrix[:, changed], model.matrix[:, target]
     if np.allclose(own, aim, rtol=0.0, atol=1e-14):
         raise CobayesError(

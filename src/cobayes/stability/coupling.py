@@ -30,6 +30,7 @@ from cobayes.stability.validation import (
     as_rule,
     at_least_one,
     log_prior,
+    require_affordable_lessons,
     require_same_world,
     small_probability,
 )
@@ -239,6 +240,7 @@ def run_coupling(
     count = at_least_one(num_sequences, "num_sequences")
     limit = at_least_one(max_rounds, "max_rounds")
     level = 1.0 - small_probability(doubt, "doubt")
+    require_affordable_lessons(teacher, count, limit, doubt, num_agents=2)
 
     def run(number: int) -> _Sums:
         size = min(BLOCK, count - number * BLOCK)

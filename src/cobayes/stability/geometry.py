@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.distributions import as_distribution
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import positive_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.stability.validation import at_least_one
 
@@ -23,6 +25,7 @@ Array = NDArray[np.float64]
 
 STEP = 0.005
 """The distance between neighbouring circles, and between points of a ray, in the paper."""
+MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,8 +104,8 @@ def disc(centre: ArrayLike, *, num_circles: int = 14, step: float = STEP) -> Sim
     Figures S2 and S3: radii 0.005 to 0.07.
     """
     middle = _centre(centre, 3, "circles lie in the triangle of three things")
-    count = at_least_one(num_circles, "num_circles")
-    _require_positive(step, "step")
+    count = at_least_one(num_circles, "num_circles", 1000)
+    positive_number(step, "step")
     first, second = plane_basis(3)
     points, rays = [], []
     for circle in range(1, count + 1):
@@ -144,9 +147,9 @@ def along_directions(
     Figure S4: 15 directions, distances 0.005 to 0.1.
     """
     middle = _centre(centre, None, "")
-    vectors = np.atleast_2d(np.asarray(directions, dtype=np.float64))
-    count = at_least_one(num_distances, "num_distances")
-    _require_positive(step, "step")
+    vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
+    count = at_least_one(num_distances, "num_distances", MOST_POINTS)
+    positive_number(step, "step")
     if vectors.ndim != 2 or vectors.shape[1] != len(middle):
         raise CobayesError(
             f"directions have shape {vectors.shape}; expected one of {len(middle)} coordinates "
@@ -180,8 +183,8 @@ def random_directions(num_directions: int, num_hypotheses: int, rng: Any = None)
     rng
         Anything that `numpy.random.default_rng` takes.
     """
-    count = at_least_one(num_directions, "num_directions")
-    if at_least_one(num_hypotheses, "num_hypotheses") < 2:
+    count = at_least_one(num_directions, "num_directions", MOST_POINTS)
+    if at_least_one(num_hypotheses, "num_hypotheses", 10_000) < 2:
         raise CobayesError("one hypothesis leaves no direction to go.", "two are the least.")
     basis = plane_basis(num_hypotheses)
     vectors = np.random.default_rng(rng).standard_normal((count, num_hypotheses - 1)) @ basis
@@ -208,8 +211,8 @@ def uniform_points(
     -----
     Figures 4 B, 4 D, S5 and S6.
     """
-    count = at_least_one(num_points, "num_points")
-    if at_least_one(num_hypotheses, "num_hypotheses") < 2:
+    count = at_least_one(num_points, "num_points", MOST_POINTS)
+    if at_least_one(num_hypotheses, "num_hypotheses", 10_000) < 2:
         raise CobayesError("one hypothesis leaves no choice of a prior.", "two are the least.")
     middle = np.full(num_hypotheses, 1.0 / num_hypotheses) if centre is None else centre
     middle = _centre(middle, num_hypotheses, f"the points have {num_hypotheses} coordinates")
@@ -232,7 +235,7 @@ def spherical_coordinates(directions: ArrayLike) -> Array:
     -----
     Figure S4, upper part.
     """
-    vectors = np.atleast_2d(np.asarray(directions, dtype=np.float64))
+    vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
     if vectors.shape[-1] != 4:
         raise CobayesError(
             f"directions have {vectors.shape[-1]} coordinates; the two angles belong to four."
@@ -263,7 +266,7 @@ def plane_basis(num_coordinates: int) -> Array:
 
 
 def _centre(centre: ArrayLike, size: int | None, why: str) -> Array:
-    values = np.asarray(centre, dtype=np.float64)
+    values = as_floats(centre, copy=True, name="centre")
     if values.ndim != 1 or (size is not None and len(values) != size):
         raise CobayesError(
             f"the centre has shape {values.shape}; {why or 'expected one row of numbers'}.",
@@ -295,8 +298,3 @@ def _inside(middle: Array, points: Array, rays: NDArray) -> SimplexPoints:
         np.asarray(rays, dtype=np.int64)[inside],
         int((~inside).sum()),
     )
-
-
-def _require_positive(value: float, name: str) -> None:
-    if not value > 0.0:
-        raise CobayesError(f"{name} is {value!r}; expected a positive number.")

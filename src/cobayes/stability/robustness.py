@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import number_between, positive_number, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.stability.blocks import root_seed
 from cobayes.stability.bounds import SuccessBounds, conjectured_success, success_bounds
-from cobayes.stability.geometry import plane_basis, random_directions
+from cobayes.stability.geometry import MOST_POINTS, plane_basis, random_directions
 from cobayes.stability.results import SuccessRate, SuccessRates
 from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
-from cobayes.stability.validation import as_rule, at_least_one
+from cobayes.stability.validation import (
+    as_rule,
+    at_least_one,
+    require_affordable_lessons,
+    small_probability,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,12 +158,19 @@ def robustness(
     num_sequences, doubt, max_rounds, rng
         As in `success_rate`.
     """
-    if not radius > 0.0:
-        raise CobayesError(f"radius is {radius!r}; expected a positive number.")
+    radius = positive_number(radius, "radius")
+    num_random = whole_number(num_random, "num_random", 0)
+    at_least_one(num_random + 1, "the number of random directions", MOST_POINTS)
     teacher = as_rule(teacher_matrix)
     learner = teacher if learner_matrix is None else as_rule(learner_matrix)
     if teacher.model.num_hypotheses < 2:
         raise CobayesError("there is one hypothesis only; it cannot be confused with anything.")
+    if teacher.model.num_data < 2:
+        raise CobayesError(
+            "the table has one datum, which tells the hypotheses apart under no rule: no belief "
+            "ever changes, and no lesson ends.",
+            "give at least two data.",
+        )
     seed = root_seed(rng)
     streams = [np.random.default_rng(child) for child in seed.spawn(3)]
     options = {
@@ -166,6 +179,16 @@ def robustness(
         "doubt": doubt,
         "max_rounds": max_rounds,
     }
+    m = teacher.model.num_hypotheses
+    num_directions = 2 + num_random + (m * (m - 1) if m <= MOST_PAIRED else 2 * m - 2)
+    require_affordable_lessons(
+        teacher,
+        at_least_one(num_sequences, "num_sequences"),
+        at_least_one(max_rounds, "max_rounds"),
+        small_probability(doubt, "doubt"),
+        num_agents=3 + num_directions,
+        is_stored=True,
+    )
     sequences = TeachingSequences.draw(teacher, hypothesis, **options, rng=streams[0])
     rate = sequences.success_of(learner, learner_prior)
     own = sequences.prior
@@ -205,10 +228,15 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
         By what share the grid is drawn together towards the middle: its border must stay
         inside.
     """
-    m = at_least_one(num_hypotheses, "num_hypotheses")
-    cuts = at_least_one(divisions, "divisions")
-    if not 0.0 < margin < 1.0:
-        raise CobayesError(f"margin is {margin!r}; it must lie strictly between 0 and 1.")
+    m = at_least_one(num_hypotheses, "num_hypotheses", 1000)
+    cuts = at_least_one(divisions, "divisions", MOST_POINTS)
+    if (cuts + 1) ** (m - 1) > 10 * MOST_POINTS:
+        raise CobayesError(
+            f"a grid of {cuts} divisions for {m} hypotheses has about "
+            f"{float(min((cuts + 1) ** (m - 1), 10**300)):.3g} points.",
+            "take fewer divisions, or uniform_points(...).",
+        )
+    number_between(margin, "margin", 0.0, 1.0)
     axes = np.meshgrid(*[np.arange(cuts + 1)] * (m - 1), indexing="ij")
     counts = np.stack([axis.ravel() for axis in axes], axis=-1)
     last = cuts - counts.sum(axis=1)

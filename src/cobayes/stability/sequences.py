@@ -31,6 +31,7 @@ from cobayes.stability.validation import (
     as_rule,
     at_least_one,
     log_prior,
+    require_affordable_lessons,
     require_same_world,
     small_probability,
 )
@@ -170,6 +171,7 @@ class TeachingSequences:
             raise CobayesError(
                 f"there are {have} sequences already; expected at least as many, not {wanted}."
             )
+        require_affordable_lessons(self.rule, wanted, self.max_rounds, self.doubt, is_stored=True)
         kept = [block for block in self._blocks if block.size == BLOCK]
         todo = range(len(kept), -(-wanted // BLOCK))
         new = map_chunks(

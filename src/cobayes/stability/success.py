@@ -89,7 +89,7 @@ def success_rate(
         number_between(precision, "precision", 0.0, 1.0)
     at_least_one(max_sequences, "max_sequences")
     at_least_one(max_rounds, "max_rounds")
-    if method not in ("lessons", "coupling"):
+    if not isinstance(method, str) or method not in ("lessons", "coupling"):
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
     prepare = _lessons if method == "lessons" else _coupled
     run = prepare(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, Rule
 from cobayes.rules.base import require_teachable
@@ -133,18 +134,27 @@ def _moments_by_round(
         )
     by_counts = type(rule) is BI and method != "tree"
     data, copies = distinct_data(rule)
+    # Beyond this many rounds every case with two data has too many atoms: no power is computed.
+    if num_rounds > max_atoms:
+        raise _too_many(num_rounds, len(data), f"more than {short_number(max_atoms)}", max_atoms)
     if by_counts:
         count = math.comb(len(data) + num_rounds - 1, num_rounds)
+        # The sum over rounds: the counts of up to num_rounds data.
+        total = math.comb(len(data) + num_rounds, num_rounds)
     else:
+        power = num_rounds * math.log10(len(data))
+        if power > 300.0:  # an integer this long takes time itself
+            raise _too_many(num_rounds, len(data), f"about 10^{power:.0f}", max_atoms)
         count = len(data) ** num_rounds
-    if count > max_atoms:
-        raise CobayesError(
-            f"after {num_rounds} rounds with {len(data)} different data there are "
-            f"{_in_words(count)} atoms; exact_rounds goes up to {_in_words(max_atoms)}.",
-            "take fewer rounds, raise max_atoms (time grows in proportion), or use "
-            "cobayes.simulate, which draws lessons at random.",
-        )
+        total = max(count, num_rounds)
+    if total > max_atoms:
+        raise _too_many(num_rounds, len(data), short_number(total), max_atoms)
     shape = (num_rounds + 1, len(taught), len(log_prior))
+    require_affordable(
+        f"the moments of {num_rounds} rounds",
+        "take fewer rounds.",
+        num_bytes=16.0 * math.prod(shape),
+    )
     means, stds = np.empty(shape), np.zeros(shape)
     means[0] = np.exp(log_prior)
     if by_counts:
@@ -157,5 +167,10 @@ def _moments_by_round(
     return means, stds, count
 
 
-def _in_words(count: int) -> str:
-    return str(count) if count < 10**6 else f"{float(count):.3g}" if count < 10**300 else "10^300+"
+def _too_many(num_rounds: int, num_data: int, count: str, max_atoms: int) -> CobayesError:
+    return CobayesError(
+        f"{num_rounds} rounds with {num_data} different data lead through {count} beliefs; "
+        f"exact_rounds goes up to {short_number(max_atoms)}.",
+        "take fewer rounds, raise max_atoms (time grows in proportion), or use "
+        "cobayes.simulate, which draws lessons at random.",
+    )

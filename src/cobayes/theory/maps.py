@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.rules.base import log_posterior
@@ -154,10 +155,7 @@ def _log_inverse(rule: Rule, log_belief: Array, datum: int) -> Array:
 
 
 def _normalized_logs(rule: Rule, log_belief: ArrayLike) -> Array:
-    try:
-        logs = np.array(log_belief, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the log-belief is {log_belief!r}; expected numbers.") from error
+    logs = as_floats(log_belief, copy=True, name="log-belief")
     if logs.shape != (rule.model.num_hypotheses,) or not (logs < np.inf).all():
         raise CobayesError(
             f"the log-belief is {logs}; expected one logarithm for each of the "

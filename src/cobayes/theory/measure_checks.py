@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.distributions import SUM_SLACK, as_distribution
 from cobayes._input.labels import make_labels, shorten
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
 
 Array = NDArray[np.float64]
@@ -27,10 +28,7 @@ def checked_weights(values: ArrayLike, count: int, name: str) -> Array:
     name
         What to call them in an error message.
     """
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the {name} are {values!r}; expected numbers.") from error
+    array = as_floats(values, copy=True, name=f"set of {name}")
     if array.shape != (count,):
         raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
     if not (np.isfinite(array).all() and (array >= 0.0).all()):
@@ -39,7 +37,7 @@ def checked_weights(values: ArrayLike, count: int, name: str) -> Array:
     if abs(total - 1.0) > SUM_SLACK:
         raise CobayesError(
             f"the {name} sum to {total:.6g}, not to 1.",
-            "divide them by their sum (rounding up to 1e-3 is mended silently).",
+            "divide them by their sum (sums within 1e-3 of one are renormalised).",
         )
     return array / total
 

@@ -3,41 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import as_distribution
 from cobayes._input.labels import find
-from cobayes.errors import CobayesError
+from cobayes._input.tables import as_floats
+from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, as_model
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.theory.divergence import divergence_of_pairs, sharp_divergence_of_pairs
+from cobayes.theory.divergence import BLOCK_ENTRIES, Kind, pairwise_divergences
 
+Array = NDArray[np.float64]
 RuleName = Literal["scbi", "bi"]
-
-# Divergences below this, relative to the logarithms they are differences of, are computed again
-# without cancellation.
-_CANCELLATION = 1e-2
-_BLOCK_ENTRIES = 1 << 20
 
 
 @overload
 def rate_of_convergence(
-    matrix: MatrixLike | Rule, hypothesis: None = None, rule: RuleName | None = None
-) -> NDArray[np.float64]: ...
+    matrix: MatrixLike | Rule,
+    hypothesis: None = None,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
+) -> Array: ...
 
 
 # One matrix gives a number, a stack an array: types cannot tell them apart.
 @overload
 def rate_of_convergence(
-    matrix: MatrixLike | Rule, hypothesis: int | str, rule: RuleName | None = None
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
 ) -> Any: ...
 
 
 def rate_of_convergence(
-    matrix: MatrixLike | Rule, hypothesis: int | str | None = None, rule: RuleName | None = None
-) -> float | NDArray[np.float64]:
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str | None = None,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
+) -> float | Array:
     """Return the asymptotic rate of convergence of SCBI or BI.
 
     It is the slope, per round, of the learner's log-odds on the hypothesis that is taught.
@@ -51,38 +64,69 @@ def rate_of_convergence(
         The one that is taught; all of them when left out.
     rule
         "scbi" or "bi"; when left out that of the rule given, or "scbi" for a matrix.
+    data_prior
+        For SCBI: how often each datum is to be shown, (n,); uniform by default. Data of
+        probability zero are not available.
+    prior
+        Only hypotheses with a positive prior are rivals; all of them by default. Where the
+        taught hypothesis has none, its rate is NaN.
 
     Returns
     -------
     float or ndarray
         A number for one hypothesis, (m,) for all; leading axes are kept. Never negative, and
-        zero exactly where another column is the same.
+        zero exactly where another column is the same. Infinite where one datum excludes every
+        rival, which only zeros in the matrix can do.
 
     Notes
     -----
     Theorems 3.2 and 3.6: R(M; h) is the smallest KL divergence of column h from another column,
-    of the column-normalised matrix for BI and of M-sharp for SCBI; see `m_sharp`. All pairs come
-    from two matrix products; small divergences are computed again pair by pair.
+    of the column-normalised matrix for BI and of M-sharp for SCBI; see `m_sharp`. With a data
+    prior p it is ``min_j log(sum_i p_i z_ij) - sum_i p_i log(z_ij)``, ``z_ij = M_ij / M_ih``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rate = cb.rate_of_convergence([[0.6, 0.3], [0.4, 0.7]], 0)
+    >>> round(rate, 4)
+    0.1845
+    >>> cb.rate_of_convergence([[0.6, 0.3], [0.4, 0.7]], 0, data_prior=[0.5, 0.5]) == rate
+    True
     """
-    values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_over_others(values, _rule_name(matrix, rule), np.min), position)
+    question = _question(matrix, hypothesis, rule, data_prior, prior)
+    return _as_result(_over_others(question, np.min), question.position)
 
 
 @overload
 def relevant_hypothesis(
-    matrix: MatrixLike | Rule, hypothesis: None = None, rule: RuleName | None = None
+    matrix: MatrixLike | Rule,
+    hypothesis: None = None,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
 ) -> NDArray[np.intp]: ...
 
 
 # One matrix gives a number, a stack an array: types cannot tell them apart.
 @overload
 def relevant_hypothesis(
-    matrix: MatrixLike | Rule, hypothesis: int | str, rule: RuleName | None = None
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
 ) -> Any: ...
 
 
 def relevant_hypothesis(
-    matrix: MatrixLike | Rule, hypothesis: int | str | None = None, rule: RuleName | None = None
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str | None = None,
+    rule: str | None = None,
+    data_prior: ArrayLike | None = None,
+    *,
+    prior: ArrayLike | None = None,
 ) -> int | NDArray[np.intp]:
     """Return the hypothesis that is hardest to tell from the one that is taught.
 
@@ -90,7 +134,7 @@ def relevant_hypothesis(
 
     Parameters
     ----------
-    matrix, hypothesis, rule
+    matrix, hypothesis, rule, data_prior, prior
         As in `rate_of_convergence`.
 
     Returns
@@ -103,12 +147,14 @@ def relevant_hypothesis(
     -----
     Section 5.2: the arg min of Theorem 3.6.
     """
-    values, position = _matrices_and_position(matrix, hypothesis)
-    return _as_result(_over_others(values, _rule_name(matrix, rule), np.argmin), position)
+    question = _question(matrix, hypothesis, rule, data_prior, prior)
+    return _as_result(_over_others(question, np.argmin), question.position)
 
 
-def m_sharp(matrix: MatrixLike | SCBI, hypothesis: int | str) -> NDArray[np.float64]:
-    """Return the matrix that SCBI uses in the end, when the learner all but knows the truth.
+def m_sharp(
+    matrix: MatrixLike | SCBI, hypothesis: int | str, data_prior: ArrayLike | None = None
+) -> Array:
+    """Return SCBI's likelihood in the limit of certainty about a hypothesis.
 
     Parameters
     ----------
@@ -116,30 +162,56 @@ def m_sharp(matrix: MatrixLike | SCBI, hypothesis: int | str) -> NDArray[np.floa
         Data by hypotheses, or `SCBI`; an array may have leading axes.
     hypothesis
         The one that is taught.
+    data_prior
+        How often each datum is to be shown, (n,); uniform by default.
 
     Returns
     -------
     ndarray
-        Columns sum to one; that of the hypothesis is uniform.
+        Columns sum to one; that of the hypothesis is the data prior, restricted to the data
+        that it allows.
 
     Notes
     -----
-    Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised.
+    Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. With
+    zeros the limit is determined by the hypothesis alone only where all others allow no
+    further data.
     """
-    if _own_rule_name(matrix) == "bi":
+    question = _question(matrix, hypothesis, None, data_prior, None, need_two=False)
+    values, position = question.matrices, question.position
+    if question.kind == "bi":
         raise CobayesError(
             "M-sharp belongs to SCBI; BI uses the column-normalised matrix throughout.",
             "use m_sharp(rule.model, hypothesis), or rule.model.normalized() for BI's matrix.",
         )
-    values, position = _matrices_and_position(matrix, hypothesis, need_two=False)
     if position is None:
         raise CobayesError("M-sharp belongs to one hypothesis and none was given.")
+    weights = np.ones(values.shape[-2]) if question.data_prior is None else question.data_prior
+    is_shown = (values[..., position] > 0.0) & (weights > 0.0)
+    if ((values > 0.0).any(axis=-1) & (weights > 0.0) & ~is_shown).any():
+        raise CobayesError(
+            "another hypothesis allows data that the taught one excludes; its column in the "
+            "limit depends on the beliefs in the others.",
+            "use SCBI(matrix).likelihood(belief) at a belief close to certainty.",
+        )
     # In logarithms: the quotient of two representable numbers need not be one.
-    sharp = np.log(values)
-    sharp -= sharp[..., :, position, None].copy()
-    sharp -= sharp.max(axis=-2, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sharp = np.log(values)
+        sharp = sharp - sharp[..., :, position, None] + np.log(weights)[:, None]
+        sharp = np.where(is_shown[..., None], sharp, -np.inf)
+        sharp -= sharp.max(axis=-2, keepdims=True)
     np.exp(sharp, out=sharp)
     return sharp / sharp.sum(axis=-2, keepdims=True)
+
+
+class _Question(NamedTuple):
+    """Validated arguments: matrices (..., n, m), a position, and what the rate depends on."""
+
+    matrices: Array
+    position: int | None
+    kind: Kind
+    data_prior: Array | None
+    is_rival: NDArray[np.bool_]
 
 
 def _rule_name(matrix: Any, rule: Any) -> RuleName:
@@ -147,15 +219,17 @@ def _rule_name(matrix: Any, rule: Any) -> RuleName:
     own = _own_rule_name(matrix)
     if rule is None:
         return own or "scbi"
-    if not isinstance(rule, str) or rule not in ("scbi", "bi"):
+    name = rule.name if isinstance(rule, type) and issubclass(rule, Rule) else rule
+    name = name.lower() if isinstance(name, str) else ""
+    if name not in ("scbi", "bi"):
         raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
-    if own is not None and rule != own:
+    if own is not None and name != own:
         raise CobayesError(
-            f"a rule of type {own.upper()} was given, and the rate of {rule.upper()} asked for.",
+            f"a rule of type {own.upper()} was given, and the rate of {name.upper()} asked for.",
             "leave rule= out, or give the rule's model: rate_of_convergence(rule.model, "
-            f"rule={rule!r}).",
+            f"rule={name!r}).",
         )
-    return rule
+    return name
 
 
 def _own_rule_name(matrix: Any) -> RuleName | None:
@@ -173,91 +247,97 @@ def _own_rule_name(matrix: Any) -> RuleName | None:
     )
 
 
-def _over_others(
-    matrices: NDArray[np.float64], rule: RuleName, reduce: Callable[..., NDArray]
-) -> NDArray:
-    """Reduce the divergences from each hypothesis to the others, some matrices at a time."""
+def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray:
+    """Reduce the divergences from each hypothesis to its rivals, some matrices at a time."""
+    matrices, data_prior = question.matrices, question.data_prior
+    if data_prior is not None:
+        available = data_prior > 0.0
+        matrices, data_prior = matrices[..., available, :], data_prior[available]
+        empty = ~(matrices > 0.0).any(axis=-2)
+        if empty.any():
+            raise CobayesError(
+                f"hypothesis {int(np.argwhere(empty)[0][-1])} allows none of the data that the "
+                "data prior makes available.",
+                "give a positive probability to one of its data.",
+            )
     num_data, num_hypotheses = matrices.shape[-2:]
     stack = matrices.reshape(-1, num_data, num_hypotheses)
-    step = max(1, _BLOCK_ENTRIES // (num_hypotheses * max(num_data, num_hypotheses)))
-    parts = [
-        reduce(_divergences(stack[start : start + step], rule), axis=-1)
-        for start in range(0, max(1, len(stack)), step)
-    ]
-    return np.concatenate(parts).reshape(*matrices.shape[:-2], num_hypotheses)
+    step = max(1, BLOCK_ENTRIES // (num_hypotheses * max(num_data, num_hypotheses)))
+    parts = []
+    for start in range(0, max(1, len(stack)), step):
+        block = stack[start : start + step]
+        divergences = pairwise_divergences(block, question.kind, data_prior)
+        divergences[:, :, ~question.is_rival] = np.inf
+        parts.append(reduce(divergences, axis=-1))
+    found = np.concatenate(parts)
+    if found.dtype == np.float64:
+        found[:, ~question.is_rival] = np.nan
+    return found.reshape(*matrices.shape[:-2], num_hypotheses)
 
 
-def _divergences(stack: NDArray[np.float64], rule: RuleName) -> NDArray[np.float64]:
-    """Return all pairwise divergences (matrix, h, h'), infinite on the diagonal."""
-    num_data = stack.shape[1]
-    largest = stack.max(axis=1, keepdims=True)
-    columns = stack / largest
-    sums = columns.sum(axis=1, keepdims=True)
-    columns /= sums
-    # From the entries themselves: a quotient may underflow, its logarithm does not.
-    logs = np.log(stack) - np.log(largest) - np.log(sums)
-    size = 1.0 + np.abs(logs).max(axis=(1, 2))[:, None, None]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        if rule == "bi":
-            cross = columns.transpose(0, 2, 1) @ logs
-            divergence = np.diagonal(cross, axis1=1, axis2=2)[:, :, None] - cross
-        else:
-            # Rows may be divided by anything; by their largest entry, ratios stay in range.
-            scaled = columns / columns.max(axis=2, keepdims=True)
-            log_ratio_sums = np.log((1.0 / scaled).transpose(0, 2, 1) @ scaled)
-            means = logs.mean(axis=1)
-            divergence = log_ratio_sums - np.log(num_data) - means[:, None, :] + means[:, :, None]
-    unsure = ~(divergence > _CANCELLATION * size) | ~np.isfinite(divergence)
-    diagonal = np.arange(stack.shape[2])
-    unsure[:, diagonal, diagonal] = False
-    pair_divergence = divergence_of_pairs if rule == "bi" else sharp_divergence_of_pairs
-    pairs = np.argwhere(unsure)
-    step = max(1, _BLOCK_ENTRIES // num_data)
-    for start in range(0, len(pairs), step):
-        which, taught, other = pairs[start : start + step].T
-        divergence[which, taught, other] = pair_divergence(
-            columns[which, :, taught],
-            columns[which, :, other],
-            logs[which, :, taught],
-            logs[which, :, other],
-        )
-    divergence[:, diagonal, diagonal] = np.inf
-    return divergence
-
-
-def _matrices_and_position(
-    matrix: MatrixLike | Rule, hypothesis: int | str | None, *, need_two: bool = True
-) -> tuple[NDArray[np.float64], int | None]:
-    """Validate; return an array of at least two dimensions and the hypothesis's position."""
-    if isinstance(matrix, np.ndarray | list | tuple) and np.ndim(matrix) > 2:
+def _question(
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str | None,
+    rule: Any,
+    data_prior: ArrayLike | None,
+    prior: ArrayLike | None,
+    *,
+    need_two: bool = True,
+) -> _Question:
+    """Validate the arguments of the public functions."""
+    kind = _rule_name(matrix, rule)
+    if _is_stack(matrix):
         values = _checked_stack(matrix)
-        labels = tuple(str(position) for position in range(values.shape[-1]))
+        data, labels = (tuple(map(str, range(size))) for size in values.shape[-2:])
     else:
         model = matrix.model if isinstance(matrix, Rule) else as_model(matrix)
-        values, labels = model.matrix, model.hypotheses
+        values, data, labels = model.matrix, model.data, model.hypotheses
     position = None if hypothesis is None else find(hypothesis, labels, "hypothesis")
     if need_two and values.shape[-1] < 2:
         raise CobayesError(
-            "the matrix has one hypothesis; a rate says how fast it is told from another one.",
-            "give at least two hypotheses.",
+            "the matrix has one hypothesis; a rate needs at least two.",
+            "add the hypotheses that it may be confused with.",
         )
-    return values, position
+    if data_prior is not None and kind == "bi":
+        raise CobayesError(
+            "BI has no data prior: its teacher draws from the matrix as it is.",
+            "leave data_prior out, or take rule='scbi'.",
+        )
+    if data_prior is not None:
+        data_prior = as_distribution(data_prior, data, "datum", "data prior")
+    is_rival = np.ones(len(labels), dtype=np.bool_)
+    if prior is not None:
+        is_rival = as_distribution(prior, labels, "hypothesis", "prior") > 0.0
+        if position is not None and not is_rival[position]:
+            raise unteachable(labels[position], "prior")
+    return _Question(values, position, kind, data_prior, is_rival)
+
+
+def _is_stack(matrix: Any) -> bool:
+    """Tell whether an array, or nested lists, hold several matrices."""
+    if isinstance(matrix, np.ndarray):
+        return matrix.ndim > 2
+    depth = 0
+    while isinstance(matrix, list | tuple | np.ndarray) and len(matrix):
+        matrix, depth = matrix[0], depth + 1
+    return depth > 2
 
 
 def _checked_stack(matrices: Any) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(matrices, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the matrices cannot be read as numbers: {error}.") from error
+    values = as_floats(matrices, copy=True, name="stack of matrices")
     if values.shape[-1] == 0 or values.shape[-2] == 0:
         raise CobayesError(f"the matrices are empty (shape {values.shape}).")
-    bad = ~((values > 0.0) & (values < np.inf))
+    bad = ~((values >= 0.0) & (values < np.inf))
     if bad.any():
         place = tuple(int(index) for index in np.argwhere(bad)[0])
         raise CobayesError(
-            f"the entry at {place} is {values[place]}; entries must be positive and finite.",
-            "smooth each matrix with cobayes.smooth(matrix, 1e-6).",
+            f"the entry at {place} is {values[place]}; entries must be finite and not negative."
         )
+    for axis, what in ((-1, "datum"), (-2, "hypothesis")):
+        empty = ~(values > 0.0).any(axis=axis)
+        if empty.any():
+            place = tuple(int(index) for index in np.argwhere(empty)[0])
+            raise CobayesError(f"the {what} at {place} has no positive entry.", "leave it out.")
     return values
 
 

@@ -24,7 +24,6 @@ _HOME = {
     "measure_legibility": "legibility",
     "plan_trajectory": "planning",
     "run_trajectory": "trajectory",
-    "run_varying_lesson": "rounds",
     "taxi_world": "adapters",
     "walk_distribution": "tree",
     "watch_actions": "trajectory",
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from cobayes.worlds.legibility import Legibility as Legibility
     from cobayes.worlds.legibility import measure_legibility as measure_legibility
     from cobayes.worlds.planning import plan_trajectory as plan_trajectory
-    from cobayes.worlds.rounds import run_varying_lesson as run_varying_lesson
     from cobayes.worlds.tabular import TabularWorld as TabularWorld
     from cobayes.worlds.trajectory import Trajectory as Trajectory
     from cobayes.worlds.trajectory import run_trajectory as run_trajectory

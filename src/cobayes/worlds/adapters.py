@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.worlds.base import State
+from cobayes.tasks.task import State
 from cobayes.worlds.tabular import TabularWorld
 
 ACTIONS = {

@@ -1,16 +1,21 @@
-"""Agents in a world: a walker who teaches by its moves, and a watcher who learns from them."""
+"""Agents in a world: a walker who teaches by its moves, and a watcher who learns from them.
+
+Both are a `Teacher` and a `Learner` whose rule is made from the world; lessons, saving and
+resuming are those of any task.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.lessons import Learner, Teacher
+from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.worlds.base import State, World
+from cobayes.tasks.task import State
+from cobayes.worlds.base import World
 
 Array = NDArray[np.float64]
 
@@ -20,46 +25,31 @@ Moves = Literal["any", "forward"]
 RULES: dict[str, type[Rule]] = {"SCBI": SCBI, "BI": BI}
 
 
-class RuleTable:
-    """The rule in every state of a world, made when it is first asked for.
-
-    Parameters
-    ----------
-    world
-        Gives the matrices.
-    rule
-        "SCBI" or "BI", or a class that makes a rule from a matrix.
-    """
-
-    def __init__(self, world: World, rule: RuleName | type[Rule] = "SCBI") -> None:
-        if not isinstance(world, World):
-            raise CobayesError(
-                f"the world is a {type(world).__name__}; expected a world.",
-                "make one with cobayes.GridWorld(...) or cobayes.world_from_gymnasium(env, ...).",
-            )
-        self.world = world
-        self.kind = rule_class(rule)
-        self._rules: dict[int, Rule] = {}
-
-    def at(self, state: State) -> Rule:
-        """Return the rule with the matrix of a state."""
-        position = self.world.state_position(state)
-        if position not in self._rules:
-            self._rules[position] = self.kind(self.world.matrix_at(state))
-        return self._rules[position]
-
-
-def rule_class(rule: str | type[Rule]) -> type[Rule]:
-    """Return the class of a rule given by name or as the class itself."""
+def world_rule(world: World, rule: RuleName | type[Rule] = "SCBI") -> Rule:
+    """Return the rule of a name or a class, made from a world."""
+    if not isinstance(world, World):
+        raise CobayesError(
+            f"the world is a {type(world).__name__}; expected a world.",
+            "make one with cobayes.GridWorld(...) or cobayes.world_from_gymnasium(env, ...).",
+        )
     if isinstance(rule, type) and issubclass(rule, Rule):
-        return rule
+        return rule(world)
     found = RULES.get(str(rule).upper())
     if found is None:
         raise CobayesError(f"there is no rule called {rule!r}.", "choose 'SCBI' or 'BI'.")
-    return found
+    return found(world)
 
 
-class WorldLearner:
+def world_of(agent: Learner) -> World:
+    """Return the world of an agent whose rule is made from one."""
+    if not isinstance(agent.task, World):
+        raise CobayesError(
+            f"the {agent.kind}'s rule is made from a {type(agent.task).__name__}; expected a world."
+        )
+    return agent.task
+
+
+class WorldLearner(Learner):
     """A watcher: it sees moves and infers the goal.
 
     Parameters
@@ -72,44 +62,35 @@ class WorldLearner:
         Its belief over the goals before the first move; uniform by default.
     """
 
+    kind = "watcher"
+
     def __init__(
         self,
         world: World,
         rule: RuleName | type[Rule] = "SCBI",
         prior: ArrayLike | None = None,
     ) -> None:
-        self.rules = RuleTable(world, rule)
+        super().__init__(world_rule(world, rule), prior)
         self.world = world
-        self.agent = Learner(self.rules.at(world.start), prior)
-
-    @property
-    def belief(self) -> Array:
-        """The current belief over the goals, shape (m,)."""
-        return self.agent.belief
-
-    @property
-    def log_belief(self) -> Array:
-        """The logarithms of the belief."""
-        return self.agent.log_belief
 
     def watch(self, state: State, action: int | str) -> Array:
         """See one move made in a state, update the belief and return it."""
-        self.agent.adopt(self.rules.at(state))
-        return self.agent.observe(action)
+        self.arrive(state)
+        return self.observe(action)
 
     def restart(self, prior: ArrayLike | None = None) -> None:
-        """Forget all moves and begin with a prior again; what was computed is kept."""
-        self.agent = Learner(self.rules.at(self.world.start), prior)
+        """Forget all moves and begin with a prior again; the rules of all states are kept."""
+        super().__init__(self.rule, prior)
 
-    def __repr__(self) -> str:
-        best = int(np.argmax(self.belief))
-        return (
-            f"WorldLearner({self.rules.kind.name}; most likely goal "
-            f"{self.world.goal_labels[best]!r} with {self.belief[best]:.4f})"
-        )
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
+        agent = cls.__new__(cls)
+        Learner.__init__(agent, rule)
+        agent.world = world_of(agent)
+        return agent
 
 
-class WorldTeacher:
+class WorldTeacher(Teacher):
     """A walker who knows the goal and shows it by its moves.
 
     Parameters
@@ -131,6 +112,8 @@ class WorldTeacher:
         distribution restricted to moves towards the goal (`World.moves_forward`); it arrives.
     """
 
+    kind = "walker"
+
     def __init__(
         self,
         world: World,
@@ -141,65 +124,52 @@ class WorldTeacher:
         moves: Moves = "any",
     ) -> None:
         require_moves(moves)
-        self.rules = RuleTable(world, rule)
+        made = world_rule(world, rule)
+        super().__init__(made, world.goal_index(goal), prior, rng)
         self.world = world
         self.moves: Moves = moves
-        self.goal = world.goal_index(goal)
-        self.agent = Walker(self.rules.at(world.start), self.goal, prior, rng)
 
     @property
-    def belief(self) -> Array:
-        """The walker's estimate of the watcher's belief, shape (m,)."""
-        return self.agent.belief
-
-    @property
-    def log_belief(self) -> Array:
-        """The logarithms of the estimate."""
-        return self.agent.log_belief
-
-    def look(self, state: State) -> Rule:
-        """Take in the state and return the rule for the next move there."""
-        rule = self.rules.at(state)
-        self.agent.adopt(rule)
-        self.agent.allowed = allowed_moves(self.world, state, self.goal, self.moves)
-        return rule
-
-    def distribution_at(self, state: State) -> Array:
-        """Return the distribution from which a move in this state would be drawn, (n,)."""
-        self.look(state)
-        return self.agent.distribution
-
-    def act(self, state: State) -> int:
-        """Draw a move, follow its effect on the watcher, and return its position."""
-        self.look(state)
-        return self.agent.choose()
-
-    def restart(self, prior: ArrayLike | None = None) -> None:
-        """Begin with a prior again; the random numbers go on and what was computed is kept."""
-        rng = self.agent.rng
-        self.agent = Walker(self.rules.at(self.world.start), self.goal, prior, rng)
-
-    def __repr__(self) -> str:
-        return (
-            f"WorldTeacher({self.rules.kind.name}; goal {self.world.goal_labels[self.goal]!r}; "
-            f"moves: {self.moves})"
-        )
-
-
-class Walker(Teacher):
-    """A teacher whose data may be restricted to some moves for the next round."""
-
-    allowed: NDArray[np.bool_] | None = None
-
-    @property
-    def rng(self) -> np.random.Generator:
-        """The generator of its random numbers."""
-        return self._rng
+    def goal(self) -> int:
+        """The position of its goal."""
+        return self.hypothesis
 
     @property
     def distribution(self) -> Array:
         """The distribution from which the next move is drawn, shape (n,)."""
-        return restricted(self.likelihood[:, self.hypothesis], self.allowed)
+        allowed = allowed_moves(self.world, self.state, self.goal, self.moves)
+        return restricted(self._respond().likelihood[:, self.goal], allowed)
+
+    def distribution_at(self, state: State) -> Array:
+        """Return the distribution from which a move in this state would be drawn, (n,)."""
+        self.arrive(state)
+        return self.distribution
+
+    def act(self, state: State) -> int:
+        """Draw a move, follow its effect on the watcher, and return its position."""
+        self.arrive(state)
+        return self.choose()
+
+    def restart(self, prior: ArrayLike | None = None) -> None:
+        """Begin with a prior again; the random numbers go on."""
+        super().__init__(self.rule, self.goal, prior, self.rng)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the agent's state; see `Learner.snapshot`."""
+        return {**super().snapshot(), "moves": self.moves}
+
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
+        plain = Teacher._rebuild(rule, content)
+        require_moves(content["moves"])
+        agent = cls.__new__(cls)
+        Teacher.__init__(agent, rule, plain.hypothesis, rng=plain.rng)
+        agent.world, agent.moves = world_of(plain), content["moves"]
+        return agent
+
+    def __repr__(self) -> str:
+        goal = self.world.goal_labels[self.goal]
+        return f"WorldTeacher({self.rule.name}; goal {goal!r}; moves: {self.moves})"
 
 
 def allowed_moves(world: World, state: State, goal: int, moves: Moves) -> NDArray[np.bool_] | None:

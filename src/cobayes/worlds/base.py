@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 from cobayes._input.labels import find, shorten
 from cobayes.errors import CobayesError
 from cobayes.model import Model
+from cobayes.tasks.task import State, Task, as_state
 from cobayes.worlds.values import distances, value_iteration
 
 Array = NDArray[np.float64]
-
-State = Any
-"""What a world calls a place: (row, column) in a grid, a number in a tabular environment."""
 
 UNREACHABLE_SHARE = 1e-6
 """Worth of a hopeless state, as a share of the goal's smallest positive worth in the world."""
 
 
-class World(ABC):
+class World(Task):
     """States and moves that everybody knows, and candidate goals of which one is true.
 
-    The walker's moves are the data and the candidate goals the hypotheses. Three choices hold
-    in every world:
+    A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and
+    the matrix depends on the walker's state, which both agents see. Rules are made from worlds
+    as from matrices, `SCBI(world)`. Three choices hold in every world:
 
     - Only the walker's own goal ends its walk; the other candidates are ordinary states to it,
       and `matrix_at` a candidate goal is computed as anywhere else, as if the walk went on.
@@ -39,9 +38,13 @@ class World(ABC):
       for that goal.
     """
 
-    start: State
     discount: float
     reward: float
+
+    @property
+    def is_seen(self) -> bool:
+        """True: both agents see where the walker is."""
+        return True
 
     @property
     @abstractmethod
@@ -177,6 +180,18 @@ class World(ABC):
                 merged[target] = merged.get(target, 0.0) + chance
         return tuple((self.states[target], chance) for target, chance in merged.items())
 
+    def next_state(self, state: State, datum: int) -> State:
+        """Return where a move leads; where it slips, the likeliest of its outcomes."""
+        return max(self.next_states(state, datum), key=lambda pair: pair[1])[0]
+
+    def is_over(self, state: State, hypothesis: int) -> bool:
+        """Tell whether the walker has reached its goal."""
+        return self.is_goal(state, hypothesis)
+
+    def read_state(self, content: Any) -> State:
+        """Return a state given as a tuple, a list or an array; an unknown one is an error."""
+        return self.states[self.state_position(content)]
+
     def moves_forward(self, state: State, goal: int | str) -> NDArray[np.bool_]:
         """Tell which moves bring the walker towards a goal, shape (n,).
 
@@ -196,12 +211,6 @@ class World(ABC):
                     f"moves {shorten(self.action_labels)}.",
                     "open a way through the walls, add a move, or drop the goal.",
                 )
-
-
-def as_state(state: State) -> State:
-    """Return a state that is written as a list or held in an array as worlds keep it."""
-    plain = state.tolist() if isinstance(state, np.ndarray) else state
-    return tuple(plain) if isinstance(plain, list) else plain
 
 
 def require_discount(discount: float) -> float:

@@ -280,6 +280,10 @@ class GridWorld(World):
             "reward": self.reward,
         }
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make the same board again."""
+        return self.to_dict()
+
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> GridWorld:
         """Undo `to_dict`."""

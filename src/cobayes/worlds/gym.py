@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
+from cobayes.tasks.task import draw_outcome
 from cobayes.worlds.agents import RuleName, WorldLearner
 from cobayes.worlds.grid import GridWorld
 from cobayes.worlds.text import draw_beliefs, draw_board
-from cobayes.worlds.trajectory import step as step_in_world
 
 if TYPE_CHECKING:
     import gymnasium
@@ -143,7 +143,8 @@ class GridWorldEnv(gymnasium.Env):
         state = self._path[-1]
         before = self._learner.belief[self._goal]
         after = self._learner.watch(state, position)[self._goal]
-        self._path.append(step_in_world(self.world, state, position, self.np_random))
+        outcomes = self.world.next_states(state, position)
+        self._path.append(draw_outcome(outcomes, self.np_random))
         is_over = self.world.is_goal(self._path[-1], self._goal)
         reward = self.world.reward * is_over + self.teaching_weight * float(after - before)
         return self._observation(), float(reward), is_over, False, self._info(position)
@@ -163,7 +164,7 @@ class GridWorldEnv(gymnasium.Env):
                 belief,
                 path=self._path,
                 goal=self._goal,
-                title=f"watcher: {self._learner.rules.kind.name}, move {len(self._path) - 1}",
+                title=f"watcher: {self._learner.rule.name}, move {len(self._path) - 1}",
                 ax=figure.add_subplot(),
             )
             return to_pixels(figure)

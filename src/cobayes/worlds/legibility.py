@@ -117,8 +117,8 @@ def measure_legibility(
             steps.append(walk.num_steps)
         scores.append(walk.legibility)
     return Legibility(
-        teacher.rules.kind.name,
-        learner.rules.kind.name,
+        teacher.rule.name,
+        learner.rule.name,
         certainty,
         *_mean(rounds),
         num_walks - len(rounds),

@@ -11,7 +11,7 @@ from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError, CobayesWarning
 from cobayes.rules import Rule
 from cobayes.rules.base import log_posterior, require_teachable
-from cobayes.worlds.agents import RuleName, RuleTable
+from cobayes.worlds.agents import RuleName, world_rule
 from cobayes.worlds.base import World
 from cobayes.worlds.trajectory import Trajectory, require_deterministic, watch_actions
 
@@ -60,7 +60,7 @@ def plan_trajectory(
     if not is_position(beam_width) or beam_width < 1:
         raise CobayesError(f"beam_width is {beam_width!r}; expected a positive whole number.")
     column = world.goal_index(goal)
-    rules = RuleTable(world, rule)
+    rules = world_rule(world, rule)
     first = rules.at(world.start)
     log_belief = first.log_belief(prior, "prior")
     require_teachable(first.model, log_belief, column, "prior")

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import make_labels
 from cobayes.errors import CobayesError
-from cobayes.worlds.base import State, World, as_state, require_discount, require_reward
+from cobayes.tasks.task import State, as_state
+from cobayes.worlds.base import World, require_discount, require_reward
 
 Array = NDArray[np.float64]
 Table = Mapping[Any, Mapping[int, Iterable[tuple[float, Any]]]]
@@ -39,7 +40,7 @@ class TabularWorld(World):
     """
 
     table: Table
-    start: State
+    start: State = field()  # and not the default of `Task`
     goals: Mapping[str, Any]
     discount: float
     actions: Sequence[str] | None = None
@@ -101,6 +102,36 @@ class TabularWorld(World):
     def with_discount(self, discount: float) -> TabularWorld:
         """Return the same world with another discount."""
         return replace(self, discount=discount)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the table and what else makes the same world again; a view cannot be saved."""
+        return {
+            "table": [
+                [state, [list(moves[move]) for move in range(len(moves))]]
+                for state, moves in self.table.items()
+            ],
+            "start": self.start,
+            "goals": {label: list(states) for label, states in self._goal_sets.items()},
+            "discount": self.discount,
+            "actions": list(self.action_labels),
+            "reward": self.reward,
+        }
+
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any]) -> TabularWorld:
+        """Undo `settings`."""
+        table = {
+            as_state(state): {
+                move: [(chance, as_state(target)) for chance, target in found]
+                for move, found in enumerate(moves)
+            }
+            for state, moves in settings["table"]
+        }
+        goals = {
+            label: [as_state(state) for state in states]
+            for label, states in settings["goals"].items()
+        }
+        return cls(**{**settings, "table": table, "goals": goals})
 
     def _read_goals(self) -> dict[str, tuple[State, ...]]:
         if len(self.goals) < 2:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.labels import is_position
+from cobayes._input.validation import whole_number
 from cobayes._output import rounds_dataframe, rounds_dataset
 from cobayes.errors import CobayesError
+from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.lesson import run_lesson
 from cobayes.rules import Rule
-from cobayes.worlds.agents import RuleName, WorldLearner, WorldTeacher
-from cobayes.worlds.base import State, World
-from cobayes.worlds.rounds import run_varying_lesson
+from cobayes.tasks.task import State
+from cobayes.worlds.agents import RuleName, WorldLearner, world_of
+from cobayes.worlds.base import World
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +117,7 @@ class Trajectory:
         return float(self.belief_in_goal[1:].mean()) if self.num_steps else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a move: the move, where it led, and the watcher's belief."""
+        """Return one row per move: the move, where it led, and the watcher's belief."""
         table = rounds_dataframe(self.beliefs, self.world.goal_labels)
         table.insert(0, "state", list(self.states), allow_duplicates=True)
         table.insert(0, "action", [None, *self.action_labels], allow_duplicates=True)
@@ -169,8 +171,8 @@ class Trajectory:
 
 
 def run_trajectory(
-    teacher: WorldTeacher,
-    learner: WorldLearner,
+    teacher: Teacher,
+    learner: Learner,
     *,
     start: State | None = None,
     max_rounds: int = 100,
@@ -178,42 +180,36 @@ def run_trajectory(
 ) -> Trajectory:
     """Let a walker walk until its goal or the last round, while a watcher watches.
 
+    This is `run_lesson` on a world; the result knows the walk besides the beliefs.
+
     Parameters
     ----------
     teacher
-        Chooses the moves; in every round its rule has the matrix of the state it is in.
+        Chooses the moves: a `WorldTeacher`, or a `Teacher` whose rule is made from a world.
     learner
         Watches; its world may differ from the walker's in discount and reward.
     start
-        Where to start; the world's start by default.
+        Where to start; where the teacher is by default.
     max_rounds
         Stop after so many moves even if the goal was not reached.
     rng
-        For the outcomes of uncertain moves; a deterministic world draws nothing.
+        For the outcomes of uncertain moves; the walker's own generator by default.
     """
-    world = teacher.world
-    require_same_places(world, learner.world)
-    _require_rounds(max_rounds)
-    states = [world.states[world.state_position(world.start if start is None else start)]]
-    generator = np.random.default_rng(rng)
-
-    def next_rules(actions: Sequence[int]) -> tuple[Rule, Rule] | None:
-        if actions:
-            states.append(step(world, states[-1], actions[-1], generator))
-        if len(actions) == max_rounds or world.is_goal(states[-1], teacher.goal):
-            return None
-        return teacher.look(states[-1]), learner.rules.at(states[-1])
-
-    lesson = run_varying_lesson(teacher.agent, learner.agent, next_rules)
+    world = world_of(teacher)
+    require_same_places(world, world_of(learner))
+    max_rounds = whole_number(max_rounds, "max_rounds", 0)
+    for agent in (teacher, learner):
+        agent.arrive(teacher.state if start is None else start)
+    lesson = run_lesson(teacher, learner, max_rounds, rng=rng)
     return Trajectory(
         world,
-        teacher.goal,
-        tuple(states),
+        teacher.hypothesis,
+        lesson.states,
         lesson.data,
         lesson.log_beliefs,
         lesson.teacher_log_beliefs,
-        teacher.rules.kind.name,
-        learner.rules.kind.name,
+        teacher.rule.name,
+        learner.rule.name,
     )
 
 
@@ -245,14 +241,14 @@ def watch_actions(
     """
     require_deterministic(world, "watching given moves")
     learner = WorldLearner(world, rule, prior)
-    states = [world.states[world.state_position(world.start if start is None else start)]]
-    log_beliefs = [learner.log_belief]
+    learner.arrive(world.start if start is None else start)
+    states, log_beliefs = [learner.state], [learner.log_belief]
     positions = [world.action_index(action) for action in actions]
     for action in positions:
-        learner.watch(states[-1], action)
-        states.append(world.next_states(states[-1], action)[0][0])
+        learner.observe(action)
+        states.append(learner.state)
         log_beliefs.append(learner.log_belief)
-    name = learner.rules.kind.name
+    name = learner.rule.name
     return Trajectory(
         world,
         world.goal_index(goal),
@@ -263,16 +259,6 @@ def watch_actions(
         name,
         name,
     )
-
-
-def step(world: World, state: State, action: int, rng: np.random.Generator) -> State:
-    """Return where a move leads, drawing one number only where that is uncertain."""
-    found = world.next_states(state, action)
-    if len(found) == 1:
-        return found[0][0]
-    chances = np.cumsum([chance for _, chance in found])
-    drawn = int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
-    return found[min(drawn, len(found) - 1)][0]
 
 
 def require_deterministic(world: World, what: str) -> None:
@@ -296,10 +282,3 @@ def require_same_places(teacher: World, learner: World) -> None:
                 f"walker and watcher live in worlds with different {what}.",
                 "give both the same board; discount and reward may differ.",
             )
-
-
-def _require_rounds(value: Any) -> None:
-    if not is_position(value) or value < 0:
-        raise CobayesError(
-            f"max_rounds is {value!r}; expected a whole number that is not negative."
-        )

@@ -12,15 +12,16 @@ from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
 from cobayes.rules import Rule
 from cobayes.rules.base import log_posterior, require_teachable
+from cobayes.tasks.task import State
 from cobayes.worlds.agents import (
     Moves,
     RuleName,
-    RuleTable,
     allowed_moves,
     require_moves,
     restricted,
+    world_rule,
 )
-from cobayes.worlds.base import State, World
+from cobayes.worlds.base import World
 from cobayes.worlds.trajectory import require_same_places
 
 Array = NDArray[np.float64]
@@ -114,8 +115,8 @@ def walk_distribution(
     require_moves(moves)
     theirs = world if learner_world is None else learner_world
     require_same_places(world, theirs)
-    teaching = RuleTable(world, rule)
-    watching = RuleTable(theirs, rule if learner_rule is None else learner_rule)
+    teaching = world_rule(world, rule)
+    watching = world_rule(theirs, rule if learner_rule is None else learner_rule)
     column = world.goal_index(goal)
     first = teaching.at(world.start)
     estimate = first.log_belief(prior, "prior")

@@ -1,0 +1,53 @@
+"""Refusing work that would not end: estimates of time and memory before it starts."""
+
+from __future__ import annotations
+
+from cobayes._runtime.threads import num_threads
+from cobayes.errors import CobayesError
+
+# More than a night's work, or more memory than a laptop has to spare, is not started by accident.
+LONGEST_SECONDS = 12 * 3600.0
+LARGEST_BYTES = 8e9
+
+
+def require_affordable(
+    what: str, hint: str, *, seconds: float = 0.0, num_bytes: float = 0.0
+) -> None:
+    """Raise an error with the estimate where work would take too long or too much memory.
+
+    Parameters
+    ----------
+    what
+        The work, as the subject of a sentence in the plural: "10 lessons of 5 rounds".
+    hint
+        What to do instead.
+    seconds
+        Estimated processor time; it is shared by all threads.
+    num_bytes
+        Estimated memory.
+    """
+    elapsed = seconds / num_threads()
+    if elapsed > LONGEST_SECONDS:
+        raise CobayesError(
+            f"{what} would take about {_duration(elapsed)}; the limit is "
+            f"{_duration(LONGEST_SECONDS)}.",
+            hint,
+        )
+    if num_bytes > LARGEST_BYTES:
+        raise CobayesError(
+            f"{what} would take about {num_bytes / 1e9:.3g} GB of memory; the limit is "
+            f"{LARGEST_BYTES / 1e9:g} GB.",
+            hint,
+        )
+
+
+def short_number(count: int) -> str:
+    """Return an integer in short form, also one beyond the range of float64."""
+    return str(count) if count < 10**6 else f"{float(count):.3g}" if count < 10**300 else "10^300+"
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((365.25 * 86400.0, "years"), (86400.0, "days"), (3600.0, "hours")):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 60.0:.3g} minutes"

@@ -1,0 +1,255 @@
+"""Reading and checking the long table of choices, guesses or ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.labels import shorten
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.problems import ONLY, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = {
+    "choice": ("person", "problem", "round", "hypothesis", "datum"),
+    "guess": ("person", "problem", "round", "datum", "guess"),
+    "rating": ("person", "problem", "round", "datum", "hypothesis", "rating"),
+}
+"""Columns that a table needs, by kind of response."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """A checked table of responses, with positions in place of labels.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The user's rows and columns, as given.
+    problem : list of Problem
+        Of every row.
+    history : list of tuple
+        Positions of the data shown before the row's datum.
+    datum, hypothesis, guess : ndarray
+        Positions; -1 where the kind of response has none.
+    rating : ndarray
+        Between 0 and 1; NaN where the kind of response has none.
+    """
+
+    frame: pd.DataFrame
+    problem: list[Problem]
+    history: list[tuple[int, ...]]
+    datum: NDArray[np.int64]
+    hypothesis: NDArray[np.int64]
+    guess: NDArray[np.int64]
+    rating: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.problem)
+
+    def take(self, rows: NDArray[np.int64]) -> Choices:
+        """Return some of the rows; their histories stay whole."""
+        return Choices(
+            self.frame.iloc[rows],
+            [self.problem[row] for row in rows],
+            [self.history[row] for row in rows],
+            self.datum[rows],
+            self.hypothesis[rows],
+            self.guess[rows],
+            self.rating[rows],
+        )
+
+
+def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -> Choices:
+    """Check a table against the problems and work out what had been shown before each row.
+
+    Parameters
+    ----------
+    choices
+        A DataFrame, a mapping of columns, or a CSV, TSV or Parquet file.
+    problems
+        By name, as `read_problems` returns them.
+    response
+        "choice", "guess" or "rating".
+    """
+    frame = _as_frame(choices)
+    if "problem" not in frame.columns and set(problems) == {ONLY}:
+        frame = frame.assign(problem=ONLY)
+    missing = [name for name in COLUMNS[response] if name not in frame.columns]
+    if missing:
+        raise CobayesError(
+            f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
+            f"a table for response={response!r} needs {', '.join(COLUMNS[response])}.",
+        )
+    if frame.empty:
+        raise CobayesError("the table of choices has no rows.")
+    reader = _Rows(frame, problems)
+    datum = reader.positions("datum", "datum")
+    none = np.full(len(frame), -1)
+    hypothesis = none if response == "guess" else reader.positions("hypothesis", "hypothesis")
+    guess = reader.positions("guess", "hypothesis") if response == "guess" else none
+    rating = reader.ratings() if response == "rating" else np.full(len(frame), np.nan)
+    history = reader.histories(datum, hypothesis, response)
+    return Choices(frame, reader.problem, history, datum, hypothesis, guess, rating)
+
+
+def _as_frame(choices: Any) -> pd.DataFrame:
+    pandas = import_optional("pandas", "people", "a table of choices")
+    if isinstance(choices, (str, Path)):
+        file = Path(choices)
+        if not file.exists():
+            raise CobayesError(f"there is no file {file}.")
+        if file.suffix.lower() == ".parquet":
+            return pandas.read_parquet(file)
+        try:
+            return pandas.read_csv(file, sep=None, engine="python", dtype=_text_columns())
+        except (ValueError, UnicodeDecodeError) as error:
+            raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
+    if hasattr(choices, "to_pandas"):
+        choices = choices.to_pandas()
+    if isinstance(choices, pandas.DataFrame):
+        return choices.reset_index(drop=True)
+    try:
+        return pandas.DataFrame(choices)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
+
+
+def _text_columns() -> dict[str, type]:
+    # Labels such as 01 or 1e3 are not numbers.
+    return dict.fromkeys(("person", "problem", "hypothesis", "datum", "guess", "lesson"), str)
+
+
+class _Rows:
+    """The rows of a table, checked one column at a time; errors name row and column."""
+
+    def __init__(self, frame: pd.DataFrame, problems: Mapping[str, Problem]) -> None:
+        self.frame = frame
+        only = problems.get(ONLY)
+        self.problem: list[Problem] = []
+        for row, value in enumerate(self._values("problem")):
+            problem = only if only is not None else problems.get(_text(value))
+            if problem is None:
+                raise CobayesError(
+                    f"{self._place(row, 'problem')}: there is no problem {value!r}.",
+                    f"the problems are {shorten(list(problems))}.",
+                )
+            self.problem.append(problem)
+
+    def _values(self, column: str) -> list[Any]:
+        values = self.frame[column]
+        empty = values.isna().to_numpy()
+        if empty.any():
+            raise CobayesError(
+                f"{self._place(int(empty.argmax()), column)}: the cell is empty.",
+                "fill it in, or drop the row.",
+            )
+        return values.tolist()
+
+    def _place(self, row: int, column: str) -> str:
+        return f"row {row + 1} of the table, column {column!r}"
+
+    def positions(self, column: str, kind: str) -> NDArray[np.int64]:
+        """Return the positions that a column of labels stands for."""
+        known: dict[tuple[str, Any], int] = {}
+        found = np.empty(len(self.frame), dtype=np.int64)
+        for row, (problem, value) in enumerate(
+            zip(self.problem, self._values(column), strict=True)
+        ):
+            key = (problem.name, value)
+            if key not in known:
+                try:
+                    known[key] = (
+                        problem.datum(value) if kind == "datum" else problem.hypothesis(value)
+                    )
+                except CobayesError as error:
+                    raise CobayesError(
+                        f"{self._place(row, column)}, problem {problem.name!r}: {error.message}",
+                        error.hint,
+                    ) from None
+            found[row] = known[key]
+        return found
+
+    def ratings(self) -> NDArray[np.float64]:
+        """Return belief ratings between 0 and 1."""
+        found = np.empty(len(self.frame))
+        for row, value in enumerate(self._values("rating")):
+            try:
+                found[row] = float(value)
+            except (TypeError, ValueError):
+                found[row] = np.nan
+            if not 0.0 <= found[row] <= 1.0:
+                raise CobayesError(
+                    f"{self._place(row, 'rating')}: {value!r} is not a number between 0 and 1.",
+                    "divide percentages by 100.",
+                )
+        return found
+
+    def histories(
+        self, datum: NDArray[np.int64], hypothesis: NDArray[np.int64], response: str
+    ) -> list[tuple[int, ...]]:
+        """Return the data shown before every row in the same lesson.
+
+        A lesson is one person, one problem and, where there is such a column, one ``lesson``.
+        """
+        keys = ["person", "problem", *(["lesson"] if "lesson" in self.frame.columns else [])]
+        columns = [[_text(value) for value in self._values(key)] for key in keys]
+        rounds = self._values("round")
+        lessons: dict[tuple[str, ...], list[int]] = {}
+        for row, key in enumerate(zip(*columns, strict=True)):
+            lessons.setdefault(key, []).append(row)
+        history: list[tuple[int, ...]] = [()] * len(rounds)
+        for rows in lessons.values():
+            try:
+                rows = sorted(rows, key=lambda row: float(rounds[row]))
+            except (TypeError, ValueError):
+                raise CobayesError(
+                    f"{self._place(rows[0], 'round')}: a round is not a number."
+                ) from None
+            shown: tuple[int, ...] = ()
+            last: int | None = None
+            for row in rows:
+                if last is not None and float(rounds[row]) == float(rounds[last]):
+                    self._require_same_round(last, row, datum, hypothesis, response)
+                elif last is not None:
+                    shown = (*shown, int(datum[last]))
+                if response == "choice" and hypothesis[row] != hypothesis[rows[0]]:
+                    raise CobayesError(
+                        f"{self._place(row, 'hypothesis')}: the truth changes within a lesson.",
+                        "add a column 'lesson' that numbers a person's lessons on a problem.",
+                    )
+                history[row] = shown
+                last = row
+        return history
+
+    def _require_same_round(
+        self,
+        last: int,
+        row: int,
+        datum: NDArray[np.int64],
+        hypothesis: NDArray[np.int64],
+        response: str,
+    ) -> None:
+        """Allow several rows in a round only where they rate several hypotheses."""
+        is_other = hypothesis[row] != hypothesis[last]
+        if response == "rating" and datum[row] == datum[last] and is_other:
+            return
+        person = self.frame["person"].iloc[row]
+        raise CobayesError(
+            f"{self._place(row, 'round')}: round {self.frame['round'].iloc[row]} of person "
+            f"{person!r} on problem {self.problem[row].name!r} occurs twice.",
+            "drop one of the rows, or add a column 'lesson' that numbers a person's lessons.",
+        )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()

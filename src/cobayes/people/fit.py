@@ -1,0 +1,372 @@
+"""Scoring given parameters and fitting free ones, per person or pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.labels import shorten
+from cobayes._input.validation import whole_number
+from cobayes._intervals import check_confidence
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people._estimation import Estimates, Progress, estimate
+from cobayes.people.choices import Choices, read_choices
+from cobayes.people.family import Family
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.problems import Problem, read_problems
+from cobayes.people.trials import trial_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A family fitted to people.
+
+    Attributes
+    ----------
+    family : Family
+        What was fitted.
+    choices : Choices
+        The checked table.
+    problems : dict
+        By name.
+    by : str or None
+        The column that tells units apart; None: everybody is pooled.
+    units : list
+        The values of that column, in the order of the table.
+    groups : list of ndarray
+        The rows of every unit.
+    arrays : Estimates
+        All numbers as arrays, units by depths by parameters.
+    """
+
+    family: Family
+    choices: Choices
+    problems: dict[str, Problem]
+    by: str | None
+    units: list[Any]
+    groups: list[Positions]
+    arrays: Estimates
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """One row per unit: its best depth, the parameters with intervals, AIC, BIC, a note.
+
+        A parameter that is not identified is NaN; its interval spans the bounds.
+        ``num_parameters`` counts the identified free parameters, and one for the depth where
+        there is a choice of it.
+        """
+        found, best, every = self.arrays, self.arrays.best, np.arange(len(self.groups))
+        known = found.is_identified[every, best]
+        values = found.parameters[every, best]
+        columns: dict[str, Any] = self._unit_column()
+        columns["depth"] = np.array([float(depth) for depth in self.family.depth])[best]
+        for position, parameter in enumerate(self.family.parameters):
+            shown = known[:, position] | (not parameter.is_free)
+            columns[parameter.name] = np.where(shown, values[:, position], np.nan)
+            if parameter.is_free:
+                columns[f"{parameter.name}_low"] = found.low[:, position]
+                columns[f"{parameter.name}_high"] = found.high[:, position]
+        value, counts = found.value[every, best], np.array([len(rows) for rows in self.groups])
+        num_parameters = known.sum(axis=1) + (len(self.family.depth) > 1)
+        columns |= {
+            "log_likelihood": value,
+            "num_choices": counts,
+            "num_parameters": num_parameters,
+            "aic": 2.0 * (num_parameters - value),
+            "bic": num_parameters * np.log(counts) - 2.0 * value,
+            "note": [self._note(unit, int(best[unit])) for unit in range(len(best))],
+        }
+        return self._frame(columns)
+
+    @cached_property
+    def depths(self) -> pd.DataFrame:
+        """One row per unit and depth: the maximum at that depth."""
+        found = self.arrays
+        parts = []
+        for number, depth in enumerate(self.family.depth):
+            columns = self._unit_column()
+            columns["depth"] = np.full(len(self.groups), float(depth))
+            for position, parameter in enumerate(self.family.parameters):
+                shown = found.is_identified[:, number, position] | (not parameter.is_free)
+                values = found.parameters[:, number, position]
+                columns[parameter.name] = np.where(shown, values, np.nan)
+            columns["log_likelihood"] = found.value[:, number]
+            columns["num_parameters"] = found.is_identified[:, number].sum(axis=1)
+            parts.append(self._frame(columns))
+        pandas = import_optional("pandas", "people", "a table of depths")
+        return pandas.concat(parts, ignore_index=True)
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """The choices with log-likelihoods, beliefs and regressors; see `score`."""
+        pandas = import_optional("pandas", "people", "a table of trials")
+        parts = []
+        for depth, units, rows, parameters in self.at_best():
+            numbers = np.repeat(np.arange(len(units)), [len(self.groups[unit]) for unit in units])
+            likelihood = Likelihood(self.choices.take(rows), self.family, depth, numbers)
+            parts.append(trial_table(likelihood, parameters))
+        return pandas.concat(parts).sort_index(kind="stable")
+
+    @property
+    def log_likelihood(self) -> float:
+        """The sum over units."""
+        return float(self.arrays.value.max(axis=1).sum())
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of identified parameters of all units together."""
+        return int(self.estimates["num_parameters"].to_numpy().sum())
+
+    def at_best(self) -> Iterator[tuple[float, Positions, Positions, Array]]:
+        """Yield, for every depth that is some unit's best: depth, units, rows, parameters."""
+        best = self.arrays.best
+        for number, depth in enumerate(self.family.depth):
+            units = np.flatnonzero(best == number)
+            if len(units):
+                rows = np.concatenate([self.groups[unit] for unit in units])
+                yield depth, units, rows, self.arrays.parameters[units, number]
+
+    def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
+        """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
+
+        Parameters
+        ----------
+        num_draws
+            Draws per unit.
+        rng
+            Anything that `numpy.random.default_rng` takes.
+        """
+        from cobayes.people.posterior import to_arviz
+
+        return to_arviz(self, num_draws, rng)
+
+    def _unit_column(self) -> dict[str, Any]:
+        return {} if self.by is None else {self.by: self.units}
+
+    @staticmethod
+    def _frame(columns: dict[str, Any]) -> pd.DataFrame:
+        return import_optional("pandas", "people", "a table of estimates").DataFrame(columns)
+
+    def _note(self, unit: int, number: int) -> str:
+        """Say what is not identified, at a bound, or not converged."""
+        found = self.arrays
+        notes = []
+        names = self.family.free_names(self.family.depth[number])
+        for position, parameter in enumerate(self.family.parameters):
+            if parameter.name not in names:
+                continue
+            value = found.parameters[unit, number, position]
+            if not found.is_identified[unit, number, position]:
+                notes.append(f"{parameter.name} is not identified")
+            elif value in (parameter.low, parameter.high):
+                notes.append(f"{parameter.name} is at its bound {value:g}")
+        if not found.is_converged[unit, number]:
+            notes.append("not converged")
+        return "; ".join(notes)
+
+    def __repr__(self) -> str:
+        units = "everybody pooled" if self.by is None else f"{self.by}: {len(self.units)}"
+        depths = ", ".join(f"{depth:g}" for depth in self.family.depth)
+        return (
+            f"Fit({units}; responses: {len(self.choices)}; depths: {depths}; "
+            f"log-likelihood: {self.log_likelihood:.2f})"
+        )
+
+
+def score(
+    choices: Any,
+    problems: Any,
+    *,
+    depth: float = 1,
+    rationality: float = 1.0,
+    lapse: float = 0.0,
+    priors: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Return the table of trials for given parameters.
+
+    To every choice it adds its probability and log-likelihood, the rank of the chosen option,
+    the belief in the truth before and after, the entropy before and after, and the information
+    gain (Kullback-Leibler divergence of the belief after from the one before, in nats).
+
+    Parameters
+    ----------
+    choices
+        A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
+        or a file.
+    problems
+        A mapping from name to matrix or task, a folder of model files, or one matrix.
+    depth, rationality, lapse
+        As in `Family`.
+    priors
+        From problem to prior; uniform by default.
+    **settings
+        Further settings of `Family`, with numbers for all parameters.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> choices = {"person": ["a"], "round": [1], "hypothesis": ["h1"], "datum": ["d1"]}
+    >>> people.score(choices, {"*": [[0.5, 0.2], [0.5, 0.8]]})  # doctest: +SKIP
+    """
+    family = Family(depth=depth, rationality=rationality, lapse=lapse, **settings)
+    free = [p.name for p in family.parameters if p.is_free and p.name != "noise"]
+    if free or len(family.depth) > 1:
+        raise CobayesError(
+            f"{free[0] if free else 'depth'} is not a single number; a score needs numbers.",
+            "use cobayes.people.fit to estimate it.",
+        )
+    known = read_problems(problems, priors)
+    table = read_choices(choices, known, family.response)
+    values = np.array([[parameter.low for parameter in family.parameters]])
+    likelihood = Likelihood(table, family, family.depth[0], np.zeros(len(table), dtype=np.int64))
+    return trial_table(likelihood, values)
+
+
+def fit(
+    choices: Any,
+    problems: Any,
+    family: Family | None = None,
+    by: str | None = "person",
+    *,
+    priors: Mapping[str, Any] | None = None,
+    intervals: str | None = "profile",
+    confidence: float = 0.95,
+    num_starts: int = 4,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a family to a table of responses by maximum likelihood.
+
+    Parameters
+    ----------
+    choices, problems, priors
+        As in `score`.
+    family
+        What to fit; by default depths 0, 1, 2 and infinity with rationality and lapse free.
+    by
+        The column whose values get parameters of their own; None pools everybody.
+    intervals
+        "profile" (where the profile likelihood falls below the chi-squared quantile),
+        "information" (normal approximation) or None.
+    confidence
+        Of the intervals.
+    num_starts
+        Climbs for each unit and depth.
+    progress
+        Called with a text and the share done.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> problems = {"coins": [[0.9, 0.5], [0.1, 0.5]]}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.0}
+    >>> choices = people.simulate(truth, problems, num_people=3, num_rounds=20, rng=1)
+    >>> people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
+    Fit(person: 3; responses: 60; depths: 1; log-likelihood: ...)
+    """
+    family = family or Family()
+    if intervals not in ("profile", "information", None):
+        raise CobayesError(
+            f"intervals is {intervals!r}; expected 'profile', 'information' or None."
+        )
+    check_confidence(confidence)
+    whole_number(num_starts, "num_starts", 1)
+    known = read_problems(problems, priors)
+    return fit_choices(
+        read_choices(choices, known, family.response),
+        known,
+        family,
+        by,
+        intervals=intervals,
+        confidence=confidence,
+        num_starts=num_starts,
+        progress=progress,
+    )
+
+
+def fit_choices(
+    table: Choices,
+    problems: dict[str, Problem],
+    family: Family,
+    by: str | None,
+    *,
+    intervals: str | None = None,
+    confidence: float = 0.95,
+    num_starts: int = 4,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit checked choices; see `fit`."""
+    units, groups = group_rows(table, by)
+    found = estimate(
+        table,
+        family,
+        groups,
+        num_starts=num_starts,
+        intervals=intervals,
+        confidence=confidence,
+        progress=progress or _silent,
+    )
+    _require_possible(found, table, family, groups)
+    return Fit(family, table, problems, by, units, groups, found)
+
+
+def _silent(text: str, share: float) -> None:
+    del text, share
+
+
+def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
+    """Return the units, in the order of their first rows, and the rows of each."""
+    if by is None:
+        return [], [np.arange(len(table))]
+    if by not in table.frame.columns:
+        raise CobayesError(
+            f"there is no column {by!r} to fit by.",
+            f"use one of {shorten([*map(str, table.frame.columns)])}, or None to pool everybody.",
+        )
+    groups: dict[Any, list[int]] = {}
+    for row, value in enumerate(table.frame[by].tolist()):
+        groups.setdefault(value, []).append(row)
+    return list(groups), [np.array(rows) for rows in groups.values()]
+
+
+def _require_possible(
+    found: Estimates, table: Choices, family: Family, groups: list[Positions]
+) -> None:
+    """Raise an error where no depth and no parameters can produce some person's responses."""
+    bad = np.flatnonzero(~np.isfinite(found.value.max(axis=1)))
+    if not len(bad):
+        return
+    rows = np.concatenate([groups[unit] for unit in bad])
+    people = table.frame["person"].iloc[rows]
+    if family.response == "choice":
+        matrices = [problem.model.matrix for problem in table.problem]
+        ruled_out = [
+            row for row in rows if matrices[row][table.datum[row], table.hypothesis[row]] == 0.0
+        ]
+        if ruled_out:
+            people = table.frame["person"].iloc[ruled_out]
+            raise CobayesError(
+                f"{len(ruled_out)} choices show a datum that the truth rules out, the first in row "
+                f"{ruled_out[0] + 1}; without a lapse their likelihood is zero. "
+                f"Persons: {_names(people)}.",
+                "free the lapse, lapse=(0.0, 0.5), or drop these rows.",
+            )
+    raise CobayesError(
+        f"some responses are impossible at every depth of the family: persons {_names(people)}.",
+        "free the lapse, lapse=(0.0, 0.5), or allow finite depths.",
+    )
+
+
+def _names(people: pd.Series) -> str:
+    return shorten([str(name) for name in dict.fromkeys(people.tolist())])

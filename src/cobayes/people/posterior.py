@@ -1,0 +1,90 @@
+"""Draws from the posterior under flat priors within the bounds, and the door to ArviZ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes._runtime.randomness import generator
+from cobayes.errors import import_optional
+from cobayes.people._estimation import bounds
+from cobayes.people.likelihood import Likelihood
+
+if TYPE_CHECKING:
+    from cobayes.people.fit import Fit
+
+Array = NDArray[np.float64]
+
+# Steps between two draws, and chains per unit.
+THINNING = 10
+NUM_CHAINS = 4
+
+
+def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
+    """Return a DataTree with the groups posterior, log_likelihood and observed_data.
+
+    Every unit keeps its best depth. Draws come from a random walk (Metropolis) that starts at the
+    maximum and steps by the information's covariance; unidentified parameters wander between
+    their bounds.
+    """
+    whole_number(num_draws, "num_draws", 1)
+    arviz = import_optional("arviz_base", "people", "to_arviz()")
+    random = generator(rng)
+    num_units, names = len(fit.groups), fit.family.names
+    per_chain = -(-num_draws // NUM_CHAINS)
+    draws = np.empty((NUM_CHAINS, per_chain, num_units, len(names)))
+    logs = np.empty((NUM_CHAINS, per_chain, len(fit.choices)))
+    for depth, units, rows, parameters in fit.at_best():
+        numbers = np.repeat(np.arange(len(units)), [len(fit.groups[unit]) for unit in units])
+        likelihood = Likelihood(fit.choices.take(rows), fit.family, depth, numbers)
+        for chain in range(NUM_CHAINS):
+            walk = _walk(likelihood, parameters, per_chain, random)
+            for number, (values, row_logs) in enumerate(walk):
+                draws[chain, number, units] = values
+                logs[chain, number, rows] = row_logs
+    posterior = {name: draws[..., column] for column, name in enumerate(names)}
+    label = fit.by or "everybody"
+    return arviz.from_dict(
+        {
+            "posterior": posterior,
+            "log_likelihood": {"response": logs},
+            "observed_data": {"response": fit.choices.datum},
+        },
+        coords={label: [str(u) for u in fit.units] or ["everybody"]},
+        dims={**{name: [label] for name in names}, "response": ["row"]},
+    )
+
+
+def _walk(likelihood: Likelihood, start: Array, num_draws: int, random: np.random.Generator):
+    """Yield parameters (u, p) and log-likelihoods of the rows (t,), every so many steps."""
+    family, free = likelihood.family, list(likelihood.free)
+    low, high = bounds(family)
+    width = (high - low)[free]
+    parameters = start.copy()
+    starts = likelihood.starts
+    rows = likelihood.rows(parameters)
+    information = np.add.reduceat(rows.information, starts, axis=0)
+    # A flat direction gets a step of a third of its range.
+    precision = information + np.eye(len(free)) * (3.0 / width) ** 2 * (len(free) or 1)
+    factor = np.linalg.cholesky(np.linalg.inv(precision)) if free else np.zeros((len(start), 0, 0))
+    size = 2.4 / np.sqrt(max(1, len(free)))
+    value, logs = np.add.reduceat(rows.value, starts), rows.value.copy()
+    for number in range(-20, num_draws):
+        for _ in range(THINNING if free else 1):
+            jump = np.einsum("upq,uq->up", factor, random.standard_normal((len(start), len(free))))
+            trial = parameters.copy()
+            trial[:, free] += size * jump
+            inside = ((trial >= low) & (trial <= high))[:, free].all(axis=1)
+            trial[~inside] = parameters[~inside]
+            found = likelihood.rows(trial).value
+            new = np.add.reduceat(found, starts)
+            with np.errstate(divide="ignore"):
+                taken = inside & (np.log(random.random(len(new))) < new - value)
+            parameters[taken], value[taken] = trial[taken], new[taken]
+            mask = taken[likelihood.units]
+            logs[mask] = found[mask]
+        if number >= 0:
+            yield parameters.copy(), logs.copy()

@@ -1,0 +1,100 @@
+/** What one round does: the table through its normalisations, to the matrix of SCBI. */
+import { alternate, scaleToBelief } from "../twin/scaling.js";
+import { button, digits, h, prefersCalm, put } from "./dom.js";
+import { figure } from "./figures.js";
+import { heatMap } from "./heat.js";
+import { probabilities } from "./lesson_data.js";
+
+/** Normalisations that are shown one by one; the slider's last stop is the limit. */
+const STEPS = 12;
+export const LIMIT = STEPS + 1;
+
+export function oneRound(store) {
+  let timer = null, shown = null;
+  const slide = h("input", { type: "range", min: 0, max: LIMIT, step: 1, "aria-label": "normalisation", on: { input: () => stopAnd(Number(slide.value)) } });
+  const play = button("▶ Normalise", () => (timer ? stop() : start()), { class: "primary" });
+  const label = h("p", { class: "stage", "aria-live": "polite" });
+  const fig = figure("What one round does", "", h("div", { class: "stages" }, play, slide, label));
+  fig.element.classList.add("one-round");
+
+  function stopAnd(frame) {
+    stop();
+    store.set({ frame });
+  }
+  function start() {
+    if (store.state.frame >= LIMIT) store.set({ frame: 0 });
+    timer = setInterval(() => {
+      if (store.state.frame >= LIMIT) return stop();
+      store.set({ frame: store.state.frame + 1 });
+    }, prefersCalm() ? 1200 : 650);
+    put(play, "❙❙ Pause");
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    put(play, "▶ Normalise");
+  }
+
+  function update(state, lesson) {
+    const { matrix, data, hypotheses } = state.table;
+    const at = Math.min(state.round, lesson.logBeliefs.length - 1);
+    const logBelief = lesson.logBeliefs[at], belief = logBelief.map(Math.exp);
+    const n = data.length;
+    const own = probabilities(state.dataPrior, n);
+    const shownBefore = lesson.data.slice(0, at);
+    let prior = state.repeats ? own : own.map((p, i) => (shownBefore.includes(i) ? 0 : p));
+    if (!prior.some((p) => p > 0)) prior = own;
+    const table = matrix.map((row, i) => (prior[i] > 0 ? row : row.map(() => 0)));
+    const scaled = scaleToBelief(matrix, logBelief, prior);
+    const isLimit = state.frame >= LIMIT;
+    const frames = alternate(table, belief, prior, STEPS);
+    const limit = scaled.logLikelihood.map((row) => row.map((value, j) => n * Math.exp(value) * belief[j]));
+    const values = isLimit ? limit : frames[state.frame];
+    const binds = scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
+    slide.value = String(state.frame);
+    put(label, ...stage(state.frame, belief, scaled, binds));
+    fig.caption.textContent = caption(isLimit, binds, matrix, scaled, prior, logBelief, hypotheses[state.truth]);
+    const rowSums = values.map((row) => row.reduce((sum, x) => sum + x, 0));
+    const columnSums = hypotheses.map((_, j) => values.reduce((sum, row) => sum + row[j], 0));
+    const max = Math.max(...values.flat(), 1e-300);
+    const next = lesson.data[at] ?? -1;
+    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null, next]);
+    // The drawing is kept while only numbers change, so that colours can move.
+    if (shown?.key !== key) {
+      fig.draw((width) => {
+        const map = heatMap({ matrix: values, data, hypotheses, max: 1, width: Math.min(width, 860), title: "The table through its normalisations", blocks: isLimit && binds ? scaled.blocks : null, column: state.truth, row: -1 });
+        shown = { key, map };
+        return map.element;
+      });
+    }
+    shown.map.update(values, { rowSums, columnSums }, max);
+  }
+  return { element: fig.element, update, stop };
+}
+
+function stage(frame, belief, scaled, binds) {
+  if (frame === 0) return [h("b", {}, "The table M."), " Rows are data, columns hypotheses; the outlined column is the truth."];
+  if (frame === LIMIT) return [h("b", {}, "The limit: SCBI."), binds ? " Zeros stop the rows from summing to one; each block settles on a ratio of its own." : " Columns sum to n × belief and rows to one, both at once."];
+  const depth = Math.floor((frame - 1) / 2);
+  if (frame % 2 === 1) return [h("b", {}, `Columns to n × belief.`), ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column is what it shows for one hypothesis.`];
+  return [h("b", {}, `Rows to one.`), ` The learner of depth ${depth}: a row is what it believes after one datum.`];
+}
+
+function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
+  if (!isLimit) return "Rows and columns are normalised in turn. Each pair is one step of depth; drag to the end to see where it leads.";
+  if (!binds) return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
+  const gone = vanishing(matrix, scaled, prior, logBelief);
+  const ratios = scaled.blocks.map((block) => digits(block.ratio)).join(", ");
+  return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher would show something else.`;
+}
+
+/** How many positive entries of available data and believed hypotheses the limit sets to zero. */
+function vanishing(matrix, scaled, prior, logBelief) {
+  let count = 0;
+  matrix.forEach((row, i) =>
+    row.forEach((value, j) => {
+      if (value > 0 && prior[i] > 0 && logBelief[j] > -Infinity && scaled.logLikelihood[i][j] === -Infinity) count++;
+    })
+  );
+  return count;
+}

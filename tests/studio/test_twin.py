@@ -1,0 +1,285 @@
+"""The browser twin against Python's rules and against what defines the limit with zeros."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from tests.studio.cases import as_floats, data_prior, positive_case, zeros_case
+
+TOLERANCE = 1e-10
+
+
+def request(kind, matrix, belief, prior=None, **options):
+    return {
+        "ask": "respond",
+        "rule": {"kind": kind, **options},
+        "matrix": matrix.tolist(),
+        "belief": belief.tolist(),
+        "dataPrior": None if prior is None else prior.tolist(),
+    }
+
+
+@pytest.mark.parametrize("kind", ["BI", "SCBI"])
+def test_positive_tables_agree_with_python(twin, kind):
+    rng = np.random.default_rng(11)
+    cases = [positive_case(rng) for _ in range(120)]
+    answers = twin([request(kind, matrix, belief) for matrix, belief in cases])
+    for (matrix, belief), answer in zip(cases, answers, strict=True):
+        rule = getattr(cb, kind)(matrix)
+        np.testing.assert_allclose(
+            as_floats(answer["likelihood"]), rule.likelihood(belief), rtol=0, atol=TOLERANCE
+        )
+        np.testing.assert_allclose(
+            np.exp(as_floats(answer["logPosteriors"])),
+            rule.posteriors(belief),
+            rtol=0,
+            atol=TOLERANCE,
+        )
+
+
+def test_zeros_have_the_sums_that_their_blocks_ask_for(twin):
+    """Columns sum to theta, rows to ratio times p, entries outside the support are zero."""
+    rng = np.random.default_rng(12)
+    cases = [
+        (*case, data_prior(rng, len(case[0]))) for case in (zeros_case(rng) for _ in range(150))
+    ]
+    answers = twin([request("SCBI", *case) for case in cases])
+    asked = [
+        {
+            "ask": "blocks",
+            "matrix": matrix.tolist(),
+            "rowSums": (np.ones(len(matrix)) if prior is None else prior).tolist(),
+            "columnSums": belief.tolist(),
+        }
+        for matrix, belief, prior in cases
+    ]
+    found = twin(asked)
+    several = 0
+    for (matrix, belief, prior), answer, split in zip(cases, answers, found, strict=True):
+        likelihood = as_floats(answer["likelihood"])
+        scaled = likelihood * belief
+        weights = np.full(len(matrix), 1.0 / len(matrix)) if prior is None else prior
+        np.testing.assert_allclose(likelihood.sum(axis=0), 1.0, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(scaled > 0, split["support"])
+        rows = sorted(row for block in split["blocks"] for row in block["rows"])
+        assert rows == list(range(len(matrix)))
+        for block in split["blocks"]:
+            np.testing.assert_allclose(
+                scaled[block["rows"]].sum(axis=1),
+                block["ratio"] * weights[block["rows"]],
+                rtol=0,
+                atol=1e-11,
+            )
+        several += len(split["blocks"]) > 1
+        # Belief is a martingale when data are drawn in proportion to the row sums.
+        posteriors = np.exp(as_floats(answer["logPosteriors"]))
+        np.testing.assert_allclose(scaled.sum(axis=1) @ posteriors, belief, rtol=0, atol=1e-12)
+    assert several > 40
+
+
+def test_zeros_are_the_limit_of_many_sweeps(twin):
+    """Where sweeps converge geometrically, 20,000 of them give the twin's answer."""
+    rng = np.random.default_rng(13)
+    cases = [zeros_case(rng) for _ in range(30)]
+    answers = twin([request("SCBI", *case) for case in cases])
+    gaps = []
+    for (matrix, belief), answer in zip(cases, answers, strict=True):
+        swept = matrix.copy()
+        for _ in range(20_000):
+            swept *= (1.0 / len(matrix) / swept.sum(axis=1))[:, None]
+            swept *= belief / swept.sum(axis=0)
+        gaps.append(np.abs(swept / swept.sum(axis=0) - as_floats(answer["likelihood"])).max())
+    # Sweeps approach the limit like 1/k where a positive entry vanishes inside a block.
+    assert np.median(gaps) < 1e-12
+    assert max(gaps) < 5e-4
+
+
+@pytest.mark.parametrize("literal", ["likelihood", "truth"])
+def test_recursion_follows_its_definition(twin, literal):
+    rng = np.random.default_rng(14)
+    cases = []
+    for _ in range(60):
+        matrix, belief = zeros_case(rng) if rng.random() < 0.5 else positive_case(rng)
+        depth, alpha = int(rng.integers(1, 6)), float(rng.choice([0.5, 1.0, 3.0]))
+        cases.append((matrix, belief, data_prior(rng, len(matrix)), depth, alpha))
+    answers = twin(
+        [
+            request("Pragmatic", *case[:3], depth=case[3], rationality=case[4], literal=literal)
+            for case in cases
+        ]
+    )
+    for (matrix, belief, prior, depth, alpha), answer in zip(cases, answers, strict=True):
+        weights = np.ones(len(matrix)) if prior is None else prior
+        teacher = matrix / matrix.sum(axis=0)
+        learner = (matrix if literal == "truth" else teacher) * belief
+        learner = learner / learner.sum(axis=1, keepdims=True)
+        for _ in range(depth):
+            teacher = weights[:, None] * learner**alpha
+            teacher = teacher / teacher.sum(axis=0)
+            learner = teacher * belief
+            learner = learner / learner.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(as_floats(answer["likelihood"]), teacher, rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(
+            np.exp(as_floats(answer["logPosteriors"])), learner, rtol=0, atol=TOLERANCE
+        )
+
+
+def test_depth_zero_is_plain_bayes_and_great_depth_is_scbi(twin):
+    rng = np.random.default_rng(15)
+    matrix, belief = rng.dirichlet(np.ones(5), 4).T, rng.dirichlet(np.ones(4))
+    zero, literal, deep, limit = twin(
+        [
+            request("Pragmatic", matrix, belief, depth=0),
+            request("BI", matrix, belief),
+            request("Pragmatic", matrix, belief, depth=400),
+            request("SCBI", matrix, belief),
+        ]
+    )
+    np.testing.assert_allclose(zero["likelihood"], literal["likelihood"], rtol=1e-14)
+    np.testing.assert_allclose(deep["likelihood"], limit["likelihood"], rtol=0, atol=1e-10)
+
+
+def test_long_lessons_keep_their_logarithms(twin):
+    """Log-beliefs after 400 data, far below what a float can hold."""
+    rng = np.random.default_rng(16)
+    matrix = rng.dirichlet(np.ones(6), 4).T
+    data = rng.integers(0, 6, 400).tolist()
+    for kind in ("BI", "SCBI"):
+        [found] = twin(
+            [{"ask": "follow", "matrix": matrix.tolist(), "rule": {"kind": kind}, "data": data}]
+        )
+        learner = cb.Learner(getattr(cb, kind)(matrix))
+        for datum in data:
+            learner.observe(datum)
+        np.testing.assert_allclose(as_floats(found)[-1], learner.log_belief, rtol=1e-9, atol=1e-9)
+
+
+def test_rates_are_those_of_the_theorem(twin):
+    rng = np.random.default_rng(17)
+    for _ in range(5):
+        matrix = rng.dirichlet(np.ones(5), 4).T
+        for kind in ("BI", "SCBI"):
+            found = twin(
+                [
+                    {
+                        "ask": "rate",
+                        "matrix": matrix.tolist(),
+                        "rule": {"kind": kind},
+                        "hypothesis": h,
+                    }
+                    for h in range(4)
+                ]
+            )
+            expected = cb.rate_of_convergence(matrix, rule=kind.lower())
+            np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_data_that_are_not_available_play_no_part(twin):
+    rng = np.random.default_rng(18)
+    matrix, belief = rng.dirichlet(np.ones(6), 3).T, rng.dirichlet(np.ones(3))
+    left = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    for kind in ("BI", "SCBI"):
+        all_of_it, part = twin(
+            [
+                request(kind, matrix, belief, left / left.sum()),
+                request(kind, matrix[left > 0], belief),
+            ]
+        )
+        found = as_floats(all_of_it["likelihood"])
+        np.testing.assert_array_equal(found[left == 0], 0.0)
+        np.testing.assert_allclose(found[left > 0], part["likelihood"], rtol=0, atol=1e-13)
+
+
+def test_without_repeats_nothing_is_shown_twice(twin):
+    rng = np.random.default_rng(19)
+    matrix = rng.dirichlet(np.ones(6), 3).T
+    [lesson] = twin(
+        [
+            {
+                "ask": "lesson",
+                "matrix": matrix.tolist(),
+                "rule": {"kind": "SCBI"},
+                "hypothesis": 1,
+                "numRounds": 10,
+                "seed": 4,
+                "noRepeats": True,
+            }
+        ]
+    )
+    assert sorted(lesson["data"]) == list(range(6))
+
+
+def test_an_impossible_datum_leaves_the_belief_as_it_was(twin):
+    matrix = [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    [beliefs] = twin(
+        [{"ask": "follow", "matrix": matrix, "rule": {"kind": "BI"}, "data": [1, 2, 0]}]
+    )
+    assert beliefs[1] == beliefs[2] == beliefs[3]
+
+
+def test_the_generator_repeats_itself_and_is_uniform(twin):
+    first, again, other = twin(
+        [{"ask": "uniforms", "seed": seed, "count": 20_000} for seed in (5, 5, 6)]
+    )
+    assert first == again != other
+    # Eight standard errors of a mean and of a lag-one product.
+    draws = np.array(first)
+    assert abs(draws.mean() - 0.5) < 8 * np.sqrt(1 / 12 / len(draws))
+    product = (draws[1:] - 0.5) * (draws[:-1] - 0.5)
+    assert abs(product.mean()) < 8 / 12 / np.sqrt(len(draws))
+
+
+def test_ensembles_agree_with_python_within_their_noise(twin):
+    matrix = cb.examples["M_2"].model.matrix
+    settings = {"numRounds": 15, "numLessons": 1500, "hypothesis": 0, "seed": 3}
+    for kind in ("BI", "SCBI"):
+        [found] = twin(
+            [{"ask": "simulate", "matrix": matrix.tolist(), "rule": {"kind": kind}, **settings}]
+        )
+        expected = cb.simulate(getattr(cb, kind)(matrix), 0, num_rounds=15, num_lessons=6000, rng=1)
+        noise = np.hypot(found["std"][-1] / 1500**0.5, expected.std(0)[-1] / 6000**0.5)
+        assert abs(found["mean"][-1] - expected.mean(0)[-1]) < 5 * noise
+
+
+def test_the_success_rate_agrees_with_python_within_its_noise(twin):
+    example = cb.examples["M_2"]
+    teacher, learner = np.full(3, 1 / 3), np.array([0.2, 0.5, 0.3])
+    [found] = twin(
+        [
+            {
+                "ask": "success",
+                "matrix": example.model.matrix.tolist(),
+                "rule": {"kind": "SCBI"},
+                "hypothesis": 0,
+                "prior": teacher.tolist(),
+                "learnerPrior": learner.tolist(),
+                "numLessons": 600,
+                "seed": 1,
+            }
+        ]
+    )
+    expected = cb.success_rate(
+        example.model, hypothesis=0, teacher_prior=teacher, learner_prior=learner, rng=2
+    )
+    spread = np.sqrt(expected.value * (1 - expected.value) / 600)
+    assert found["unfinished"] == 0
+    assert abs(found["value"] - expected.value) < 5 * np.hypot(spread, expected.stderr)
+    assert found["lower"] < found["value"] < found["upper"]
+
+
+def test_the_board_has_pythons_matrices(twin):
+    world = cb.GridWorld(
+        5, 4, (3, 2), {"A": (0, 0), "B": (0, 4), "C": (2, 4)}, 0.6, walls=[(1, 1), (1, 2), (2, 0)]
+    )
+    board = {
+        "width": 5,
+        "height": 4,
+        "start": [3, 2],
+        "goals": {"A": [0, 0], "B": [0, 4], "C": [2, 4]},
+        "discount": 0.6,
+        "walls": [[1, 1], [1, 2], [2, 0]],
+    }
+    squares = list(world.states)
+    found = twin([{"ask": "grid", "board": board, "square": list(square)} for square in squares])
+    for square, matrix in zip(squares, found, strict=True):
+        np.testing.assert_allclose(matrix, world.matrix_at(square).matrix, rtol=1e-13)

@@ -1,0 +1,72 @@
+"""No datum twice."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cobayes as cb
+
+MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 4), st.booleans())
+def test_no_datum_is_shown_twice(seed, n, m, is_bayes):
+    matrix = np.random.default_rng(seed).uniform(0.01, 1.0, (n, m))
+    rule = (cb.BI if is_bayes else cb.SCBI)(cb.without_repeats(matrix))
+    run = cb.run_lesson(cb.Teacher(rule, 0, rng=seed), cb.Learner(rule), n)
+    assert sorted(run.data.tolist()) == list(range(n))
+
+
+@pytest.mark.parametrize("kind", [cb.BI, cb.SCBI])
+def test_what_was_shown_is_left_out_of_the_matrix(kind):
+    learner = cb.Learner(kind(cb.without_repeats(MODEL)))
+    first = learner.observe(2)
+    left = [0, 1, 3, 4]
+    part = kind(MODEL.matrix[left])
+    np.testing.assert_allclose(learner.observe(3), part.update(first, 2), rtol=1e-9)
+    assert not learner.likelihood[[2, 3]].any()
+
+
+def test_the_learner_knows_the_constraint_only_if_its_rule_holds_the_task():
+    teacher = cb.BI(cb.without_repeats(MODEL))
+    naive = cb.run_lesson(cb.Teacher(teacher, 1, rng=3), cb.Learner(cb.BI(MODEL)), 4)
+    aware = cb.run_lesson(cb.Teacher(teacher, 1, rng=3), cb.Learner(teacher), 4)
+    assert np.array_equal(naive.data, aware.data)
+    assert np.array_equal(naive.beliefs[1], aware.beliefs[1])  # nothing was shown before
+    assert not np.allclose(naive.beliefs[-1], aware.beliefs[-1])
+
+
+def test_more_rounds_than_data_is_an_error_before_the_first_round():
+    rule = cb.SCBI(cb.without_repeats(MODEL))
+    teacher, learner = cb.Teacher(rule, 0, rng=0), cb.Learner(rule)
+    with pytest.raises(cb.CobayesError, match=r"6 rounds was asked for; .* has data for 5"):
+        cb.run_lesson(teacher, learner, 6)
+    assert teacher.state == rule.task.start
+
+
+def test_a_datum_that_was_shown_is_not_available():
+    learner = cb.Learner(cb.SCBI(cb.without_repeats(MODEL)))
+    before = learner.observe(1)
+    with pytest.raises(cb.CobayesError, match="datum '1' is not available now"):
+        learner.observe(1)
+    assert np.array_equal(learner.belief, before)
+
+
+def test_a_lesson_without_repeats_is_saved_and_continued(tmp_path):
+    rule = cb.SCBI(cb.without_repeats(MODEL))
+
+    def lesson(num_rounds):
+        return cb.run_lesson(cb.Teacher(rule, 0, rng=5), cb.Learner(rule), num_rounds)
+
+    for split in (0, 2, 5):
+        lesson(split).save(tmp_path / "lesson.npz")
+        again = cb.Lesson.load(tmp_path / "lesson.npz").extend(5 - split)
+        assert np.array_equal(again.log_beliefs, lesson(5).log_beliefs)
+
+
+def test_walks_can_be_without_repeats_too():
+    task = cb.without_repeats(cb.GridWorld.paper(0.5))
+    rule = cb.SCBI(task)
+    run = cb.run_lesson(cb.Teacher(rule, "A", rng=1), cb.Learner(rule), 3)
+    assert len(set(run.data.tolist())) == run.num_rounds

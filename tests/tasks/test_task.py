@@ -1,0 +1,111 @@
+"""Any task: the state decides, agents carry it, one loop runs the lesson."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+
+MODEL = cb.Model([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]], "abc", "xyz")
+
+
+class Constant(cb.Task):
+    """A task that could change its matrix and does not."""
+
+    start = 0
+
+    def matrix_at(self, state):
+        return MODEL
+
+    def next_state(self, state, datum):
+        return state + 1
+
+    def settings(self):
+        return {}
+
+
+class InTurn(cb.Task):
+    """A matrix of its own for every round, then the end."""
+
+    start = 0
+
+    def __init__(self, models):
+        self.models = tuple(models)
+
+    def matrix_at(self, state):
+        return self.models[min(state, len(self.models) - 1)]
+
+    def next_state(self, state, datum):
+        return state + 1
+
+    def is_over(self, state, hypothesis):
+        return state == len(self.models)
+
+
+def lesson(task, kind, num_rounds=6):
+    rule = kind(task)
+    return cb.run_lesson(cb.Teacher(rule, 1, rng=7), cb.Learner(rule), num_rounds)
+
+
+@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
+def test_a_task_of_constant_matrix_equals_the_model_bit_for_bit(kind):
+    ordinary, other = lesson(MODEL, kind), lesson(Constant(), kind)
+    assert np.array_equal(other.data, ordinary.data)
+    assert np.array_equal(other.log_beliefs, ordinary.log_beliefs)
+
+
+def test_a_lesson_on_a_task_saved_and_continued_equals_an_uninterrupted_one(tmp_path):
+    lesson(Constant(), cb.SCBI, 2).save(tmp_path / "lesson.npz")
+    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(4)
+    assert np.array_equal(again.log_beliefs, lesson(Constant(), cb.SCBI).log_beliefs)
+
+
+def test_a_task_without_settings_says_how_it_can_be_saved(tmp_path):
+    with pytest.raises(cb.CobayesError, match="lesson on InTurn cannot be saved"):
+        lesson(InTurn([MODEL] * 2), cb.BI, 1).save(tmp_path / "lesson.npz")
+
+
+@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
+def test_every_round_is_updated_with_the_matrix_of_its_state(kind):
+    draws = np.random.default_rng(3).dirichlet(np.ones(3), (4, 3)).transpose(0, 2, 1)
+    models = [cb.Model(matrix) for matrix in draws]
+    found = lesson(InTurn(models), kind, 10)
+    assert found.num_rounds == 4  # the task is over
+    belief = np.full(3, 1 / 3)
+    for model, datum, after in zip(models, found.data, found.beliefs[1:], strict=True):
+        belief = kind(model).update(belief, int(datum))
+        np.testing.assert_allclose(after, belief, rtol=1e-9)
+
+
+def test_teacher_and_learner_may_have_different_tasks():
+    other = cb.Model(MODEL.matrix[::-1], MODEL.data, MODEL.hypotheses)
+    run = cb.run_lesson(
+        cb.Teacher(cb.SCBI(InTurn([MODEL, other])), 0, rng=0), cb.Learner(cb.BI(MODEL)), 2
+    )
+    second = cb.BI(MODEL).update(cb.BI(MODEL).update(np.full(3, 1 / 3), run.data[0]), run.data[1])
+    np.testing.assert_allclose(run.beliefs[-1], second)
+
+
+def test_matrices_of_a_task_share_their_labels():
+    odd = cb.Model(MODEL.matrix, "abd", "xyz")
+    with pytest.raises(cb.CobayesError, match="different data or hypotheses"):
+        lesson(InTurn([MODEL, odd]), cb.SCBI, 2)
+
+
+def test_a_matrix_is_asked_for_wherever_a_task_will_do():
+    np.testing.assert_array_equal(cb.BI(Constant()).likelihood([0.2, 0.3, 0.5]), MODEL.normalized())
+    assert cb.Model(Constant()) == MODEL
+
+
+def test_the_likeliest_choice_is_the_largest_probability():
+    rule = cb.SCBI(MODEL)
+    teacher = cb.Teacher(rule, "z", choice="likeliest")
+    for _ in range(5):
+        expected = int(np.argmax(teacher.distribution))
+        assert teacher.choose() == expected
+    with pytest.raises(cb.CobayesError, match="expected 'draw' or 'likeliest'"):
+        cb.Teacher(rule, "z", choice="best")
+
+
+def test_the_choice_is_saved(tmp_path):
+    cb.Teacher(cb.SCBI(MODEL), 0, rng=0, choice="likeliest").save(tmp_path / "t.npz")
+    assert cb.Teacher.load(tmp_path / "t.npz").choice == "likeliest"

@@ -1,0 +1,72 @@
+"""The data prior with the highest rate, and its certificate."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+from cobayes.theory.emphasis import best_data_prior
+
+settings.register_profile("emphasis", max_examples=15, deadline=None)
+
+
+def _random_matrix(seed, num_data, num_hypotheses):
+    return np.random.default_rng(seed).dirichlet(np.ones(num_data), num_hypotheses).T
+
+
+@settings(settings.get_profile("emphasis"))
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 5))
+def test_no_data_prior_beats_the_best_one(seed, num_data, num_hypotheses):
+    matrix = _random_matrix(seed, num_data, num_hypotheses)
+    tries = np.random.default_rng(seed).dirichlet(np.full(num_data, 0.5), 40)
+    for hypothesis in (0, None):
+        best = best_data_prior(matrix, hypothesis)
+        assert best.data_prior.sum() == pytest.approx(1.0, abs=1e-12)
+        assert -1e-12 <= best.gap <= 1e-9
+        own = np.mean(cb.rate_of_convergence(matrix, hypothesis, data_prior=best.data_prior))
+        assert own == pytest.approx(best.rate, abs=1e-9)
+        for share in tries:
+            rate = np.mean(cb.rate_of_convergence(matrix, hypothesis, data_prior=share))
+            assert rate <= best.upper_bound + 1e-12
+        assert best.uniform_rate <= best.rate + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_for_two_hypotheses_it_sits_on_the_two_extreme_ratios(seed):
+    matrix = _random_matrix(seed, 7, 2)
+    ratios = matrix[:, 1] / matrix[:, 0]
+    best = best_data_prior(matrix, 0)
+    extremes = {int(ratios.argmin()), int(ratios.argmax())}
+    assert set(np.flatnonzero(best.data_prior > 1e-6)) == extremes
+    # On two data with ratios a < b the optimum has a closed form: s = (b - a) / log(b / a).
+    a, b = ratios.min(), ratios.max()
+    mean = (b - a) / np.log(b / a)
+    share = (mean - a) / (b - a)
+    assert best.data_prior[ratios.argmax()] == pytest.approx(share, abs=1e-3)
+    exact = np.log(mean) - share * np.log(b) - (1.0 - share) * np.log(a)
+    assert best.rate == pytest.approx(exact, abs=1e-9)
+
+
+def test_scaling_rows_and_columns_of_the_matrix_changes_nothing():
+    matrix = _random_matrix(3, 5, 3)
+    rng = np.random.default_rng(0)
+    scaled = matrix * rng.exponential(size=(5, 1)) * rng.exponential(size=3)
+    assert best_data_prior(scaled).rate == pytest.approx(best_data_prior(matrix).rate, abs=2e-9)
+
+
+def test_equal_columns_have_rate_zero_under_any_data_prior():
+    best = best_data_prior([[0.3, 0.3], [0.7, 0.7]], 0)
+    assert best.rate == pytest.approx(0.0, abs=1e-12)
+    assert best.upper_bound == pytest.approx(0.0, abs=1e-9)
+
+
+def test_one_hypothesis_has_no_rate():
+    with pytest.raises(cb.CobayesError, match="at least two"):
+        best_data_prior([[1.0], [2.0]])
+
+
+def test_the_answer_reads_well():
+    best = cb.best_data_prior(cb.examples["M_3"], "h_1")
+    assert "rate" in repr(best)
+    assert list(best.to_dataframe().index) == list(best.model.data)
