@@ -1,7 +1,7 @@
 """Figures 4, 5 and S2 to S7: one table of rows.
 
-A row says which cases a figure needs, how they are drawn, what is claimed of them, and which numbers
-its text names. The text itself is ``prose/NAME.md``. To add a figure, add a row and a text.
+A row says which cases a figure needs, how they are drawn, what is claimed of them, and which
+numbers its text names. The text itself is ``prose/NAME.md``. To add a figure, add a row and a text.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _on_these_data(found: Found, _: Context) -> dict[str, str]:
     return {
         "on_these_data": words.get(
             claim.verdict,
-            "On these data no learner lies below the line beyond the noise, and not all lie above it.",
+            "On these data no learner lies below the line beyond the noise; not all lie above it.",
         )
     }
 

@@ -281,7 +281,7 @@ def belief_grid(found: Sequence[CaseRates]) -> Picture:
         "figure-s5",
         figure,
         "Success rate against the learner’s prior in the truth; one column for each prior of the "
-        "teacher, one row for each matrix. Vermilion: proved upper bound; dotted: proved lower bound.",
+        "teacher, one row for each matrix. Vermilion: proved upper bound; dotted: the lower one.",
         "Twenty-five clouds of points, all below a line that rises to one at the teacher’s prior; "
         "close to it for M₂, far below it for many learners of M₁ and M₄.",
         is_wide=True,
@@ -332,8 +332,8 @@ def _rays_panel(rates: CaseRates, seed: int) -> Picture:
     return Picture(
         "figure-4A",
         figure,
-        f"(A) {rates.case.title}: along six rays, 60° apart; ray 1 goes towards h. The vermilion dashed "
-        "line is Conjecture 5.3’s.",
+        f"(A) {rates.case.title}: along six rays, 60° apart; ray 1 goes towards h. The "
+        "vermilion dashed line is Conjecture 5.3’s.",
         f"Six lines start at one and fall nearly straight, the lowest to {last:.3f}.",
     )
 
@@ -352,8 +352,8 @@ def _belief_panel(rates: CaseRates) -> Picture:
     return Picture(
         "figure-4B",
         figure,
-        f"(B) {rates.case.title}: {len(rates)} learners, uniform in the triangle; vermilion: the proved "
-        "upper bound min(1, θᴸ(h)/θᵀ(h)), dotted: the lower one.",
+        f"(B) {rates.case.title}: {len(rates)} learners, uniform in the triangle; vermilion: the "
+        "proved upper bound min(1, θᴸ(h)/θᵀ(h)), dotted: the lower one.",
         "A cloud of points below a line that rises from zero to one and then stays there; "
         f"the lowest success rate is {rates.value.min():.3f}.",
     )
@@ -397,8 +397,8 @@ def _distance_panel(rates: CaseRates) -> Picture:
     return Picture(
         "figure-4D",
         figure,
-        f"(D) {rates.case.title}: {len(rates)} learners, uniform in the tetrahedron; vermilion: the "
-        "lower bound that Conjecture 5.3 promises.",
+        f"(D) {rates.case.title}: {len(rates)} learners, uniform in the tetrahedron; vermilion: "
+        "the lower bound that Conjecture 5.3 promises.",
         "A cloud of points, all above a falling line; the lowest success rate is "
         f"{rates.value.min():.3f}.",
     )
