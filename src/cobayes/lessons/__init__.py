@@ -1,8 +1,23 @@
 """Lessons: the two agents, what happens between them, and many lessons at once."""
 
 from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.classes import ClassTeacher
+from cobayes.lessons.comparing import TeacherComparison, compare_teachers
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
+from cobayes.lessons.planning import plan_lesson
 from cobayes.lessons.simulation import simulate
 
-__all__ = ["Ensemble", "Learner", "Lesson", "RoundsNeeded", "Teacher", "run_lesson", "simulate"]
+__all__ = [
+    "ClassTeacher",
+    "Ensemble",
+    "Learner",
+    "Lesson",
+    "RoundsNeeded",
+    "Teacher",
+    "TeacherComparison",
+    "compare_teachers",
+    "plan_lesson",
+    "run_lesson",
+    "simulate",
+]

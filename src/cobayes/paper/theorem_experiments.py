@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from cobayes.example_library import examples
 from cobayes.lessons import simulate
-from cobayes.lessons.crowd import Crowd
 from cobayes.model import Model
 from cobayes.paper.belief_experiments import random_matrix
 from cobayes.report.section import Context
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import BI, SCBI, BeliefState, Rule
 from cobayes.runs import Estimate, Experiment, Point, mean_estimate, proportion_estimate
 from cobayes.theory.invariants import check_invariants
 from cobayes.theory.rates import rate_of_convergence
@@ -254,18 +253,22 @@ def _destinations(
     parameters: Mapping[str, Any], num_learners: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     rule = SCBI(np.array(parameters["matrix"]))
-    crowd = Crowd(rule, np.log(parameters["prior"]), num_learners)
+    state = BeliefState.from_logs(np.log(parameters["prior"]), num_learners)
+    responses = None
     counts = np.zeros(len(parameters["prior"]), dtype=np.int64)
     for _ in range(MAX_UNIFORM_ROUNDS // _ROUNDS_BETWEEN_LOOKS):
         for _ in range(_ROUNDS_BETWEEN_LOOKS):
-            crowd.observe(rng.integers(rule.model.num_data, size=crowd.size))
-        beliefs = crowd.beliefs
+            responses = rule.respond_many(state, responses)
+            state = responses.observe(rng.integers(rule.model.num_data, size=state.size))
+        beliefs = state.beliefs
         is_settled = beliefs.max(axis=1) > 1.0 - SETTLED
         counts += np.bincount(beliefs[is_settled].argmax(axis=1), minlength=len(counts))
         if is_settled.all():
             break
         # Those that are sure stay so; the others go on.
-        crowd.keep(np.flatnonzero(~is_settled))
+        if responses is not None:
+            responses = responses.keep(np.flatnonzero(~is_settled))
+            state = responses.beliefs
     return {"counts": counts, "unsettled": num_learners - int(counts.sum())}
 
 

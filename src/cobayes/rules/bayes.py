@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
+from cobayes.rules.responses import CompiledResponses
 
 
 class BI(Rule):
@@ -25,12 +27,15 @@ class BI(Rule):
     """
 
     name: ClassVar[str] = "BI"
+    depends_on_belief: ClassVar[bool] = False
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix)
         likelihood = self.model.normalized()
         likelihood.flags.writeable = False
-        self._response = Response(likelihood)
+        # Where a likelihood is too small for float64 its logarithm is not.
+        is_exact = np.array_equal(likelihood > 0.0, self.model.matrix > 0.0)
+        self._response = Response(likelihood, logs=None if is_exact else self._logs())
 
     def respond(
         self,
@@ -39,3 +44,17 @@ class BI(Rule):
     ) -> Response:
         """Return the same likelihood whatever the belief."""
         return self._response
+
+    def _logs(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.model.matrix)
+        return logs - np.logaddexp.reduce(logs, axis=0)
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
+        """Return compiled answers to beliefs; see `Rule.workspace`."""
+        matrix = self._response.matrix
+        smallest = matrix[matrix > 0.0].min()
+        is_exact = self._response.logs is None
+        if beliefs.row_sums is not None or not is_exact or smallest < 1.0 / WIDEST_SPREAD:
+            return None
+        return CompiledResponses.starting(beliefs, matrix)

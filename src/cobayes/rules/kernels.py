@@ -1,0 +1,204 @@
+"""Compiled rounds under a rule: likelihoods for every belief, data drawn from them, posteriors.
+
+Loops over lanes touch few arrays each: the compiler then checks at run time that these do not
+overlap, and uses vector instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cobayes._runtime.compiled import compiled
+from cobayes.rules.beliefs import fill_shares, renormalise, replace_belief
+from cobayes.scaling.lanes import LANES
+from cobayes.scaling.many import solve_by_sweeps
+from cobayes.scaling.small import solve_in_closed_form
+
+# What a group needs for itself, in units of LANES.
+SCRATCH = 3 * LANES
+
+
+@compiled()
+def scale_many(beliefs, lanes, probes, tolerance, trusted):
+    """Scale the matrix to every belief; return how many scalings did not converge.
+
+    Parameters
+    ----------
+    beliefs, lanes
+        A `BeliefState` and the `Lanes` to be filled in.
+    probes
+        The `Probes` of the sweeps, or None: the closed form for two to four hypotheses.
+    tolerance
+        For the relative error.
+    trusted
+        Whether sweeps can tell that they have converged; see `solver.is_nearly_blocks`.
+    """
+    for g in range(lanes.shares.shape[0]):
+        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if probes is None:
+        return solve_in_closed_form(lanes, tolerance)
+    return solve_by_sweeps(lanes, probes, beliefs.size, tolerance, trusted)
+
+
+@compiled()
+def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data, scratch):
+    """Draw a datum for every lane from the column of its hypothesis.
+
+    Parameters
+    ----------
+    matrix, factors, row_scaling
+        A lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
+    hypotheses, uniforms
+        What each lane teaches and its random number, (lanes,).
+    data
+        Out: the data drawn, (lanes,).
+    scratch
+        (SCRATCH,).
+    """
+    num_rows = matrix.shape[0]
+    num_alike = 0
+    for lane in range(LANES):
+        num_alike += 1 if hypotheses[lane] == hypotheses[0] else 0
+    if num_alike == LANES:
+        _draw_column(matrix, factors, row_scaling, hypotheses[0], uniforms, data, scratch)
+        return
+    for lane in range(LANES):
+        h = hypotheses[lane]
+        total = 0.0
+        datum = num_rows - 1
+        for i in range(num_rows):
+            total += row_scaling[i, lane] * matrix[i, h] * factors[h, lane]
+            if uniforms[lane] < total:
+                datum = i
+                break
+        data[lane] = datum
+
+
+@compiled()
+def _draw_column(matrix, factors, row_scaling, h, uniforms, data, scratch):
+    """Do what `draw_group` does where everybody teaches the same."""
+    for lane in range(LANES):
+        data[lane] = 0
+        scratch[lane] = 0.0
+        scratch[LANES + lane] = factors[h, lane]
+    # A datum is the number of sums that do not exceed the random number.
+    for i in range(matrix.shape[0] - 1):
+        entry = matrix[i, h]
+        for lane in range(LANES):
+            scratch[lane] += row_scaling[i, lane] * entry * scratch[LANES + lane]
+        for lane in range(LANES):
+            data[lane] += 1 if uniforms[lane] >= scratch[lane] else 0
+
+
+@compiled()
+def observe_group(matrix, factors, row_scaling, data, mantissas, shifts, scratch):
+    """Multiply every lane's belief by the likelihood of its datum and normalise it.
+
+    Parameters
+    ----------
+    matrix, factors, row_scaling
+        A lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
+    data
+        What each lane observes, (LANES,).
+    mantissas, shifts
+        In and out: the beliefs, (m, LANES); see `cobayes.rules.beliefs`.
+    scratch
+        (SCRATCH,).
+    """
+    num_rows, num_columns = matrix.shape
+    for lane in range(LANES):
+        scratch[lane] = 0.0
+        scratch[LANES + lane] = num_rows * row_scaling[np.uint64(data[lane]), lane]
+    for j in range(num_columns):
+        for lane in range(LANES):
+            scratch[2 * LANES + lane] = matrix[np.uint64(data[lane]), j]
+        for lane in range(LANES):
+            entry = scratch[LANES + lane] * scratch[2 * LANES + lane]
+            mantissas[j, lane] *= entry * factors[j, lane]
+        for lane in range(LANES):
+            scratch[lane] += mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+    renormalise(mantissas, shifts, scratch)
+
+
+@compiled()
+def draw_many(lanes, hypotheses, uniforms, data):
+    """Draw for every group; see `draw_group`."""
+    scratch = np.empty(SCRATCH)
+    for g in range(lanes.factors.shape[0]):
+        draw_group(
+            lanes.matrix,
+            lanes.factors[g],
+            lanes.row_scaling[g],
+            hypotheses[g],
+            uniforms[g],
+            data[g],
+            scratch,
+        )
+
+
+@compiled()
+def observe_many(lanes, data, beliefs):
+    """Let every group observe its data; see `observe_group`."""
+    scratch = np.empty(SCRATCH)
+    for g in range(lanes.factors.shape[0]):
+        observe_group(
+            lanes.matrix,
+            lanes.factors[g],
+            lanes.row_scaling[g],
+            data[g],
+            beliefs.mantissas[g],
+            beliefs.shifts[g],
+            scratch,
+        )
+
+
+@compiled()
+def _entry(matrix, row_labels, column_labels, g, i, j, lane):
+    """Return an entry of the matrix, zero where it vanishes."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if row_labels is None:
+        return matrix[i, j]
+    return matrix[i, j] if row_labels[g, i, lane] == column_labels[g, j, lane] else 0.0
+
+
+@compiled()
+def draw_possible(lanes, hypotheses, uniforms, data):
+    """Do what `draw_many` does for matrices with zeros: no impossible datum is ever drawn."""
+    matrix = lanes.matrix
+    for g in range(lanes.factors.shape[0]):
+        for lane in range(LANES):
+            h = hypotheses[g, lane]
+            factor = lanes.factors[g, h, lane]
+            total = 0.0
+            datum = 0
+            for i in range(matrix.shape[0]):
+                entry = _entry(matrix, lanes.row_labels, lanes.column_labels, g, i, h, lane)
+                chance = lanes.row_scaling[g, i, lane] * entry * factor
+                if chance > 0.0:
+                    total += chance
+                    datum = i
+                    if uniforms[g, lane] < total:
+                        break
+            data[g, lane] = datum
+
+
+@compiled()
+def observe_possible(lanes, data, beliefs, contradicted):
+    """Do what `observe_many` does for matrices with zeros.
+
+    A datum that rules out everything believed leaves the belief as it was and is marked in
+    `contradicted`, (groups, LANES).
+    """
+    num_rows, num_columns = lanes.matrix.shape
+    values = np.empty(num_columns)
+    for g in range(lanes.factors.shape[0]):
+        mantissas, shifts = beliefs.mantissas[g], beliefs.shifts[g]
+        for lane in range(LANES):
+            i = data[g, lane]
+            scaling = num_rows * lanes.row_scaling[g, i, lane]
+            for j in range(num_columns):
+                entry = _entry(lanes.matrix, lanes.row_labels, lanes.column_labels, g, i, j, lane)
+                values[j] = mantissas[j, lane] * (scaling * entry * lanes.factors[g, j, lane])
+            if not replace_belief(mantissas, shifts, lane, values):
+                contradicted[g, lane] = 1
