@@ -85,7 +85,7 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"inline": _inline, "paragraph": _paragraph}
+    environment.filters |= {"inline": _safe_inline, "paragraph": _paragraph}
     environment.globals |= {"signs": _SIGNS, "tones": _TONES}
     prepared = [(section.is_opening, _prepared(section)) for section in sections]
     claims = [
@@ -190,9 +190,19 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"\(?[-−+]?[\d.,\s%×e±()–-]+", text) is not None
 
 
-def _inline(text: str) -> Any:
-    """Turn a line of Markdown into HTML; HTML in it is shown, not obeyed."""
-    return _safe(_markdown().renderInline(text))
+def inline(text: str) -> str:
+    """Turn a line of Markdown into HTML; HTML in it is shown, not obeyed.
+
+    Parameters
+    ----------
+    text
+        Without line breaks.
+    """
+    return str(_markdown().renderInline(text))
+
+
+def _safe_inline(text: str) -> Any:
+    return _safe(inline(text))
 
 
 def _paragraph(text: str) -> Any:
