@@ -67,6 +67,7 @@ class FriendlyGroup(CommandGroup):
         given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
         options["standalone_mode"] = False
         streams.never_fail_to_encode()
+        streams.show_notices()
         with warnings.catch_warnings():
             _show_warnings_in_one_line()
             try:

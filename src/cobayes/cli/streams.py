@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import os
 import sys
 
@@ -48,6 +49,21 @@ def never_fail_to_encode() -> None:
         reconfigure = getattr(stream, "reconfigure", None)  # a notebook's stream has none
         if reconfigure is not None:
             reconfigure(errors=_HANDLER)
+
+
+class _Notices(logging.Handler):
+    """Writes the library's notices to whatever stderr is at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr)
+
+
+def show_notices() -> None:
+    """Let the library's notices, such as one about a long compilation, appear on stderr."""
+    logger = logging.getLogger("cobayes")
+    if not any(isinstance(handler, _Notices) for handler in logger.handlers):
+        logger.addHandler(_Notices(logging.INFO))
+        logger.setLevel(logging.INFO)
 
 
 def can_write(text: str) -> bool:

@@ -33,7 +33,9 @@ class BI(Rule):
         super().__init__(matrix)
         likelihood = self.model.normalized()
         likelihood.flags.writeable = False
-        self._response = Response(likelihood)
+        # Where a likelihood is too small for float64 its logarithm is not.
+        is_exact = np.array_equal(likelihood > 0.0, self.model.matrix > 0.0)
+        self._response = Response(likelihood, logs=None if is_exact else self._logs())
 
     def respond(
         self,
@@ -43,9 +45,16 @@ class BI(Rule):
         """Return the same likelihood whatever the belief."""
         return self._response
 
+    def _logs(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.model.matrix)
+        return logs - np.logaddexp.reduce(logs, axis=0)
+
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return compiled answers to beliefs; see `Rule.workspace`."""
         matrix = self._response.matrix
-        if not matrix.max() <= WIDEST_SPREAD * matrix.min():
+        smallest = matrix[matrix > 0.0].min()
+        is_exact = self._response.logs is None
+        if beliefs.row_sums is not None or not is_exact or smallest < 1.0 / WIDEST_SPREAD:
             return None
         return CompiledResponses.starting(beliefs, matrix)

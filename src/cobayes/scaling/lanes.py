@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
+from cobayes.scaling.stopping import LOOSEST as LOOSEST
 
 Array = NDArray[np.float64]
 
 LANES = 64
-# Looser tolerances than this save next to nothing, and would leave estimates of the error, which
-# may be several times too small, as large as what was asked for.
-LOOSEST = 1e-9
 
 
 class Lanes(NamedTuple):
@@ -44,6 +42,9 @@ class Lanes(NamedTuple):
         The row factors u, (groups, n, LANES).
     not_converged : ndarray
         One where a problem is not solved, (groups, LANES).
+    row_labels, column_labels : ndarray or None
+        With zeros: the component of every row, (groups, n, LANES), and column, (groups, m, LANES).
+        An entry whose labels differ vanishes.
     """
 
     matrix: Array
@@ -52,6 +53,8 @@ class Lanes(NamedTuple):
     factors: Array
     row_scaling: Array
     not_converged: NDArray[np.int64]
+    row_labels: NDArray[np.int64] | None = None
+    column_labels: NDArray[np.int64] | None = None
 
 
 class Probes(NamedTuple):
@@ -160,6 +163,8 @@ def group_of(lanes, g):
         lanes.factors[g : g + 1],
         lanes.row_scaling[g : g + 1],
         lanes.not_converged[g : g + 1],
+        _group_or_none(lanes.row_labels, g),
+        _group_or_none(lanes.column_labels, g),
     )
 
 
