@@ -319,7 +319,7 @@ class _Ratios:
 
     def __init__(self, logs: Array, hypothesis: int) -> None:
         self._hypothesis = hypothesis
-        self._is_known: NDArray[np.bool_] = np.isfinite(logs).all(axis=-1, keepdims=False)
+        self._is_known = np.asarray(np.isfinite(logs).all(axis=1))
         with np.errstate(over="ignore", invalid="ignore"):
             self._logs = np.where(self._is_known[:, None], logs - logs[:, hypothesis, None], 0.0)
             self._plain = np.exp(self._logs)
