@@ -1,0 +1,383 @@
+"""Success enclosed, not sampled: an interval that contains the success rate for certain.
+
+Let t and l be the beliefs in the taught hypothesis h of teacher and learner after some data. Under
+independent data from the data prior both are martingales that end at zero or one, so for every
+finite tree of data
+
+    E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
+
+and expanding a leaf moves both sides towards each other. The tree is expanded where it matters: at
+the leaves with the largest weight times distance of the two sides.
+
+Numbers are rounded outwards. A scaling is not trusted: from its column factors v follow,
+exactly, the belief that it is the scaling of, and the distance between that belief and the intended
+one in Hilbert's projective metric. A distance e grows in a round to at most e / (1 - c): c is
+Dobrushin's coefficient of the chain K = A^T S that leads from hypotheses to data and
+back, measured at the node, or Birkhoff's bound tanh(D / 4)^2 with D the largest log
+cross-ratio of the matrix, whichever is smaller. docs/beyond.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes.errors import CobayesError, unteachable
+from cobayes.model import MatrixLike, Model
+from cobayes.rules import SCBI, BeliefState, Rule
+from cobayes.stability.bounds import frechet
+from cobayes.stability.validation import as_rule
+
+Array = NDArray[np.float64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+# Bounds on the growth of an error hold as long as the error stays below this.
+SMALL_ERROR = 1e-3
+# Leaves whose two sides are this close are not expanded further.
+SETTLED = 1e-13
+# Beliefs below this are not followed: the leaf stays as it is.
+SMALLEST_BELIEF = 1e-200
+# Children of a level are made in blocks of about this many numbers.
+BLOCK_NUMBERS = 2_000_000
+
+
+@dataclass(frozen=True)
+class SuccessEnclosure:
+    """An interval that contains the success rate.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Its ends, rounded outwards.
+    num_leaves : int
+        How many leaves the tree of data has.
+    depth : int
+        The longest sequence of data in the tree.
+    is_proved : bool
+        Whether rounding is bounded. On tables with zeros it is estimated.
+    hypothesis : str
+        The label of what is taught.
+    """
+
+    lower: float
+    upper: float
+    num_leaves: int
+    depth: int
+    is_proved: bool
+    hypothesis: str
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __repr__(self) -> str:
+        kind = "proved" if self.is_proved else "up to rounding"
+        return (
+            f"SuccessEnclosure([{self.lower:.6g}, {self.upper:.6g}] for {self.hypothesis!r}, "
+            f"{kind}; {self.num_leaves} leaves, depth {self.depth})"
+        )
+
+
+def success_enclosure(
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str,
+    *,
+    teacher_prior: ArrayLike | None = None,
+    learner_prior: ArrayLike | None = None,
+    depth: int,
+    max_leaves: int = 200_000,
+) -> SuccessEnclosure:
+    """Enclose the success rate of two SCBI agents that share a matrix.
+
+    Parameters
+    ----------
+    matrix
+        The matrix of both, or an `SCBI` rule, which may have a data prior.
+    hypothesis
+        What is taught, by position or label.
+    teacher_prior, learner_prior
+        What the teacher takes the learner's prior to be (uniform by default), and what it is
+        (by default the same).
+    depth
+        The most rounds that are followed.
+    max_leaves
+        The most leaves that the tree may have. Beyond, only the leaves that matter most are
+        expanded: the interval is valid all the same.
+
+    Returns
+    -------
+    SuccessEnclosure
+        ``.lower`` and ``.upper``.
+
+    Notes
+    -----
+    Definition 5.2. Where the table has zeros, a leaf counts as success only where the learner
+    is certain of the hypothesis, and as failure only where it has excluded it.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.success_enclosure([[0.9, 0.2], [0.1, 0.8]], 0, learner_prior=[0.4, 0.6], depth=9)
+    >>> 0.8 in found, found.upper - found.lower < 0.05  # exact: 0.4 / 0.5
+    (True, True)
+    """
+    rule = as_rule(matrix)
+    if not isinstance(rule, SCBI):
+        raise CobayesError(
+            f"the rule is {rule.name}; the enclosure is for SCBI, whose beliefs are martingales.",
+            "use success_rate(...), which takes any rule.",
+        )
+    position = rule.model.hypothesis_index(hypothesis)
+    depth = whole_number(depth, "depth", 0)
+    max_leaves = whole_number(max_leaves, "max_leaves", 1)
+    own = rule.model.distribution(teacher_prior, name="teacher's prior")
+    theirs = own
+    if learner_prior is not None:
+        theirs = rule.model.distribution(learner_prior, name="learner's prior")
+    name = rule.model.hypotheses[position]
+    if own[position] == 0.0:
+        raise unteachable(name, "teacher's prior")
+    if theirs[position] == 0.0:
+        return SuccessEnclosure(0.0, 0.0, 1, 0, True, name)
+    if (rule.model.matrix == 0.0).any():
+        return _enclose_with_zeros(rule, position, own, theirs, depth, max_leaves)
+    agents = _Agent.of(rule, own, position), _Agent.of(rule, theirs, position)
+    tree = _Tree(agents, depth, max_leaves)
+    return SuccessEnclosure(*tree.interval(), tree.num_leaves, tree.depth, True, name)
+
+
+class _Leaves(NamedTuple):
+    """Leaves of the tree: log-weights (a,), and beliefs (a, m') with errors (a,) of each agent."""
+
+    log_weights: Array
+    beliefs: tuple[Array, Array]
+    errors: tuple[Array, Array]
+
+    def chosen(self, which: NDArray) -> _Leaves:
+        """Return some of them."""
+        one, other = self.beliefs
+        return _Leaves(
+            self.log_weights[which],
+            (one[which], other[which]),
+            (self.errors[0][which], self.errors[1][which]),
+        )
+
+    @staticmethod
+    def joined(parts: list[_Leaves]) -> _Leaves:
+        """Return the leaves of several parts."""
+        return _Leaves(
+            np.concatenate([part.log_weights for part in parts]),
+            (
+                np.concatenate([part.beliefs[0] for part in parts]),
+                np.concatenate([part.beliefs[1] for part in parts]),
+            ),
+            (
+                np.concatenate([part.errors[0] for part in parts]),
+                np.concatenate([part.errors[1] for part in parts]),
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Agent:
+    """A learner on the hypotheses that its prior does not exclude.
+
+    Attributes
+    ----------
+    rule : Rule
+        SCBI on these columns.
+    prior : ndarray
+        (m',).
+    position : int
+        Where the taught hypothesis is among them.
+    data_prior : ndarray
+        (n,).
+    """
+
+    rule: Rule
+    prior: Array
+    position: int
+    data_prior: Array
+
+    @classmethod
+    def of(cls, rule: SCBI, prior: Array, position: int) -> _Agent:
+        """Return the agent with a prior."""
+        kept = np.flatnonzero(prior > 0.0)
+        model = rule.model
+        part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
+        share = getattr(rule, "data_prior", None)
+        uniform = np.full(model.num_data, 1.0 / model.num_data)
+        settings = {} if share is None else {"data_prior": share}
+        return cls(
+            SCBI(part, **settings),
+            prior[kept],
+            int(np.searchsorted(kept, position)),
+            uniform if share is None else np.asarray(share),
+        )
+
+    def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
+        """Return posteriors (a, n, m') and their errors (a,); NaN where nothing is proved."""
+        matrix, share = self.rule.model.matrix, self.data_prior
+        num_data, num_hypotheses = matrix.shape
+        if num_hypotheses == 1:
+            return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
+        answers = self.rule.respond_many(BeliefState.from_logs(np.log(beliefs)))
+        # Any factors v make diag(u) M diag(v), with the u that gives row sums p, the scaling of
+        # the belief that its own columns sum to. The first row of a likelihood gives v.
+        factors = answers.likelihoods[:, 0] * beliefs / matrix[0]
+        rows = matrix * factors[:, None, :]
+        rows /= rows.sum(axis=2, keepdims=True)
+        columns = (share[:, None] * rows).sum(axis=1)
+        # Every number above is a sum of positive terms: relative errors add up to this at most.
+        rounding = 2.0 * (num_data + num_hypotheses + 8) * EPSILON
+        apart = np.log(columns / beliefs)
+        residual = apart.max(axis=1) - apart.min(axis=1) + 2.0 * rounding
+        chain = np.einsum("dij,dik->djk", share[:, None] * rows / columns[:, None, :], rows)
+        overlap = np.ones(len(beliefs))
+        for j in range(num_hypotheses):
+            common = np.minimum(chain[:, j : j + 1], chain[:, j + 1 :]).sum(axis=2)
+            overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
+        # Within SMALL_ERROR of the node the chain's entries change by a factor e^(4 SMALL_ERROR).
+        local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
+        growth = np.minimum(local, self.birkhoff)
+        found = growth * (errors + residual)
+        is_proved = (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
+        return rows, np.where(is_proved, found + 2.0 * rounding, np.nan)
+
+    @property
+    def birkhoff(self) -> float:
+        """How much a distance may grow in a round, at any belief: cosh(D / 4)^2."""
+        logs = np.log(self.rule.model.matrix)
+        # The largest log cross-ratio is the largest spread, over rows, of a difference of columns.
+        spread = max(
+            float(np.ptp(logs[:, j : j + 1] - logs[:, j + 1 :], axis=0).max(initial=0.0))
+            for j in range(logs.shape[1])
+        )
+        return math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
+
+
+class _Tree:
+    """A tree of data, expanded level by level at the leaves that matter.
+
+    Parameters
+    ----------
+    agents
+        Teacher and learner.
+    depth, max_leaves
+        How deep and how large.
+    """
+
+    def __init__(self, agents: tuple[_Agent, _Agent], depth: int, max_leaves: int) -> None:
+        self.agents = agents
+        self.depth = 0
+        num_data = len(agents[0].data_prior)
+        start = (agents[0].prior[None], agents[1].prior[None])
+        open_leaves = _Leaves(np.zeros(1), start, (np.zeros(1), np.zeros(1)))
+        self._closed: list[_Leaves] = []
+        self.num_leaves = 1
+        for _ in range(depth if num_data > 1 else 0):
+            spare = (max_leaves - self.num_leaves) // (num_data - 1)
+            open_leaves = self._choose(open_leaves, spare)
+            if not len(open_leaves.log_weights):
+                break
+            before = len(open_leaves.log_weights)
+            open_leaves = self._expanded(open_leaves)
+            self.num_leaves += len(open_leaves.log_weights) - before
+            self.depth += 1
+        self._closed.append(open_leaves)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the enclosure of the success rate."""
+        sides: tuple[list[float], list[float]] = ([], [])
+        for leaves in self._closed:
+            for side, values in zip(sides, self._sides(leaves), strict=True):
+                side.extend(values.tolist())
+        prior = float(self.agents[0].prior[self.agents[0].position] / self.agents[0].prior.sum())
+        slack = (len(self.agents[0].prior) + len(self.agents[1].prior) + 16) * EPSILON
+        lower = math.fsum(sides[0]) / prior * (1.0 - slack)
+        upper = math.fsum(sides[1]) / prior * (1.0 + slack)
+        bounds = frechet(prior, float(self.agents[1].prior[self.agents[1].position]))
+        return max(lower, float(bounds[0]) * (1.0 - slack), 0.0), min(
+            upper, float(bounds[1]) * (1.0 + slack), 1.0
+        )
+
+    def _sides(self, leaves: _Leaves) -> tuple[Array, Array]:
+        """Return every leaf's lower and upper share, rounded outwards."""
+        weights = np.exp(leaves.log_weights)
+        # Sums of up to `depth` logarithms, an exponential, and the products below.
+        slack = (self.depth + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
+        ends = []
+        for agent, beliefs, errors in zip(self.agents, leaves.beliefs, leaves.errors, strict=True):
+            # Their sum is one up to as many roundings as there are hypotheses.
+            value, wide = beliefs[:, agent.position], errors + (beliefs.shape[1] + 8) * EPSILON
+            # Two distributions at a Hilbert distance e have entries with a ratio up to e^e; the
+            # same holds of what is not h, which matters near one.
+            rest = beliefs.sum(axis=1) - value
+            low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
+            high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)
+            ends.append((np.maximum(low, 0.0), np.minimum(high, 1.0)))
+        (t_low, t_high), (l_low, l_high) = ends
+        lower = np.maximum(t_low + l_low - 1.0 - 2.0 * EPSILON, 0.0) * weights * (1.0 - slack)
+        return lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)
+
+    def _choose(self, leaves: _Leaves, count: int) -> _Leaves:
+        """Return the leaves to expand; the others are closed."""
+        lower, upper = self._sides(leaves)
+        gaps = upper - lower
+        can = (gaps > SETTLED * np.exp(leaves.log_weights)) & np.logical_and(
+            *(part.min(axis=1) > SMALLEST_BELIEF for part in leaves.beliefs)
+        )
+        chosen = np.flatnonzero(can)
+        if len(chosen) > count:
+            order = np.argsort(-gaps[chosen], kind="stable")
+            chosen = np.sort(chosen[order[: max(count, 0)]])
+        rest = np.ones(len(gaps), dtype=np.bool_)
+        rest[chosen] = False
+        if rest.any():
+            self._closed.append(leaves.chosen(rest))
+        return leaves.chosen(chosen)
+
+    def _expanded(self, leaves: _Leaves) -> _Leaves:
+        """Return the children of all leaves, and of those without a proof the leaves themselves."""
+        num_data = len(self.agents[0].data_prior)
+        widest = max(len(agent.prior) for agent in self.agents)
+        size = max(1, BLOCK_NUMBERS // ((num_data + widest) * widest))
+        parts = []
+        with np.errstate(divide="ignore"):
+            log_share = np.log(self.agents[0].data_prior)
+        shown = np.flatnonzero(self.agents[0].data_prior > 0.0)
+        for start in range(0, len(leaves.log_weights), size):
+            block = leaves.chosen(np.arange(start, min(start + size, len(leaves.log_weights))))
+            grown = [
+                agent.expand(beliefs, errors)
+                for agent, beliefs, errors in zip(
+                    self.agents, block.beliefs, block.errors, strict=True
+                )
+            ]
+            is_proved = np.isfinite(grown[0][1]) & np.isfinite(grown[1][1])
+            if not is_proved.all():
+                self._closed.append(block.chosen(~is_proved))
+            weights = block.log_weights[is_proved, None] + log_share[shown]
+            beliefs = [rows[is_proved][:, shown] for rows, _ in grown]
+            parts.append(
+                _Leaves(
+                    weights.reshape(-1),
+                    (
+                        beliefs[0].reshape(-1, beliefs[0].shape[2]),
+                        beliefs[1].reshape(-1, beliefs[1].shape[2]),
+                    ),
+                    (
+                        np.repeat(grown[0][1][is_proved], len(shown)),
+                        np.repeat(grown[1][1][is_proved], len(shown)),
+                    ),
+                )
+            )
+        return _Leaves.joined(parts)
+
+
+def _enclose_with_zeros(*_):
+    raise NotImplementedError
