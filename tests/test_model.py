@@ -66,7 +66,8 @@ def test_positions_may_be_numpy_integers_but_not_truth_values():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[1.0, 0.0], [1.0, 1.0]], "a zero at datum '0', hypothesis '1'"),
+        ([[0.0, 0.0], [1.0, 1.0]], "the row of datum '0' is all zeros"),
+        ([[1.0, 0.0], [1.0, 0.0]], "the column of hypothesis '1' is all zeros"),
         ([[1.0, 1.0], [-1.0, 1.0]], "a negative entry, -1, at datum '1', hypothesis '0'"),
         ([[1.0, np.nan], [1.0, 1.0]], "a NaN .* at datum '0', hypothesis '1'"),
         ([[1.0, 1.0], [1.0, np.inf]], "an infinity at datum '1', hypothesis '1'"),

@@ -12,6 +12,7 @@ from .conjecture.certificate import check_certificate as check_certificate
 from .errors import CobayesError as CobayesError
 from .errors import CobayesWarning as CobayesWarning
 from .errors import ConvergenceError as ConvergenceError
+from .errors import InfeasibleError as InfeasibleError
 from .errors import MissingDependencyError as MissingDependencyError
 from .example_library import Example as Example
 from .example_library import examples as examples
@@ -20,6 +21,7 @@ from .lessons import Learner as Learner
 from .lessons import Lesson as Lesson
 from .lessons import RoundsNeeded as RoundsNeeded
 from .lessons import Teacher as Teacher
+from .lessons import plan_lesson as plan_lesson
 from .lessons import run_lesson as run_lesson
 from .lessons import simulate as simulate
 from .model import Model as Model
@@ -32,10 +34,15 @@ from .random_matrices.rare import rare_probability as rare_probability
 from .reading import read_model as read_model
 from .rules import BI as BI
 from .rules import SCBI as SCBI
+from .rules import BeliefState as BeliefState
 from .rules import CooperativeInference as CooperativeInference
+from .rules import Response as Response
+from .rules import Rule as Rule
 from .rules import cooperative_inference as cooperative_inference
+from .scaling import ScalingBlocks as ScalingBlocks
 from .scaling import ScalingResult as ScalingResult
 from .scaling import scale as scale
+from .scaling import scaling_blocks as scaling_blocks
 from .stability import Coupling as Coupling
 from .stability import SuccessBounds as SuccessBounds
 from .stability import SuccessRate as SuccessRate

@@ -48,6 +48,16 @@ class ConvergenceError(CobayesError):
         return (type(self), (self.message, self.hint, self.result))
 
 
+class InfeasibleError(ConvergenceError):
+    """No matrix with these zeros has the sums asked for; the message names what is in the way.
+
+    Attributes
+    ----------
+    result
+        The limit of alternating normalisation, which meets the column sums.
+    """
+
+
 class MissingDependencyError(CobayesError, ImportError):
     """A feature of an optional extra was used and the extra is not installed."""
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input import labels as label_rules
 from cobayes._input.distributions import as_distribution
-from cobayes._input.tables import as_float_matrix, require_positive, unpack
+from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
@@ -31,17 +31,18 @@ MatrixLike = Any
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Task):
-    """A positive data-by-hypotheses matrix with labels.
+    """A non-negative data-by-hypotheses matrix with labels.
 
-    Entry (d, h) says how strongly datum d goes with hypothesis h. Columns need not sum to
-    one: both rules normalise them. Labels are text; a DataFrame's or DataArray's own labels
-    are taken over. In every call of the library an integer means a position and a string
-    means a label.
+    Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
+    rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text;
+    a DataFrame's or DataArray's own labels are taken over. In every call of the library an
+    integer means a position and a string means a label.
 
     Parameters
     ----------
     matrix
-        Positive, finite, shape (n, m): an array, DataFrame, DataArray or `Model`.
+        Not negative, finite, shape (n, m), no row or column of zeros only: an array, DataFrame,
+        DataArray or `Model`.
     data
         Labels of the n rows.
     hypotheses
@@ -73,7 +74,7 @@ class Model(Task):
         hypothesis_labels = label_rules.make_labels(
             own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
         )
-        require_positive(array, data_labels, hypothesis_labels)
+        require_entries(array, data_labels, hypothesis_labels)
         array.flags.writeable = False
         object.__setattr__(self, "matrix", array)
         object.__setattr__(self, "data", data_labels)
@@ -262,7 +263,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     Parameters
     ----------
     matrix
-        Non-negative and finite; zeros are allowed here and nowhere else.
+        Non-negative and finite.
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
     """
@@ -273,7 +274,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
         label_rules.make_labels(data, array.shape[0], "datum"),
         label_rules.make_labels(hypotheses, array.shape[1], "hypothesis"),
     )
-    require_positive(array, *names, zeros_allowed=True)
+    require_entries(array, *names, empty_allowed=True)
     largest = array.max(axis=0)
     if not largest.all():
         name = names[1][int(np.argmin(largest))]

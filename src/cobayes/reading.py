@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import reprlib
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     CobayesError
-        The file is missing, empty, ragged, or a cell is not a positive finite number; the
+        The file is missing, empty, ragged, or a cell is not a finite number >= 0; the
         message names the file and the cell.
     """
     file = _existing_file(path)
@@ -105,7 +106,7 @@ def _nearby(file: Path) -> str:
 
 
 def _to_model(file: Path, table: Table) -> Model:
-    """Turn cells into numbers, naming the first that is not a positive finite one."""
+    """Turn cells into numbers, naming the first that is not finite or is negative."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
             f"{file} holds no numbers.",
@@ -128,7 +129,7 @@ def _to_model(file: Path, table: Table) -> Model:
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
             try:
-                matrix[i, j] = _positive(cell)
+                matrix[i, j] = _entry(cell)
             except CobayesError as problem:
                 named = [
                     f"{kind} {labels[position]!r}"
@@ -146,14 +147,15 @@ def _to_model(file: Path, table: Table) -> Model:
         raise CobayesError(f"{file}: {error.message}", error.hint) from None
 
 
-def _positive(cell: Any) -> float:
+def _entry(cell: Any) -> float:
     """Return the number in a cell or raise an error that says what it holds instead."""
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
         found = (
             "the cell is empty" if cell in (None, "") else f"{_CELL.repr(cell)} is a missing value"
         )
         raise CobayesError(
-            f"{found}; a positive number was expected.", "fill it in, or drop its row or column."
+            f"{found}; a number that is not negative was expected.",
+            "fill it in, or drop its row or column.",
         )
     # Python itself would read '1_0' as ten and True as one.
     text = cell if isinstance(cell, str) else None
@@ -172,7 +174,7 @@ def _positive(cell: Any) -> float:
         raise CobayesError(f"{_CELL.repr(cell)} is not a number.", hint) from None
     if np.isnan(value):
         raise CobayesError(
-            "NaN is a missing value; a positive number was expected.",
+            "NaN is a missing value; a number that is not negative was expected.",
             "fill it in, or drop its row or column.",
         )
     if np.isinf(value):
@@ -182,14 +184,13 @@ def _positive(cell: Any) -> float:
         )
     if value < 0.0:
         raise CobayesError(
-            f"{_shown(cell)} is negative; entries must be positive.",
+            f"{_shown(cell)} is negative; entries must not be negative.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
         )
-    if value == 0.0:
+    if value == 0.0 and text is not None and re.match(r"\s*[+-]?[0.]*[1-9]", text):
         raise CobayesError(
-            f"{_shown(cell)} is zero; SCBI needs positive entries.",
-            "replace zeros by a small number (cobayes.smooth does it for a matrix in memory), "
-            "or drop the hypothesis.",
+            f"{_shown(cell)} is too small for floating point.",
+            "rescale the matrix, or write 0 for what is impossible.",
         )
     return value
 

@@ -107,8 +107,8 @@ def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):
 
 
 def test_the_stamp_covers_kernels_that_are_called():
-    from cobayes.scaling.lanes import rescue_crowd
+    from cobayes.scaling.lanes import solve_by_newton
     from cobayes.scaling.sweeps import sweeps_until_converged
 
     assert len(code_stamp(sweeps_until_converged)) == 64
-    assert code_stamp(sweeps_until_converged) != code_stamp(rescue_crowd)
+    assert code_stamp(sweeps_until_converged) != code_stamp(solve_by_newton)

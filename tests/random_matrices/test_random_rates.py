@@ -16,7 +16,7 @@ from cobayes.random_matrices.random_rates import (
 from cobayes.random_matrices.rate_kernels import LANES, fill_uniforms
 from cobayes.random_matrices.two_column_kernels import WORK_SIZE, draw_rows
 from cobayes.theory.rates import rate_of_convergence
-from tests.test_vector_math import xoshiro256plus
+from tests._runtime.test_vector_math import xoshiro256plus
 
 SEED = np.random.SeedSequence(2020)
 

@@ -18,10 +18,10 @@ def scaled_exactly(matrix, row_sums, column_sums, first_factors):
     n, m = matrix.shape
     with mp.workdps(DIGITS):
         entries = [[mp.mpf(float(x)) for x in row] for row in matrix]
-        rows = [mp.mpf(float(x)) for x in row_sums]
-        columns = [mp.mpf(float(x)) for x in column_sums]
+        rows = [mp.mpf(x) for x in row_sums]
+        columns = [mp.mpf(x) for x in column_sums]
         # Rounding in the last digit of the totals is put on the largest column.
-        pinned = int(np.argmax(column_sums))
+        pinned = int(np.argmax([float(x) for x in column_sums]))
         columns[pinned] += mp.fsum(rows) - mp.fsum(columns)
         logs = [mp.log(mp.mpf(float(x))) for x in first_factors]
         for _ in range(200):

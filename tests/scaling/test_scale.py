@@ -270,7 +270,8 @@ def test_rounded_totals_are_mended():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"matrix": [[1.0, 0.0], [1.0, 1.0]]}, "zero at datum '0', hypothesis '1'"),
+        ({"matrix": [[0.0, 0.0], [1.0, 1.0]]}, "row of datum '0' is all zeros"),
+        ({"matrix": [[1.0, 0.0], [1.0, 0.0]]}, "column of hypothesis '1' is all zeros"),
         ({"matrix": [[1.0, -2.0], [1.0, 1.0]]}, "negative entry, -2"),
         ({"matrix": [[1.0, np.nan], [1.0, 1.0]]}, "NaN"),
         ({"matrix": [[1.0, np.inf], [1.0, 1.0]]}, "infinity"),
@@ -279,7 +280,8 @@ def test_rounded_totals_are_mended():
         ({"matrix": np.ones((2, 2)), "column_sums": [1.5, 0.6]}, "no matrix has both"),
         ({"matrix": np.ones((2, 2)), "column_sums": [1.0]}, "expected 2 numbers"),
         ({"matrix": np.ones((2, 2)), "column_sums": [3.0, -1.0]}, "must not be negative"),
-        ({"matrix": np.ones((2, 2)), "row_sums": [2.0, 0.0]}, "positive"),
+        ({"matrix": np.ones((2, 2)), "row_sums": [2.0, -1.0]}, "must not be negative"),
+        ({"matrix": np.ones((2, 2)), "row_sums": [0.0, 0.0]}, "all zero"),
         ({"matrix": np.ones((2, 2)), "tolerance": 0.0}, "tolerance"),
         ({"matrix": np.ones((2, 2)), "max_iterations": 0}, "max_iterations"),
         ({"matrix": np.ones((2, 2)), "on_failure": "ignore"}, "on_failure"),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from cobayes.rules import SCBI
-from cobayes.scaling import crowds, lanes
-from cobayes.scaling.small import solve_small_group
+from cobayes.scaling import lanes
+from cobayes.scaling.many import solve_by_sweeps
+from cobayes.scaling.small import solve_in_closed_form
 
 
 def _group(rng, num_rows, num_columns, smallest=1.0):
@@ -15,13 +16,17 @@ def _group(rng, num_rows, num_columns, smallest=1.0):
     return np.ascontiguousarray(matrix), np.ascontiguousarray(beliefs)
 
 
-def _by_newton(matrix, beliefs, shifts=None, factors=None, tolerance=1e-13):
-    shifts = np.zeros(beliefs.shape, dtype=np.int64) if shifts is None else shifts
+def _by_newton(matrix, beliefs, factors=None, tolerance=1e-13):
+    problems = _lanes(matrix, beliefs, factors)
+    left = solve_in_closed_form(problems, tolerance)
+    return problems.factors[0], problems.row_scaling[0], left, problems.not_converged[0]
+
+
+def _lanes(matrix, beliefs, factors=None):
     factors = np.ones(beliefs.shape) if factors is None else factors.copy()
-    rows = np.empty((matrix.shape[0], lanes.LANES))
-    stuck = np.empty(lanes.LANES, dtype=np.int64)
-    left = solve_small_group(matrix, beliefs, shifts, factors, rows, tolerance, stuck)
-    return factors, rows, left, stuck
+    rows = np.empty((1, matrix.shape[0], lanes.LANES))
+    left = np.empty((1, lanes.LANES), dtype=np.int64)
+    return lanes.Lanes(matrix, beliefs[None].copy(), None, factors[None], rows, left)
 
 
 def _likelihoods(matrix, factors, rows):
@@ -46,28 +51,19 @@ def test_closed_form_newton_equals_the_general_solver(num_rows, num_columns):
 def test_closed_form_newton_equals_group_sweeps(num_columns):
     rng = np.random.default_rng(num_columns)
     matrix, beliefs = _group(rng, 4, num_columns)
-    shifts = np.zeros(beliefs.shape, dtype=np.int64)
     factors, rows, _, _ = _by_newton(matrix, beliefs)
-    swept, swept_rows = np.ones(beliefs.shape), np.empty(rows.shape)
-    stuck = np.empty(lanes.LANES, dtype=np.int64)
-    crowds.solve_group(
-        matrix,
+    swept = _lanes(matrix, beliefs)
+    probes = lanes.Probes(
         np.ascontiguousarray(matrix.T),
-        beliefs,
-        shifts,
-        swept,
-        swept_rows,
-        np.tile(SCBI(matrix).slow_mode[:, None], lanes.LANES),
-        np.zeros(lanes.LANES),
-        1e-13,
-        True,
-        stuck,
+        np.tile(np.cos(np.arange(num_columns))[:, None], (1, 1, lanes.LANES)),
+        np.zeros((1, lanes.LANES)),
     )
-    done = stuck == 0
+    solve_by_sweeps(swept, probes, lanes.LANES, 1e-13, True)
+    done = swept.not_converged[0] == 0
     assert done.sum() > lanes.LANES // 2
     np.testing.assert_allclose(
         _likelihoods(matrix, factors, rows)[:, :, done],
-        _likelihoods(matrix, swept, swept_rows)[:, :, done],
+        _likelihoods(matrix, swept.factors[0], swept.row_scaling[0])[:, :, done],
         rtol=1e-11,
     )
 
@@ -76,9 +72,8 @@ def test_closed_form_newton_equals_group_sweeps(num_columns):
 def test_tiny_and_vanished_beliefs_keep_exact_factors(num_columns):
     rng = np.random.default_rng(7)
     matrix, beliefs = _group(rng, 5, num_columns, smallest=1e-60)
-    shifts = np.zeros(beliefs.shape, dtype=np.int64)
-    shifts[1, ::2] = 1
-    factors, rows, left, _ = _by_newton(matrix, beliefs, shifts)
+    beliefs[1, ::2] = 0.0
+    factors, rows, left, _ = _by_newton(matrix, beliefs)
     assert left == 0
     columns = _likelihoods(matrix, factors, rows).sum(axis=0)
     np.testing.assert_allclose(columns, 1.0, rtol=1e-12)

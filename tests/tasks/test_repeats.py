@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
@@ -10,6 +10,7 @@ import cobayes as cb
 MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 4), st.booleans())
 def test_no_datum_is_shown_twice(seed, n, m, is_bayes):
     matrix = np.random.default_rng(seed).uniform(0.01, 1.0, (n, m))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
@@ -14,6 +14,7 @@ def test_sets_of_size_one_equal_singles():
     assert cb.sets_of(MODEL, 1) == MODEL
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 def test_a_bayesian_learner_of_a_set_has_seen_its_members(seed, size):
     # Up to the weights of the sets of each hypothesis, which the learner divides by.

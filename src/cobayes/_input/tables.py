@@ -82,38 +82,53 @@ def as_float_matrix(values: Any) -> NDArray[np.float64]:
     return array
 
 
-def require_positive(
+def require_entries(
     array: NDArray[np.float64],
     data: tuple[str, ...],
     hypotheses: tuple[str, ...],
     *,
-    zeros_allowed: bool = False,
+    empty_allowed: bool = False,
 ) -> None:
-    """Raise an error that names the first cell that is not a positive finite number."""
+    """Raise an error unless entries are finite and not negative, with no empty row or column.
+
+    Parameters
+    ----------
+    array, data, hypotheses
+        The matrix and its labels, which the error names.
+    empty_allowed
+        Whether rows and columns may consist of zeros.
+    """
     # Two reductions need no temporary array; NaN spreads through both.
     low, high = array.min(), array.max()
-    if (low > 0.0 or (zeros_allowed and low == 0.0)) and high < np.inf:
+    if low > 0.0 and high < np.inf:
         return
     bad = ~np.isfinite(array) | (array < 0.0)
-    if not bad.any():
-        bad = array == 0.0
-    row, column = np.argwhere(bad)[0]
-    value = array[row, column]
-    place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
-    if np.isnan(value):
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        value = array[row, column]
+        place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
+        if np.isnan(value):
+            raise CobayesError(
+                f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
+            )
+        if np.isinf(value):
+            raise CobayesError(
+                f"the matrix has an infinity {place}; entries must be finite.",
+                "rescale the matrix.",
+            )
         raise CobayesError(
-            f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
-        )
-    if np.isinf(value):
-        raise CobayesError(
-            f"the matrix has an infinity {place}; entries must be finite.", "rescale the matrix."
-        )
-    if value < 0.0:
-        raise CobayesError(
-            f"the matrix has a negative entry, {value:g}, {place}; entries must be positive.",
+            f"the matrix has a negative entry, {value:g}, {place}; entries must not be negative.",
             "entries are likelihoods or weights: check the sign, or exponentiate log values.",
         )
-    raise CobayesError(
-        f"the matrix has a zero {place}; SCBI needs positive entries.",
-        "smooth it with cobayes.smooth(matrix, 1e-6), or drop the hypothesis.",
-    )
+    if empty_allowed:
+        return
+    for axis, kind, labels in ((1, "datum", data), (0, "hypothesis", hypotheses)):
+        largest = array.max(axis=axis)
+        if not largest.all():
+            name = labels[int(np.argmin(largest))]
+            line, other = ("row", "hypothesis") if axis == 1 else ("column", "datum")
+            raise CobayesError(
+                f"the {line} of {kind} {name!r} is all zeros; every {kind} needs a {other} that "
+                "goes with it.",
+                f"drop the {kind}.",
+            )

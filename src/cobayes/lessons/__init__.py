@@ -3,6 +3,16 @@
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
+from cobayes.lessons.planning import plan_lesson
 from cobayes.lessons.simulation import simulate
 
-__all__ = ["Ensemble", "Learner", "Lesson", "RoundsNeeded", "Teacher", "run_lesson", "simulate"]
+__all__ = [
+    "Ensemble",
+    "Learner",
+    "Lesson",
+    "RoundsNeeded",
+    "Teacher",
+    "plan_lesson",
+    "run_lesson",
+    "simulate",
+]

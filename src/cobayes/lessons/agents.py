@@ -13,7 +13,7 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule
-from cobayes.rules.base import Response, add_evidence, require_teachable
+from cobayes.rules.base import Response, require_teachable
 from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ class Learner:
                 f"this {self.kind}.",
                 "an agent that does not know the constraint has a rule made from the matrix alone.",
             )
-        self._log_belief = add_evidence(self._log_belief, response.log_row(row))
+        self._log_belief = self.rule.observe(self._log_belief, response, row)
         self._memory, self._memory_of = response.memory, self.rule.at(self._state)
         self._response = None
         found = self.task.next_states(self._state, row)

@@ -15,12 +15,13 @@ from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
-from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
+from cobayes.lessons.tallies import tally
 from cobayes.model import require_same_world
-from cobayes.rules import Rule
+from cobayes.rules import BeliefState, Responses, Rule, as_rule
 from cobayes.rules.base import require_teachable
+from cobayes.rules.naming import RuleLike
 
 Array = NDArray[np.float64]
 
@@ -59,13 +60,13 @@ class _Block:
 
 
 def simulate(
-    rule: Rule,
+    rule: RuleLike,
     hypothesis: int | str,
     *,
     num_rounds: int,
     num_lessons: int,
     prior: ArrayLike | None = None,
-    learner_rule: Rule | None = None,
+    learner_rule: RuleLike | None = None,
     learner_prior: ArrayLike | None = None,
     rng: Any = None,
     level: float = 0.95,
@@ -142,12 +143,31 @@ def simulate(
     )
 
 
+class _Agent:
+    """The teachers, or the learners, of one block."""
+
+    def __init__(self, rule: Rule, log_prior: Array, size: int) -> None:
+        self.rule = rule
+        self.beliefs = BeliefState.from_logs(log_prior, size)
+        self.responses: Responses | None = None
+
+    def respond(self) -> Responses:
+        """Answer the current beliefs."""
+        self.responses = self.rule.respond_many(self.beliefs, self.responses)
+        return self.responses
+
+    def observe(self, data: NDArray[np.intp]) -> None:
+        """Move on by a datum each, after the answer."""
+        assert self.responses is not None
+        self.beliefs = self.responses.observe(data)
+
+
 def _run_block(
     task: _Task, size: int, rng: np.random.Generator
 ) -> tuple[_Block, NDArray[np.uint16]]:
     """Run the lessons of one block, round by round; return its part and its histogram."""
-    teacher = Crowd(task.teacher, task.teacher_prior, size)
-    learner = teacher if task.is_shared else Crowd(task.learner, task.learner_prior, size)
+    teacher = _Agent(task.teacher, task.teacher_prior, size)
+    learner = teacher if task.is_shared else _Agent(task.learner, task.learner_prior, size)
     taught = np.full(size, task.hypothesis)
     m = task.learner.model.num_hypotheses
     means = np.empty((task.num_rounds + 1, m))
@@ -159,37 +179,46 @@ def _run_block(
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
     for k in range(task.num_rounds + 1):
         if k:
-            data = teacher.draw(taught, rng.random(size))
+            data = teacher.respond().draw(taught, rng.random(size))
             teacher.observe(data)
             if learner is not teacher:
+                learner.respond()
                 learner.observe(data)
-        learner.tally(
-            task.hypothesis, task.level, k, means[k], squares[k], histogram[k], first_sure
+        tally(
+            learner.beliefs,
+            task.hypothesis,
+            task.level,
+            k,
+            means[k],
+            squares[k],
+            histogram[k],
+            first_sure,
         )
         if k in recorded:
-            paths[:, recorded[k]] = learner.log_beliefs
+            paths[:, recorded[k]] = learner.beliefs.log_beliefs
     counts = np.bincount(first_sure, minlength=task.num_rounds + 2)
     return _Block(size, means, squares, counts, paths), histogram
 
 
 def _validated(
-    rule: Rule,
+    rule: RuleLike,
     hypothesis: int | str,
     num_rounds: int,
     prior: ArrayLike | None,
-    learner_rule: Rule | None,
+    learner_rule: RuleLike | None,
     learner_prior: ArrayLike | None,
     level: float,
 ) -> _Task:
-    for found in (rule, learner_rule):
-        if found is not None and not isinstance(found, Rule):
+    rule = as_rule(rule)
+    learner = rule if learner_rule is None else as_rule(learner_rule, rule.model)
+    for found in (rule, learner):
+        if found.task is not found.model:
             raise CobayesError(
-                f"the rule is a {type(found).__name__}; expected a rule.",
-                "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
+                f"simulate takes rules with one matrix; {found.task!r} changes from round to round.",
+                "use run_lesson for tasks.",
             )
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
-    learner = rule if learner_rule is None else learner_rule
     require_same_world(rule.model, learner.model)
     position = rule.model.hypothesis_index(hypothesis)
     own = rule.log_belief(prior, "prior")

@@ -1,4 +1,4 @@
-"""Compiled statistics of a crowd, so that they cost little beside the inference."""
+"""Compiled statistics of many beliefs, so that they cost little beside the inference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from cobayes._runtime.compiled import REASSOCIATE, compiled
 from cobayes._runtime.vector_math import lane_log
 from cobayes.lessons.statistics import BIN_WIDTH, NUM_BINS, WIDEST
+from cobayes.rules.beliefs import SHIFT_LOG
 from cobayes.scaling.lanes import LANES
 
-SHIFT_LOG = 512.0 * math.log(2.0)
 BINS_PER_UNIT = round(1.0 / BIN_WIDTH)
 # More than any belief is ever shifted.
 NO_SHIFT = 2**62
@@ -64,15 +64,13 @@ def _log_odds(mantissas, shifts, hypothesis, least, odds):
 
 
 @compiled()
-def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, histogram, first_sure):
-    """Summarise the beliefs of a crowd after a round.
+def tally(beliefs, hypothesis, level, round_, mean, squares, histogram, first_sure):
+    """Summarise the beliefs of many learners after a round.
 
     Parameters
     ----------
-    mantissas, shifts
-        The beliefs, (groups, m, lanes); see `cobayes.scaling.lanes`.
-    size
-        How many lanes count.
+    beliefs
+        A `BeliefState`.
     hypothesis, level
         The true hypothesis, and the belief in it that counts as sure.
     round_
@@ -84,6 +82,7 @@ def tally(mantissas, shifts, size, hypothesis, level, round_, mean, squares, his
     first_sure
         In and out: the first round at which each one was sure.
     """
+    mantissas, shifts, size = beliefs.mantissas, beliefs.shifts, beliefs.size
     num_groups, num_hypotheses, _ = mantissas.shape
     least = np.empty(LANES, dtype=np.int64)
     odds = np.empty(LANES)

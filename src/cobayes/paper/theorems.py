@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.example_library import examples
-from cobayes.lessons.crowd import Crowd
 from cobayes.model import Model
 from cobayes.paper.belief_experiments import random_matrix
 from cobayes.report.claims import Claim, judge_agreement, judge_exact
 from cobayes.report.data_table import DataTable, column
 from cobayes.report.section import Context, Picture, Section, Table
-from cobayes.rules import BI, SCBI
+from cobayes.rules import BI, SCBI, BeliefState
 from cobayes.theory.empirical import empirical_rate
 from cobayes.theory.invariants import InvariantReport, check_invariants
 from cobayes.theory.rates import rate_of_convergence
@@ -149,18 +148,24 @@ def _destinations(num_learners: int, seed: np.random.SeedSequence) -> list[Desti
     ):
         rule = SCBI(examples[name])
         rng = np.random.default_rng(own)
-        crowd = Crowd(rule, np.log(prior), num_learners)
+        beliefs = BeliefState.from_logs(np.log(prior), num_learners)
+        responses = None
         counts = np.zeros(len(prior), dtype=np.int64)
         for _ in range(MAX_UNIFORM_ROUNDS // _ROUNDS_BETWEEN_LOOKS):
             for _ in range(_ROUNDS_BETWEEN_LOOKS):
-                crowd.observe(rng.integers(rule.model.num_data, size=crowd.size))
-            beliefs = crowd.beliefs
-            is_settled = beliefs.max(axis=1) > 1.0 - _SETTLED
-            counts += np.bincount(beliefs[is_settled].argmax(axis=1), minlength=len(prior))
+                responses = rule.respond_many(beliefs, responses)
+                data = rng.integers(rule.model.num_data, size=beliefs.size)
+                beliefs = responses.observe(data)
+            found_beliefs = beliefs.beliefs
+            is_settled = found_beliefs.max(axis=1) > 1.0 - _SETTLED
+            settled = found_beliefs[is_settled].argmax(axis=1)
+            counts += np.bincount(settled, minlength=len(prior))
             if is_settled.all():
                 break
             # Those that are sure stay so; the others go on.
-            crowd.keep(np.flatnonzero(~is_settled))
+            if responses is not None:
+                responses = responses.keep(np.flatnonzero(~is_settled))
+                beliefs = responses.beliefs
         unsettled = num_learners - int(counts.sum())
         found.append(Destinations(name, np.array(prior), counts, unsettled))
     return found

@@ -4,10 +4,36 @@ Everything takes a long table of responses (person, problem, round, hypothesis, 
 problems by name. It needs pandas (``pip install 'cobayes[people]'``).
 """
 
+from cobayes.people.compare import Comparison as Comparison
+from cobayes.people.compare import compare as compare
+from cobayes.people.cross_validation import cross_validate as cross_validate
+from cobayes.people.exceedance import Exceedance as Exceedance
+from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import Fit as Fit
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
+from cobayes.people.predict import calibration as calibration
+from cobayes.people.predict import predictions as predictions
+from cobayes.people.recover import Recovery as Recovery
+from cobayes.people.recover import plan_study as plan_study
+from cobayes.people.recover import recover as recover
 from cobayes.people.simulate import simulate as simulate
 
-__all__ = ["Family", "Fit", "fit", "score", "simulate"]
+__all__ = [
+    "Comparison",
+    "Exceedance",
+    "Family",
+    "Fit",
+    "Recovery",
+    "calibration",
+    "compare",
+    "cross_validate",
+    "exceedance",
+    "fit",
+    "plan_study",
+    "predictions",
+    "recover",
+    "score",
+    "simulate",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,25 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
+
+
+class BestDepth(NamedTuple):
+    """The units whose best depth is one and the same.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+        Of these units at this depth.
+    units, rows : ndarray
+        Positions among the fit's units and rows.
+    parameters : ndarray
+        (units, parameters): the estimates.
+    """
+
+    likelihood: Likelihood
+    units: Positions
+    rows: Positions
+    parameters: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,11 +130,7 @@ class Fit:
     def trials(self) -> pd.DataFrame:
         """The choices with log-likelihoods, beliefs and regressors; see `score`."""
         pandas = import_optional("pandas", "people", "a table of trials")
-        parts = []
-        for depth, units, rows, parameters in self.at_best():
-            numbers = np.repeat(np.arange(len(units)), [len(self.groups[unit]) for unit in units])
-            likelihood = Likelihood(self.choices.take(rows), self.family, depth, numbers)
-            parts.append(trial_table(likelihood, parameters))
+        parts = [trial_table(part.likelihood, part.parameters) for part in self.at_best()]
         return pandas.concat(parts).sort_index(kind="stable")
 
     @property
@@ -128,14 +143,16 @@ class Fit:
         """The number of identified parameters of all units together."""
         return int(self.estimates["num_parameters"].to_numpy().sum())
 
-    def at_best(self) -> Iterator[tuple[float, Positions, Positions, Array]]:
-        """Yield, for every depth that is some unit's best: depth, units, rows, parameters."""
+    def at_best(self) -> Iterator[BestDepth]:
+        """Yield every depth that is some unit's best, with those units."""
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):
             units = np.flatnonzero(best == number)
             if len(units):
                 rows = np.concatenate([self.groups[unit] for unit in units])
-                yield depth, units, rows, self.arrays.parameters[units, number]
+                own = np.repeat(np.arange(len(units)), [len(self.groups[unit]) for unit in units])
+                likelihood = Likelihood(self.choices.take(rows), self.family, depth, own)
+                yield BestDepth(likelihood, units, rows, self.arrays.parameters[units, number])
 
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.

@@ -128,7 +128,7 @@ class Likelihood:
             inner[name] = Smooth(parameters[owner, column], tangents)
         return self._tree.mind(self.family, self.depth, inner)
 
-    def responses(self, parameters: Array) -> Responses:
+    def responses(self, parameters: Array, *, with_derivatives: bool = True) -> Responses:
         """Return the probabilities of all options in every row, and their derivatives."""
         utility = self._utility
         if utility is None:
@@ -141,7 +141,7 @@ class Likelihood:
             at_row[:, 0],
             at_row[:, 1],
             at_row[:, 2 : 2 + num_features],
-            tuple(self._role(column) for column in self.free),
+            tuple(self._role(column) for column in self.free) if with_derivatives else (),
         )
 
     def _role(self, column: int) -> Role:
@@ -152,15 +152,16 @@ class Likelihood:
             return ("inner", self._inner.index(column))
         return None if name == "noise" else ("weight", column - 2)
 
-    def rows(self, parameters: Array) -> Rows:
+    def rows(self, parameters: Array, *, with_derivatives: bool = True) -> Rows:
         """Return log-likelihood, gradient and information of every row."""
-        responses, choices = self.responses(parameters), self.choices
+        responses = self.responses(parameters, with_derivatives=with_derivatives)
+        choices = self.choices
         if self.family.response == "choice":
             return answered(responses, choices.datum)
         if self.family.response == "guess":
             return answered(responses, choices.guess)
         column = self.family.names.index("noise")
-        place = self.free.index(column) if column in self.free else None
+        place = self.free.index(column) if column in self.free and with_derivatives else None
         noise = parameters[self.units, column]
         return rated(responses, choices.hypothesis, choices.rating, noise, place)
 
@@ -173,10 +174,17 @@ class Likelihood:
         """Return the likelihood of some units only, given in order, numbered from zero again."""
         sizes = np.bincount(self.units)
         rows = np.flatnonzero(np.isin(self.units, units))
+        return self._part(rows, np.repeat(np.arange(len(units)), sizes[units]))
+
+    def pooled(self, wanted: NDArray[np.bool_]) -> Likelihood:
+        """Return the likelihood of the wanted rows as one unit."""
+        rows = np.flatnonzero(wanted)
+        return self._part(rows, np.zeros(len(rows), dtype=np.int64))
+
+    def _part(self, rows: Positions, units: Positions) -> Likelihood:
         part = object.__new__(Likelihood)
         part.__dict__.update(self.__dict__)
-        part.choices = self.choices.take(rows)
-        part.units = np.repeat(np.arange(len(units)), sizes[units])
+        part.choices, part.units = self.choices.take(rows), units
         part.options = self.options.take(rows)
         if self._utility is None:
             part._grow()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 # Steps between two draws, and chains per unit.
-THINNING = 10
+THINNING = 5
 NUM_CHAINS = 4
 
 
@@ -37,14 +37,12 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
     per_chain = -(-num_draws // NUM_CHAINS)
     draws = np.empty((NUM_CHAINS, per_chain, num_units, len(names)))
     logs = np.empty((NUM_CHAINS, per_chain, len(fit.choices)))
-    for depth, units, rows, parameters in fit.at_best():
-        numbers = np.repeat(np.arange(len(units)), [len(fit.groups[unit]) for unit in units])
-        likelihood = Likelihood(fit.choices.take(rows), fit.family, depth, numbers)
+    for part in fit.at_best():
         for chain in range(NUM_CHAINS):
-            walk = _walk(likelihood, parameters, per_chain, random)
+            walk = _walk(part.likelihood, part.parameters, per_chain, random)
             for number, (values, row_logs) in enumerate(walk):
-                draws[chain, number, units] = values
-                logs[chain, number, rows] = row_logs
+                draws[chain, number, part.units] = values
+                logs[chain, number, part.rows] = row_logs
     posterior = {name: draws[..., column] for column, name in enumerate(names)}
     label = fit.by or "everybody"
     return arviz.from_dict(
@@ -79,7 +77,7 @@ def _walk(likelihood: Likelihood, start: Array, num_draws: int, random: np.rando
             trial[:, free] += size * jump
             inside = ((trial >= low) & (trial <= high))[:, free].all(axis=1)
             trial[~inside] = parameters[~inside]
-            found = likelihood.rows(trial).value
+            found = likelihood.rows(trial, with_derivatives=False).value
             new = np.add.reduceat(found, starts)
             with np.errstate(divide="ignore"):
                 taken = inside & (np.log(random.random(len(new))) < new - value)

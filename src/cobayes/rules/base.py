@@ -1,4 +1,4 @@
-"""The contract that both rules fulfil.
+"""The contract that every rule fulfils.
 
 A rule is a map from the learner's belief to a likelihood matrix: everything else, what the
 teacher does and what the learner concludes, follows from Bayes' formula. Plain Bayesian
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
+from cobayes.rules.beliefs import BeliefState
+from cobayes.rules.responses import CompiledResponses, Responses
 from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
@@ -63,35 +65,65 @@ class Response:
 
     def log_row(self, datum: int) -> Array:
         """Return log-likelihoods of one datum, (m,), exact where likelihoods underflow."""
-        logs = np.log(self.matrix[datum])
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix[datum])
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors[datum]) + logs + np.log(self.column_factors)
 
     @property
     def log_likelihood(self) -> Array:
         """Logarithms of the likelihood matrix, (n, m)."""
-        logs = np.log(self.matrix)
-        if self.row_factors is None or self.column_factors is None:
-            return logs
-        return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.matrix)
+            if self.row_factors is None or self.column_factors is None:
+                return logs
+            return np.log(self.row_factors)[:, None] + logs + np.log(self.column_factors)
 
 
 class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
+    To make a rule of your own, derive from this class, give it a `name` and write `respond`,
+    which returns a likelihood matrix for a belief. Agents, `simulate`, `exact_rounds`,
+    `success_rate` and `rate_of_convergence` take it like any other rule.
+
     Parameters
     ----------
     matrix
         The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+
+    Examples
+    --------
+    A teacher who ignores the data now and then:
+
+    >>> import cobayes as cb
+    >>> class Absent(cb.Rule):
+    ...     name = "absent"
+    ...
+    ...     def respond(self, log_belief, memory=None):
+    ...         likelihood = 0.9 * self.model.normalized() + 0.1 / self.model.num_data
+    ...         return cb.Response(likelihood)
+    >>> Absent([[0.8, 0.3], [0.2, 0.7]]).update([0.5, 0.5], 0).round(3)
+    array([0.706, 0.294])
     """
 
     name: ClassVar[str]
+    depends_on_belief: ClassVar[bool] = True
+    """Whether the likelihood changes with the belief; if not, the order of data is irrelevant."""
 
     def __init__(self, matrix: MatrixLike) -> None:
         self.task: Task = as_task(matrix)
         self.model: Model = self.task.model
         self._at: dict[tuple[int, bytes | None], Rule] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A class that answers differently from its parent is not what the parent has compiled.
+        order = cls.__mro__
+        for derived in ("workspace", "respond_many", "at_certainty", "depends_on_belief"):
+            if _owner(order, "respond") < _owner(order, derived):
+                setattr(cls, derived, getattr(Rule, derived))
 
     @abstractmethod
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
@@ -134,9 +166,69 @@ class Rule(ABC):
             return type(self)(model, **self.settings())
         return Restricted(self, model, prior)
 
+    def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
+        """Return the likelihood matrices for many beliefs.
+
+        `BI` and `SCBI` do this in compiled code; a rule of your own is asked belief by belief.
+
+        Parameters
+        ----------
+        beliefs
+            The beliefs, see `BeliefState`.
+        memory
+            The last responses to as many beliefs, where there were some. They are used up.
+        """
+        if not isinstance(memory, CompiledResponses):
+            memory = self.workspace(beliefs)
+        if memory is not None:
+            return memory.answer(beliefs)
+        return Responses(
+            beliefs, np.array([self.respond(logs).log_likelihood for logs in beliefs.log_beliefs])
+        )
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:  # noqa: ARG002
+        """Return where compiled answers to beliefs start, or None where nothing is compiled."""
+        return None
+
+    def at_certainty(self, hypothesis: int | str) -> Response:
+        """Return the likelihood matrix in the limit of certainty about a hypothesis.
+
+        Rates of convergence follow from it: the teacher's choices tend to its column of the
+        hypothesis, and another hypothesis loses the divergence of the two columns per round.
+        """
+        logs = np.full(self.model.num_hypotheses, -np.inf)
+        logs[self.model.hypothesis_index(hypothesis)] = 0.0
+        return self.respond(logs)
+
+    def rate(self, hypothesis: int | str) -> float:
+        """Return the asymptotic rate of convergence, in nats per round.
+
+        Notes
+        -----
+        Theorems 3.2 and 3.6 of the paper: the smallest divergence of the hypothesis's column
+        from another one, in the limit of certainty. It is infinite where every other column
+        excludes a datum of the hypothesis.
+        """
+        column = self.model.hypothesis_index(hypothesis)
+        response = self.at_certainty(column)
+        shares, logs = response.column(column), response.log_likelihood
+        chosen = shares > 0.0
+        gaps = logs[chosen, column, None] - logs[chosen]
+        divergences = np.delete(shares[chosen] @ gaps, column)
+        return float(max(divergences.min(initial=np.inf), 0.0))
+
     def likelihood(self, belief: ArrayLike) -> Array:
-        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
-        return self.respond(self.log_belief(belief)).likelihood
+        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one.
+
+        Parameters
+        ----------
+        belief
+            Of shape (m,). Beliefs of shape (k, m) give (k, n, m).
+        """
+        logs = self.log_beliefs(belief)
+        if logs.ndim == 1:
+            return self.respond(logs).likelihood
+        return self._responses(logs).likelihoods
 
     def teach(self, belief: ArrayLike, hypothesis: int | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
@@ -144,30 +236,87 @@ class Rule(ABC):
         Parameters
         ----------
         belief
-            The learner's belief, as far as the teacher knows.
+            The learner's belief, as far as the teacher knows, (m,). Beliefs of shape (k, m)
+            give (k, n).
         hypothesis
             The true hypothesis, by position or label; it must not be ruled out.
         """
         column = self.model.hypothesis_index(hypothesis)
-        log_belief = self.log_belief(belief)
-        require_teachable(self.model, log_belief, column, "belief")
-        return self.respond(log_belief).column(column)
+        logs = self.log_beliefs(belief)
+        require_teachable(self.model, logs, column, "belief")
+        if logs.ndim == 1:
+            return self.respond(logs).column(column)
+        return self._responses(logs).teach(np.full(len(logs), column))
 
     def update(self, belief: ArrayLike, datum: int | str) -> Array:
-        """Return the posterior after one datum, T_d(belief) in the paper: (m,)."""
+        """Return the posterior after one datum, T_d(belief) in the paper: (m,).
+
+        Parameters
+        ----------
+        belief
+            The belief before it, (m,). Beliefs of shape (k, m) give (k, m).
+        datum
+            The datum, by position or label.
+        """
         row = self.model.datum_index(datum)
-        log_belief = self.log_belief(belief)
-        return np.exp(add_evidence(log_belief, self.respond(log_belief).log_row(row)))
+        logs = self.log_beliefs(belief)
+        if logs.ndim == 1:
+            return np.exp(self.observe(logs, self.respond(logs), row))
+        return np.exp(self._responses(logs).observe(np.full(len(logs), row)).log_beliefs)
+
+    def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
+        """Return the log-posterior after a datum, or raise an error that says it is impossible.
+
+        Parameters
+        ----------
+        log_belief
+            Normalised; minus infinity for a hypothesis that is ruled out.
+        response
+            This rule's answer to that belief.
+        datum
+            The position of the datum.
+        """
+        posterior = add_evidence(log_belief, response.log_row(datum))
+        if np.isnan(posterior[0]):
+            raise CobayesError(
+                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
+                "believed, so the belief cannot be updated.",
+                "show a datum that some believed hypothesis allows, or start from a prior that "
+                "allows this one.",
+            )
+        return posterior
 
     def posteriors(self, belief: ArrayLike) -> Array:
-        """Return the posteriors after every possible datum: (n, m), rows sum to one."""
-        log_belief = self.log_belief(belief)
-        return np.exp(add_evidence(log_belief, self.respond(log_belief).log_likelihood))
+        """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
+
+        Parameters
+        ----------
+        belief
+            The belief before the datum, (m,). Beliefs of shape (k, m) give (k, n, m).
+        """
+        logs = self.log_beliefs(belief)
+        if logs.ndim == 1:
+            return np.exp(add_evidence(logs, self.respond(logs).log_likelihood))
+        likelihoods = self._responses(logs).log_likelihoods
+        return np.exp(add_evidence(logs[:, None, :], likelihoods))
 
     def log_belief(self, belief: ArrayLike | None, name: str = "belief") -> Array:
-        """Validate a belief and return its logarithms; None is the uniform belief."""
+        """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
         with np.errstate(divide="ignore"):
             return np.log(self.model.distribution(belief, name=name))
+
+    def log_beliefs(self, belief: ArrayLike, name: str = "belief") -> Array:
+        """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
+        # Only arrays and lists of lists hold many; a mapping or a labelled Series is one.
+        if np.ndim(belief) != 2:
+            return self.log_belief(belief, name)
+        rows = np.asarray(belief)
+        with np.errstate(divide="ignore"):
+            return np.log(
+                np.array([self.model.distribution(row, name=name) for row in rows]).reshape(
+                    len(rows), self.model.num_hypotheses
+                )
+            )
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
@@ -177,8 +326,16 @@ class Rule(ABC):
         """Return plain content that JSON can hold."""
         return {"rule": self.name, **self.settings(), **self.model.to_dict()}
 
+    def _responses(self, log_beliefs: Array) -> Responses:
+        return self.respond_many(BeliefState.from_logs(log_beliefs))
+
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"
+
+
+def _owner(order: tuple[type, ...], name: str) -> int:
+    """Return the place in a class's order of resolution where a method is defined."""
+    return next(place for place, cls in enumerate(order) if name in vars(cls))
 
 
 class Restricted(Rule):
@@ -217,35 +374,29 @@ class Restricted(Rule):
         return Response(matrix, factors, inner.column_factors, inner.memory)
 
 
-def log_posterior(log_belief: Array, likelihood: Array) -> Array:
+def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     """Return log Bayes: log belief + log likelihood, normalised along the last axis.
 
     Parameters
     ----------
     log_belief
         Shape (m,); minus infinity where a hypothesis is ruled out.
-    likelihood
-        One row (m,) or all of them (n, m).
-    """
-    return add_evidence(log_belief, np.log(likelihood))
-
-
-def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
-    """Return log Bayes from log-likelihoods, normalised along the last axis.
-
-    Parameters
-    ----------
-    log_belief
-        Shape (m,); minus infinity where a hypothesis is ruled out.
     log_likelihood
-        One row (m,) or all of them (n, m).
+        One row (m,) or all of them (n, m). A row that excludes all that is believed gives NaN.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
-    return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
+    with np.errstate(invalid="ignore"):  # minus infinity everywhere: NaN
+        return joint - (peak + np.log(np.exp(joint - peak).sum(axis=-1, keepdims=True)))
+
+
+def log_posterior(log_belief: Array, likelihood: Array) -> Array:
+    """Return log Bayes from a likelihood; see `add_evidence`."""
+    with np.errstate(divide="ignore"):
+        return add_evidence(log_belief, np.log(likelihood))
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
     """Raise an error where the hypothesis to teach is ruled out from the start."""
-    if log_belief[hypothesis] == -np.inf:
+    if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
+from cobayes.rules.responses import CompiledResponses
 
 
 class BI(Rule):
@@ -25,6 +27,7 @@ class BI(Rule):
     """
 
     name: ClassVar[str] = "BI"
+    depends_on_belief: ClassVar[bool] = False
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix)
@@ -39,3 +42,10 @@ class BI(Rule):
     ) -> Response:
         """Return the same likelihood whatever the belief."""
         return self._response
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
+        """Return compiled answers to beliefs; see `Rule.workspace`."""
+        matrix = self._response.matrix
+        if not matrix.max() <= WIDEST_SPREAD * matrix.min():
+            return None
+        return CompiledResponses.starting(beliefs, matrix)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import import_optional
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.scaling import ScalingResult, scale
+from cobayes.scaling import ScalingResult, scale, scaling_blocks
+from cobayes.scaling.problem import balance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,12 @@ def cooperative_inference(
     teacher_prior
         P_T0, over data; uniform by default. A datum with probability zero is never chosen.
 
+    Returns
+    -------
+    CooperativeInference
+        The teacher's and the learner's distributions. Where zeros make the two priors
+        incompatible they are the limits of alternating the two equations.
+
     Notes
     -----
     Eq. (1) of the paper: scale the matrix to row sums P_T0 and column sums P_L0; its columns,
@@ -90,12 +97,17 @@ def cooperative_inference(
     model = as_model(matrix)
     over_hypotheses = model.distribution(learner_prior, name="learner's prior")
     over_data = model.distribution(teacher_prior, over="datum", name="teacher's prior")
-    chosen = over_data > 0.0
-    scaling = scale(model.matrix[chosen], over_data[chosen], over_hypotheses)
-    teacher = np.zeros(model.shape)
-    teacher[chosen] = scaling.row_scaling[:, None] * model.matrix[chosen] * scaling.factors
-    teacher /= teacher.sum(axis=0)
-    # Rows of data that are never chosen still have a reading: the same column scaling.
-    learner = model.matrix * scaling.column_scaling
-    learner /= learner.sum(axis=1, keepdims=True)
+    # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
+    balanced = balance(model.matrix)[0]
+    scaling = scale(balanced, over_data, over_hypotheses, on_failure="return")
+    if not scaling.is_converged and scaling.status != "infeasible":
+        scale(balanced, over_data, over_hypotheses)  # raises an error that says why
+    support = scaling_blocks(balanced, over_data, over_hypotheses).support
+    supported = np.where(support, balanced, 0.0)
+    with np.errstate(invalid="ignore"):  # NaN where nothing is possible
+        teacher = scaling.row_scaling[:, None] * supported * scaling.factors
+        teacher /= teacher.sum(axis=0)
+        # Rows of data that are never chosen still have a reading: the same column scaling.
+        learner = supported * scaling.column_scaling
+        learner /= learner.sum(axis=1, keepdims=True)
     return CooperativeInference(teacher, learner, model, over_hypotheses, over_data, scaling)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,8 +13,20 @@ from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
+from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
+from cobayes.rules.kernels import scale_many
+from cobayes.rules.responses import CompiledResponses
+from cobayes.scaling import small
+from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
+from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import entry_spread, is_nearly_blocks, solve
+from cobayes.scaling.solver import (
+    MAX_NEWTON_STEPS,
+    entry_spread,
+    is_nearly_blocks,
+    solve,
+    solve_components,
+)
 
 Array = NDArray[np.float64]
 
@@ -27,7 +40,8 @@ class SCBI(Rule):
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
     ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
     takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
-    nothing.
+    nothing. Where zeros make the sums impossible, the limit of alternating normalisation takes
+    their place; see `scaling_blocks`.
 
     Parameters
     ----------
@@ -59,14 +73,16 @@ class SCBI(Rule):
         self.balanced = balance(self.model.matrix)[0]
         self._spread = entry_spread(self.balanced)
         self._row_sums = np.ones(self.model.num_data)
+        has_zeros = self.balanced.min() == 0.0
+        self._pattern = pattern_workspace(self.balanced > 0.0) if has_zeros else None
 
     @cached_property
-    def is_nearly_blocks(self) -> bool:
+    def _is_nearly_blocks(self) -> bool:
         """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
         return is_nearly_blocks(self.balanced)
 
     @cached_property
-    def slow_mode(self) -> Array:
+    def _slow_mode(self) -> Array:
         """About the direction in log-factors that sweeps correct most slowly, (m,).
 
         Found at the uniform belief by the power method, as in `cobayes.scaling.probing`. Where
@@ -101,18 +117,34 @@ class SCBI(Rule):
         factors, rate = None, np.nan
         # A memory of another size comes from a damaged file: begin afresh.
         expected = (matrix.shape[1] + 1,)
-        if memory is not None and memory.shape == expected and np.isfinite(memory[:-1]).all():
-            factors, rate = memory[:-1], float(memory[-1])
-        solution = solve(
-            matrix,
-            self._row_sums,
-            matrix.shape[0] * np.exp(log_belief),
-            tolerance=self.tolerance,
-            max_iterations=MAX_ITERATIONS,
-            spread=self._spread,
-            factors=factors,
-            rate=rate,
-        )
+        if memory is not None and memory.shape == expected:
+            kept = memory[:-1]
+            # Hypotheses without a component had the factor zero.
+            factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
+        column_sums = matrix.shape[0] * np.exp(log_belief)
+        if self._pattern is None:
+            solution = solve(
+                matrix,
+                self._row_sums,
+                column_sums,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                spread=self._spread,
+                factors=factors,
+                rate=rate,
+            )
+        else:
+            blocks = fresh_workspace(self._pattern)
+            count = find_blocks(blocks, self._row_sums, column_sums)
+            matrix, solution = solve_components(
+                matrix,
+                self._row_sums,
+                blocks,
+                count,
+                tolerance=self.tolerance,
+                max_iterations=MAX_ITERATIONS,
+                factors=factors,
+            )
         if not solution.error <= self.tolerance:
             raise ConvergenceError(
                 "the scaling of the matrix to the belief did not converge to "
@@ -131,3 +163,68 @@ class SCBI(Rule):
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
         return {"tolerance": self.tolerance}
+
+    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
+        """Return where compiled answers to beliefs start; see `Rule.workspace`."""
+        if self._pattern is not None or self.balanced.max() / self.balanced.min() > WIDEST_SPREAD:
+            return None
+        m = self.model.num_hypotheses
+        probes = None
+        if not small.SMALLEST <= m <= small.LARGEST:
+            groups = len(beliefs.mantissas)
+            probes = Probes(
+                np.array(self.balanced.T, order="C"),
+                np.tile(self._slow_mode[:, None], (groups, 1, LANES)),
+                np.zeros((groups, LANES)),
+            )
+        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks)
+        return CompiledResponses.starting(beliefs, self.balanced, solver)
+
+
+@dataclass(frozen=True)
+class ScalingSolver:
+    """Scales a matrix to many beliefs.
+
+    Attributes
+    ----------
+    probes : Probes or None
+        What sweeps need; None for the closed form for two to four hypotheses.
+    tolerance : float
+        For the relative error.
+    trusted : bool
+        Whether sweeps can tell that they have converged.
+    """
+
+    probes: Probes | None
+    tolerance: float
+    trusted: bool
+
+    def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
+        """Fill in the factors that belong to the beliefs; raise an error where that fails."""
+        left = scale_many(beliefs, lanes, self.probes, self.tolerance, self.trusted)
+        if not self.trusted:
+            lanes.not_converged[:] = 1
+            left = beliefs.size
+        if left:
+            solve_by_newton(lanes, self.tolerance, MAX_NEWTON_STEPS)
+            left = int(lanes.not_converged.reshape(-1)[: beliefs.size].sum())
+        if left:
+            raise not_converged(left, self.tolerance)
+
+    def keep(self, size: int, chosen: NDArray[np.intp]) -> ScalingSolver:
+        """Return the solver for some of `size` beliefs, given by position."""
+        if self.probes is None:
+            return self
+        vectors = keep_lanes(self.probes.vectors, size, chosen)
+        rates = keep_lanes(self.probes.rates[:, None], size, chosen)[:, 0]
+        probes = Probes(self.probes.transposed, vectors, np.ascontiguousarray(rates))
+        return replace(self, probes=probes)
+
+
+def not_converged(count: int, tolerance: float) -> ConvergenceError:
+    """Return the error about scalings that missed the tolerance."""
+    return ConvergenceError(
+        f"{count} scalings did not converge to {tolerance:g}.",
+        "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the smallest entries of "
+        "the matrix larger.",
+    )

@@ -1,6 +1,7 @@
 """Sinkhorn scaling: the problem, its solvers, its result."""
 
+from cobayes.scaling.blocks import ScalingBlocks, scaling_blocks
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.scale import scale
 
-__all__ = ["ScalingResult", "scale"]
+__all__ = ["ScalingBlocks", "ScalingResult", "scale", "scaling_blocks"]

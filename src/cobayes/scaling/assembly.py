@@ -30,7 +30,8 @@ def assemble(matrix, row_scaling, factors, row_sums, column_sums, out, column_to
         if not deviation <= residual:
             residual = deviation
     for j in range(num_columns):
-        deviation = abs(column_totals[j] - 1.0)
+        # A column that no row with a positive sum allows has no factor, and is left out.
+        deviation = abs(column_totals[j] - 1.0) if factors[j] != 0.0 else 0.0
         if not deviation <= residual:
             residual = deviation
     return residual

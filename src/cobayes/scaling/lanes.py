@@ -1,28 +1,100 @@
-"""Sweeps for many beliefs at once, on one matrix.
+"""Many scaling problems on one matrix, sixty-four side by side.
 
-Sixty-four problems lie side by side in the innermost loop ("lanes"), which the compiler turns
-into vector instructions without reordering any sum: a lane's result does not depend on its
-neighbours, so neither on how the work is cut up.
-
-A belief is kept as ``mantissa * 2**(-512 * shift)``. Products of likelihoods stay exact far below
-what float64 can hold, without a logarithm in the loop; a belief with a positive shift is below
-1e-154 and weighs nothing in the sums.
+Sixty-four problems lie in the innermost loop ("lanes"), which the compiler turns into vector
+instructions without reordering any sum: a lane's result does not depend on its neighbours, so
+neither on how the work is cut up.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
 
+Array = NDArray[np.float64]
+
 LANES = 64
 # Looser tolerances than this save next to nothing, and would leave estimates of the error, which
 # may be several times too small, as large as what was asked for.
 LOOSEST = 1e-9
+
+
+class Lanes(NamedTuple):
+    """Many column sums to which one matrix is scaled, and the factors found for them.
+
+    Problem k lies in lane ``k % LANES`` of group ``k // LANES``.
+
+    Attributes
+    ----------
+    matrix : ndarray
+        (n, m).
+    shares : ndarray
+        The column sums, divided by n, (groups, m, LANES).
+    row_sums : ndarray or None
+        (groups, n, LANES), zero where a row is not available; None: every row sum is one.
+    factors : ndarray
+        The column factors w, (groups, m, LANES); before a solution, where it starts.
+    row_scaling : ndarray
+        The row factors u, (groups, n, LANES).
+    not_converged : ndarray
+        One where a problem is not solved, (groups, LANES).
+    """
+
+    matrix: Array
+    shares: Array
+    row_sums: Array | None
+    factors: Array
+    row_scaling: Array
+    not_converged: NDArray[np.int64]
+
+
+class Probes(NamedTuple):
+    """What sweeps need beside the `Lanes`: the transpose, and what is known of their rates.
+
+    Attributes
+    ----------
+    transposed : ndarray
+        The transposed matrix in memory order, (m, n).
+    vectors : ndarray
+        A vector for each problem to which the sweep's derivative is applied, (groups, m, LANES).
+    rates : ndarray
+        About the rate at which sweeps converge, (groups, LANES); at first zero.
+    """
+
+    transposed: Array
+    vectors: Array
+    rates: Array
+
+
+def to_lanes(values: NDArray) -> NDArray:
+    """Lay (k, width) out as (groups, width, LANES); spare lanes repeat the last problem."""
+    size, width = values.shape
+    groups = -(-size // LANES)
+    if size < groups * LANES:
+        values = np.concatenate(
+            [values, np.broadcast_to(values[-1:], (groups * LANES - size, width))]
+        )
+    return np.ascontiguousarray(values.reshape(groups, LANES, width).swapaxes(1, 2))
+
+
+def row_to_lanes(values: NDArray, dtype: type[np.generic]) -> NDArray:
+    """Lay (k,) out as (groups, LANES); spare lanes repeat the last number."""
+    groups = -(-len(values) // LANES)
+    if len(values) < groups * LANES:
+        values = np.pad(values, (0, groups * LANES - len(values)), mode="edge")
+    return np.ascontiguousarray(values, dtype=dtype).reshape(groups, LANES)
+
+
+def from_lanes(values: NDArray, size: int) -> NDArray:
+    """Undo `to_lanes`: return (size, width)."""
+    groups, width, _ = values.shape
+    return values.swapaxes(1, 2).reshape(groups * LANES, width)[:size]
 
 
 @compiled(fastmath={"contract"})
@@ -78,50 +150,67 @@ def multiply(matrix, vectors, out):
 
 
 @compiled()
-def rescue_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, max_steps, stuck):
-    """Solve the stuck lanes by Newton's method; return how many stay stuck."""
-    num_rows, num_columns = matrix.shape
-    row_sums = np.ones(num_rows)
+def group_of(lanes, g):
+    """Return one group of problems, as views."""
+    row_sums = _group_or_none(lanes.row_sums, g)
+    return Lanes(
+        lanes.matrix,
+        lanes.shares[g : g + 1],
+        row_sums,
+        lanes.factors[g : g + 1],
+        lanes.row_scaling[g : g + 1],
+        lanes.not_converged[g : g + 1],
+    )
+
+
+@compiled()
+def _group_or_none(values, g):
+    """Return one group of an array that may be missing."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if values is None:
+        return None
+    return values[g : g + 1]
+
+
+@compiled()
+def fill_row_sums(row_sums, g, lane, out):
+    """Fill in one problem's row sums, (n,)."""
+    if row_sums is None:
+        out[:] = 1.0
+    else:
+        for i in range(out.shape[0]):
+            out[i] = row_sums[g, i, lane]
+
+
+@compiled()
+def solve_by_newton(lanes, tolerance, max_steps):
+    """Solve the problems that are not converged by Newton's method; return how many are left."""
+    num_rows, num_columns = lanes.matrix.shape
+    row_sums = np.empty(num_rows)
     sums = np.empty(num_columns)
     own = np.empty(num_columns)
     scaling = np.empty(num_rows)
     work = np.empty((num_rows, num_columns))
-    num_stuck = 0
-    for lane in range(LANES):
-        if stuck[lane] == 0:
-            continue
-        usable = True
-        for j in range(num_columns):
-            sums[j] = num_rows * mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
-            own[j] = factors[j, lane]
-            usable = usable and own[j] > 0.0 and own[j] < math.inf
-        if not usable:
-            own[:] = 1.0
-        _, error = newton_until_converged(
-            matrix, row_sums, sums, own, scaling, work, tolerance, max_steps
-        )
-        for j in range(num_columns):
-            factors[j, lane] = own[j]
-        for i in range(num_rows):
-            row_scaling[i, lane] = scaling[i]
-        stuck[lane] = 0 if error <= tolerance else 1
-        num_stuck += stuck[lane]
-    return num_stuck
-
-
-@compiled()
-def rescue_crowd(matrix, mantissas, shifts, factors, row_scaling, tolerance, max_steps, stuck):
-    """Do for every group what `rescue_group` does; return how many stay stuck."""
-    num_stuck = 0
-    for g in range(factors.shape[0]):
-        num_stuck += rescue_group(
-            matrix,
-            mantissas[g],
-            shifts[g],
-            factors[g],
-            row_scaling[g],
-            tolerance,
-            max_steps,
-            stuck[g],
-        )
-    return num_stuck
+    num_left = 0
+    for g in range(lanes.factors.shape[0]):
+        for lane in range(LANES):
+            if lanes.not_converged[g, lane] == 0:
+                continue
+            usable = True
+            for j in range(num_columns):
+                sums[j] = num_rows * lanes.shares[g, j, lane]
+                own[j] = lanes.factors[g, j, lane]
+                usable = usable and own[j] > 0.0 and own[j] < math.inf
+            if not usable:
+                own[:] = 1.0
+            fill_row_sums(lanes.row_sums, g, lane, row_sums)
+            _, error = newton_until_converged(
+                lanes.matrix, row_sums, sums, own, scaling, work, tolerance, max_steps
+            )
+            for j in range(num_columns):
+                lanes.factors[g, j, lane] = own[j]
+            for i in range(num_rows):
+                lanes.row_scaling[g, i, lane] = scaling[i]
+            lanes.not_converged[g, lane] = 0 if error <= tolerance else 1
+            num_left += lanes.not_converged[g, lane]
+    return num_left

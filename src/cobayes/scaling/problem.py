@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,35 @@ def balance(matrix: Array) -> tuple[Array, Array | float, Array | float]:
         itself, and ones, where nothing is extreme. Units are powers of two, so that no digit of
         an entry is lost.
     """
-    if matrix.min() >= SMALLEST and matrix.max() <= LARGEST:
+    smallest, largest = matrix.min(), matrix.max()
+    if smallest >= SMALLEST and largest <= LARGEST:
         return matrix, 1.0, 1.0
-    logs = np.log2(matrix)
+    is_zero = matrix == 0.0
+    if smallest == 0.0 and largest <= LARGEST and matrix[~is_zero].min() >= SMALLEST:
+        return matrix, 1.0, 1.0
+    mantissas, exponents = np.frexp(matrix)
     rows = np.zeros(matrix.shape[0])
     columns = np.zeros(matrix.shape[1])
+    # Zeros stay zeros: they count neither as smallest nor as largest entries.
+    logs = np.where(is_zero, np.nan, exponents.astype(np.float64))
     for _ in range(4):
-        rows += np.round((logs.max(axis=1) + logs.min(axis=1)) / 2.0)
-        logs = np.log2(matrix) - rows[:, None] - columns
-        columns += np.round((logs.max(axis=0) + logs.min(axis=0)) / 2.0)
-        logs = np.log2(matrix) - rows[:, None] - columns
-    mantissas, exponents = np.frexp(matrix)
+        rows += _middle(logs - rows[:, None] - columns, 1)
+        columns += _middle(logs - rows[:, None] - columns, 0)
     shifts = exponents - rows[:, None] - columns
-    balanced = np.ldexp(mantissas, shifts.astype(np.int64))
-    if not balanced.min() > 0.0 or not balanced.max() < np.inf:
-        return matrix, 1.0, 1.0  # beyond any scaling: the solver will say that it fails
-    return balanced, np.exp2(rows), np.exp2(columns)
+    balanced = np.ldexp(mantissas, np.clip(shifts, -4000, 4000).astype(np.int64))
+    if (balanced[~is_zero] < sys.float_info.min).any() or not balanced.max() < np.inf:
+        raise CobayesError(
+            "the entries of the matrix are too far apart for floating point, even after its rows "
+            "and columns are rescaled.",
+            "make the smallest entries larger, or replace them by zeros.",
+        )
+    with np.errstate(over="ignore"):
+        return balanced, np.exp2(rows), np.exp2(columns)
+
+
+def _middle(logs: Array, axis: int) -> Array:
+    """Return the whole numbers halfway between smallest and largest along an axis."""
+    return np.round((np.nanmax(logs, axis=axis) + np.nanmin(logs, axis=axis)) / 2.0)
 
 
 def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> tuple[Array, Array]:
@@ -56,14 +70,15 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     """
     n, m = shape[-2:]
     rows = _as_sums(np.ones(n) if row_sums is None else row_sums, n, "row_sums", "row")
-    if not (rows > 0.0).all() or not (rows < np.inf).all():
+    is_bad = ~((rows >= 0.0) & (rows < np.inf))
+    if is_bad.any():
         raise CobayesError(
-            f"row_sums holds {_first(rows, ~((rows > 0.0) & (rows < np.inf)))}; they must be "
-            "positive and finite.",
-            "leave out rows whose sum is to be zero.",
+            f"row_sums holds {_first(rows, is_bad)}; they must not be negative and must be finite."
         )
     with np.errstate(over="ignore"):
         totals = rows.sum(axis=-1, keepdims=True)
+    if not (totals > 0.0).all():
+        raise CobayesError("the row sums are all zero.", "at least one must be positive.")
     if not (totals < np.inf).all():
         raise CobayesError("row_sums add up to more than float64 can hold.", "rescale them.")
     if column_sums is None:

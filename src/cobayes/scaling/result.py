@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 class ScalingResult:
     """A scaled matrix, its scalings and how well its sums were met.
 
-    ``matrix == row_scaling[:, None] * original * column_scaling``. For a batch every attribute
-    has the batch's leading axes.
+    ``matrix == row_scaling[:, None] * original * column_scaling``, except for entries that vanish
+    (status "limit" or "infeasible"). For a batch every attribute has the batch's leading axes.
 
     Attributes
     ----------
@@ -32,7 +32,12 @@ class ScalingResult:
     row_scaling, column_scaling : ndarray
         The two diagonals. A column with sum zero has scaling zero.
     row_sums, column_sums : ndarray
-        The sums that were asked for (rounding between their totals mended).
+        The sums that were scaled to: those asked for, their totals made equal. Where these are
+        infeasible, the row sums are what the rows got.
+    status : str or ndarray
+        "exact": the sums are met and no positive entry vanishes. "limit": the sums are met and some
+        positive entries vanish. "infeasible": no matrix with these zeros has these sums; the column
+        sums are met, the row sums are as even as they can be.
     residual : float or ndarray
         The largest relative error of a row or column sum, measured on `matrix`.
     num_iterations : int or ndarray
@@ -56,6 +61,7 @@ class ScalingResult:
     is_converged: Any
     error: Any
     factors: Array
+    status: Any = "exact"
     data: tuple[str, ...] | None = None
     hypotheses: tuple[str, ...] | None = None
 
@@ -89,6 +95,8 @@ class ScalingResult:
         if np.size(self.residual) == 0:
             return f"ScalingResult(an empty batch of shape {self.matrix.shape})"
         state = "converged" if np.all(self.is_converged) else "NOT converged"
+        for status in ("limit", "infeasible"):
+            state += f"; {status}" if np.any(np.asarray(self.status) == status) else ""
         shape = " x ".join(str(length) for length in self.matrix.shape)
         return (
             f"ScalingResult({shape}; {state}; residual {np.max(self.residual):.1e}; "

@@ -9,15 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.distributions import aligned
 from cobayes._input.labels import make_labels
-from cobayes._input.tables import as_floats, require_positive, unpack
+from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.threads import map_chunks
-from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError
 from cobayes.model import MatrixLike
 from cobayes.scaling.assembly import assemble
+from cobayes.scaling.blocks import (
+    Status,
+    describe_blocks,
+    explain,
+    find_blocks,
+    pattern_workspace,
+)
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.solver import Solution, entry_spread, solve
+from cobayes.scaling.solver import Solution, entry_spread, solve, solve_components
 
 Array = NDArray[np.float64]
 
@@ -35,18 +42,19 @@ def scale(
     warm_start: ScalingResult | None = None,
     on_failure: Literal["raise", "return"] = "raise",
 ) -> ScalingResult:
-    """Scale a positive matrix to given row and column sums (Sinkhorn scaling).
+    """Scale a non-negative matrix to given row and column sums (Sinkhorn scaling).
 
     Finds the one matrix of the form ``diag(row_scaling) @ matrix @ diag(column_scaling)`` that
     has these sums. Plain sweeps are tried first; where they are slow (entries many powers of
-    ten apart, nearly diagonal matrices) Newton's method takes over.
+    ten apart, nearly diagonal matrices) Newton's method takes over. Zeros may make some positive
+    entries vanish, or make the sums impossible: see the result's ``status`` and `scaling_blocks`.
 
     Parameters
     ----------
     matrix
-        Positive, shape (..., n, m); leading axes are a batch.
+        Not negative, no empty row or column, shape (..., n, m); leading axes are a batch.
     row_sums
-        Positive, shape (..., n); ones by default.
+        Not negative, shape (..., n); ones by default. A row with sum zero comes out as zeros.
     column_sums
         Not negative, shape (..., m); equal ones with the total of the row sums by default. A
         column with sum zero comes out as zeros. Totals that differ by at most 1e-3 count as
@@ -59,12 +67,21 @@ def scale(
     warm_start
         The result for a problem nearby; saves sweeps.
     on_failure
-        "raise" a `ConvergenceError`, or "return" the result as far as it got.
+        "raise" a `ConvergenceError` (an `InfeasibleError` where zeros make the sums impossible), or
+        "return" the result as far as it got: for infeasible sums the limit of alternating
+        normalisation that meets the column sums.
 
     Returns
     -------
     ScalingResult
         The scaled matrix, the scalings, the measured residual.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> s = cb.scale([[1, 2], [3, 1]], column_sums=[0.5, 1.5])
+    >>> s.matrix.sum(axis=1).round(6), s.matrix.sum(axis=0).round(6), s.status
+    (array([1., 1.]), array([0.5, 1.5]), 'exact')
 
     Notes
     -----
@@ -79,7 +96,7 @@ def scale(
         hypotheses = (
             None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
         )
-    _require_positive(array, data, hypotheses)
+    _require_entries(array, data, hypotheses)
     rows, columns = validated_sums(
         array.shape,
         row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
@@ -87,6 +104,7 @@ def scale(
         if hypotheses is None
         else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
     )
+    asked, rows = rows, rows.copy()
     batch = rows.shape[:-1]
     array = np.broadcast_to(array, (*batch, *array.shape[-2:]))
     start = _validated_start(warm_start, batch, array.shape[-1])
@@ -95,6 +113,7 @@ def scale(
     items = list(np.ndindex(batch))
     residuals = np.empty(batch)
     solutions: list[Solution | None] = [None] * len(items)
+    statuses = ["exact"] * len(items)
 
     def scale_items(first: int) -> None:
         for position in range(first, min(first + BATCH_CHUNK, len(items))):
@@ -103,17 +122,17 @@ def scale(
             # Dividing both kinds of sums by one number changes none of the factors.
             total = rows[item].sum()
             factors = None if start is None else start[item] * column_units
-            solution = solve(
+            supported, solution, ratios, statuses[position] = _solve_item(
                 balanced,
                 rows[item] / total,
                 columns[item] / total,
-                tolerance=tolerance,
-                max_iterations=max_iterations,
-                spread=entry_spread(balanced),
-                factors=factors,
+                tolerance,
+                max_iterations,
+                factors,
             )
+            rows[item] *= ratios
             residuals[item] = assemble(
-                balanced,
+                supported,
                 solution.row_scaling,
                 solution.factors,
                 rows[item],
@@ -129,13 +148,59 @@ def scale(
 
     # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
     map_chunks(scale_items, range(0, len(items), BATCH_CHUNK))
-    result = _collect(solutions, residuals, out, rows, columns, tolerance, data, hypotheses)
-    if on_failure == "raise" and not np.all(result.is_converged):
-        raise _convergence_error(result, tolerance, max_iterations)
+    result = _collect(
+        solutions, residuals, out, rows, columns, tolerance, statuses, data, hypotheses
+    )
+    if on_failure == "raise":
+        if "infeasible" in statuses:
+            raise _infeasible_error(array, asked, result, items[statuses.index("infeasible")])
+        if not np.all(result.is_converged):
+            raise _convergence_error(result, tolerance, max_iterations)
     return result
 
 
-def _collect(solutions, residuals, out, rows, columns, tolerance, data, hypotheses):
+def _solve_item(
+    matrix: Array,
+    row_sums: Array,
+    column_sums: Array,
+    tolerance: float,
+    max_iterations: int,
+    factors: Array | None,
+) -> tuple[Array, Solution, Array | float, Status]:
+    """Scale one matrix; also return what survives of it, and by how much row sums change."""
+    if matrix.min() > 0.0 and row_sums.min() > 0.0:
+        solution = solve(
+            matrix,
+            row_sums,
+            column_sums,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            spread=entry_spread(matrix),
+            factors=factors,
+        )
+        return matrix, solution, 1.0, "exact"
+    work = pattern_workspace(matrix > 0.0)
+    count = find_blocks(work, row_sums, column_sums)
+    blocks = describe_blocks(work, count, row_sums, column_sums)
+    supported, solution = solve_components(
+        matrix,
+        row_sums,
+        work,
+        count,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        factors=factors,
+    )
+    if count == 1 and blocks.status != "infeasible":
+        return supported, solution, 1.0, blocks.status
+    # What rows get is what their component's columns have, nothing where these have nothing.
+    is_placed = work.column_labels >= 0
+    given = np.bincount(work.column_labels[is_placed], column_sums[is_placed], count)
+    ratios = np.append(given / work.totals[:count], 0.0)  # the last one for rows without any
+    return supported, solution, ratios[work.row_labels], blocks.status
+
+
+def _collect(solutions, residuals, out, rows, columns, tolerance, statuses, data, hypotheses):
     """Stack the solutions of a batch into one result."""
     batch = out.shape[:-2]
     factors = np.array([s.factors for s in solutions]).reshape(columns.shape)
@@ -153,8 +218,31 @@ def _collect(solutions, residuals, out, rows, columns, tolerance, data, hypothes
         is_converged=converged if batch else bool(converged),
         error=errors if batch else float(errors),
         factors=factors,
+        status=np.array(statuses, dtype=object).reshape(batch) if batch else statuses[0],
         data=data,
         hypotheses=hypotheses,
+    )
+
+
+def _infeasible_error(array: Array, asked: Array, result: ScalingResult, item: tuple[int, ...]):
+    """Return the error about sums that zeros make impossible, for the first item concerned."""
+    n, m = array.shape[-2:]
+    work = pattern_workspace(array[item] > 0.0)
+    columns = result.column_sums[item]
+    count = find_blocks(work, asked[item], columns)
+    text = explain(
+        describe_blocks(work, count, asked[item], columns),
+        asked[item],
+        columns,
+        result.data or make_labels(None, n, "datum"),
+        result.hypotheses or make_labels(None, m, "hypothesis"),
+    )
+    place = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
+    return InfeasibleError(
+        f"{place}no matrix with these zeros has these sums: {text}",
+        "change the sums, fill in zeros that are not meant, or pass on_failure='return' for the "
+        "limit that meets the column sums.",
+        result,
     )
 
 
@@ -186,12 +274,12 @@ def _as_float_array(values) -> Array:
     return array
 
 
-def _require_positive(array: Array, data, hypotheses) -> None:
+def _require_entries(array: Array, data, hypotheses) -> None:
     if array.size == 0 or (array.min() > 0.0 and array.max() < np.inf):
         return
     for item in np.ndindex(array.shape[:-2]):
         try:
-            require_positive(
+            require_entries(
                 array[item],
                 data or make_labels(None, array.shape[-2], "datum"),
                 hypotheses or make_labels(None, array.shape[-1], "hypothesis"),

@@ -1,4 +1,4 @@
-"""Newton's method for two to four columns, sixty-four beliefs side by side.
+"""Newton's method for two to four columns, sixty-four problems side by side.
 
 For so few columns the Newton step is a closed formula, and three to five of them do what ten
 to thirty sweeps do. With ``g_j = w_j sum_i u_i M_ij - 1`` the Jacobian in ``log w`` is the
@@ -48,9 +48,17 @@ def _is_done(length, before, tolerance):
     return (length <= tolerance) | ((length * length <= 0.01 * tolerance) & is_next_short)
 
 
+@compiled()
+def _row_sum(row_sums, g, i, at):
+    """Return a row sum; None means that all are one."""
+    if row_sums is None:
+        return 1.0
+    return row_sums[g, i, at]
+
+
 @compiled(fastmath={"contract"})
-def _sum_rows_3(matrix, room):
-    """Fill weights, totals ``sum_i u_i M_ij`` and pair sums ``sum_i u_i**2 M_ij M_ik``."""
+def _sum_rows_3(matrix, row_sums, g, room):
+    """Fill weights, totals ``sum_i u_i M_ij`` and pair sums ``sum_i u_i**2 M_ij M_ik / r_i``."""
     for at in range(LANES):
         for j in range(3):
             room[(_WEIGHTS_3 + j) * LANES + at] = (
@@ -67,12 +75,14 @@ def _sum_rows_3(matrix, room):
                 + m2 * room[(_WEIGHTS_3 + 2) * LANES + at]
             )
             a0, a1, a2 = u * m0, u * m1, u * m2
-            room[_TOTALS_3 * LANES + at] += a0
-            room[(_TOTALS_3 + 1) * LANES + at] += a1
-            room[(_TOTALS_3 + 2) * LANES + at] += a2
-            room[_PAIRS_3 * LANES + at] += a0 * a1
-            room[(_PAIRS_3 + 1) * LANES + at] += a0 * a2
-            room[(_PAIRS_3 + 2) * LANES + at] += a1 * a2
+            r = _row_sum(row_sums, g, i, at)
+            b0, b1, b2 = r * a0, r * a1, r * a2
+            room[_TOTALS_3 * LANES + at] += b0
+            room[(_TOTALS_3 + 1) * LANES + at] += b1
+            room[(_TOTALS_3 + 2) * LANES + at] += b2
+            room[_PAIRS_3 * LANES + at] += b0 * a1
+            room[(_PAIRS_3 + 1) * LANES + at] += b0 * a2
+            room[(_PAIRS_3 + 2) * LANES + at] += b1 * a2
 
 
 @compiled(fastmath={"contract"})
@@ -128,7 +138,7 @@ def _step_3(room, tolerance):
 
 
 @compiled(fastmath={"contract"})
-def _sum_rows_4(matrix, room):
+def _sum_rows_4(matrix, row_sums, g, room):
     """Do what `_sum_rows_3` does, for four columns."""
     for at in range(LANES):
         for j in range(4):
@@ -147,16 +157,18 @@ def _sum_rows_4(matrix, room):
                 + m3 * room[(_WEIGHTS_4 + 3) * LANES + at]
             )
             a0, a1, a2, a3 = u * m0, u * m1, u * m2, u * m3
-            room[_TOTALS_4 * LANES + at] += a0
-            room[(_TOTALS_4 + 1) * LANES + at] += a1
-            room[(_TOTALS_4 + 2) * LANES + at] += a2
-            room[(_TOTALS_4 + 3) * LANES + at] += a3
-            room[_PAIRS_4 * LANES + at] += a0 * a1
-            room[(_PAIRS_4 + 1) * LANES + at] += a0 * a2
-            room[(_PAIRS_4 + 2) * LANES + at] += a0 * a3
-            room[(_PAIRS_4 + 3) * LANES + at] += a1 * a2
-            room[(_PAIRS_4 + 4) * LANES + at] += a1 * a3
-            room[(_PAIRS_4 + 5) * LANES + at] += a2 * a3
+            r = _row_sum(row_sums, g, i, at)
+            b0, b1, b2, b3 = r * a0, r * a1, r * a2, r * a3
+            room[_TOTALS_4 * LANES + at] += b0
+            room[(_TOTALS_4 + 1) * LANES + at] += b1
+            room[(_TOTALS_4 + 2) * LANES + at] += b2
+            room[(_TOTALS_4 + 3) * LANES + at] += b3
+            room[_PAIRS_4 * LANES + at] += b0 * a1
+            room[(_PAIRS_4 + 1) * LANES + at] += b0 * a2
+            room[(_PAIRS_4 + 2) * LANES + at] += b0 * a3
+            room[(_PAIRS_4 + 3) * LANES + at] += b1 * a2
+            room[(_PAIRS_4 + 4) * LANES + at] += b1 * a3
+            room[(_PAIRS_4 + 5) * LANES + at] += b2 * a3
 
 
 @compiled(fastmath={"contract"})
@@ -217,84 +229,82 @@ def _step_4(share, room, tolerance):
 
 
 @compiled()
-def solve_small_group(matrix, mantissas, shifts, factors, row_scaling, tolerance, stuck):
-    """Scale a matrix of two to four columns to one belief in each lane.
-
-    The twin of `crowds.solve_group`: the same arrays in and out, the same meaning of `stuck`.
-
-    Parameters
-    ----------
-    matrix
-        Positive, (n, m) with m from `SMALLEST` to `LARGEST`.
-    mantissas, shifts
-        The beliefs, (m, lanes).
-    factors
-        In: where to start, (m, lanes). Out: w.
-    row_scaling
-        Out: u, (n, lanes).
-    tolerance
-        For the relative error of the factors.
-    stuck
-        Out: the lanes, as 1 or 0, that are not finished after `MAX_STEPS`.
-
-    Returns
-    -------
-    num_stuck
-        How many lanes are stuck.
-    """
-    tolerance = min(tolerance, LOOSEST)
+def _write_rows(matrix, row_sums, g, weights, row_scaling):
+    """Fill the row factors that go with weights ``w_j c_j``, one array per group of lanes."""
     num_rows, num_columns = matrix.shape
-    width = 4 if num_columns == 4 else 3
-    room = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
-    columns = matrix
-    if num_columns == 2:
-        columns = np.empty((num_rows, 3))
-        columns[:, :2] = matrix
-        columns[:, 2] = matrix[:, 0]
-    for j in range(width):
-        source = j if j < num_columns else 0
-        for at in range(LANES):
-            room[j * LANES + at] = factors[source, at]
-            believed = j < num_columns and shifts[source, at] == 0
-            room[(width + j) * LANES + at] = num_rows * mantissas[source, at] if believed else 0.0
-    active, last = (_ACTIVE_4, _LAST_4) if width == 4 else (_ACTIVE_3, _LAST_3)
-    room[active * LANES : (active + 1) * LANES] = 1.0
-    room[last * LANES : (last + 1) * LANES] = 0.0
-    num_active = LANES
-    for _ in range(MAX_STEPS):
-        if width == 4:
-            _sum_rows_4(columns, room)
-            num_active = _step_4(1.0 / num_rows, room, tolerance)
-        else:
-            _sum_rows_3(columns, room)
-            num_active = _step_3(room, tolerance)
-        if num_active == 0:
-            break
-    for j in range(num_columns):
-        for at in range(LANES):
-            factors[j, at] = room[j * LANES + at]
-            # From here on the sums hold the weights that go with the final factors.
-            room[(width + j) * LANES + at] *= factors[j, at]
     for i in range(num_rows):
         for at in range(LANES):
             row_scaling[i, at] = 0.0
         for j in range(num_columns):
             entry = matrix[i, j]
             for at in range(LANES):
-                row_scaling[i, at] += entry * room[(width + j) * LANES + at]
-        for at in range(LANES):
-            row_scaling[i, at] = 1.0 / row_scaling[i, at]
-    for at in range(LANES):
-        stuck[at] = 1 if room[active * LANES + at] > 0.0 else 0
-    return num_active
+                row_scaling[i, at] += entry * weights[j * LANES + at]
+        if row_sums is None:
+            for at in range(LANES):
+                row_scaling[i, at] = 1.0 / row_scaling[i, at]
+        else:
+            for at in range(LANES):
+                row_scaling[i, at] = row_sums[g, i, at] / row_scaling[i, at]
 
 
 @compiled()
-def solve_small_crowd(matrix, mantissas, shifts, factors, row_scaling, tolerance, stuck):
-    """Do for every group what `solve_small_group` does; return how many lanes are stuck."""
-    num_stuck = 0
-    for g in range(factors.shape[0]):
-        num_stuck += solve_small_group(
-            matrix, mantissas[g], shifts[g], factors[g], row_scaling[g], tolerance, stuck[g]
-        )
-    return num_stuck
+def solve_in_closed_form(lanes, tolerance):
+    """Scale a matrix of two to four columns to many column sums.
+
+    The twin of `many.solve_by_sweeps`, for m from `SMALLEST` to `LARGEST`.
+
+    Parameters
+    ----------
+    lanes
+        The problems; factors and row scalings are filled in.
+    tolerance
+        For the relative error of the factors.
+
+    Returns
+    -------
+    num_left
+        How many problems are not solved after `MAX_STEPS`; `lanes.not_converged` marks them.
+    """
+    tolerance = min(tolerance, LOOSEST)
+    matrix = lanes.matrix
+    num_rows, num_columns = matrix.shape
+    width = 4 if num_columns == 4 else 3
+    room = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
+    columns = matrix
+    if num_columns == 2:
+        columns = np.empty((num_rows, 3))
+        for i in range(num_rows):
+            columns[i, 0], columns[i, 1], columns[i, 2] = matrix[i, 0], matrix[i, 1], matrix[i, 0]
+    active, last = (_ACTIVE_4, _LAST_4) if width == 4 else (_ACTIVE_3, _LAST_3)
+    num_left = 0
+    for g in range(lanes.factors.shape[0]):
+        shares, factors = lanes.shares[g], lanes.factors[g]
+        for j in range(width):
+            source = j if j < num_columns else 0
+            for at in range(LANES):
+                room[j * LANES + at] = factors[source, at]
+                share = num_rows * shares[source, at]
+                room[(width + j) * LANES + at] = share if j < num_columns else 0.0
+        for at in range(LANES):
+            room[active * LANES + at] = 1.0
+            room[last * LANES + at] = 0.0
+        num_active = LANES
+        for _ in range(MAX_STEPS):
+            if width == 4:
+                _sum_rows_4(columns, lanes.row_sums, g, room)
+                num_active = _step_4(1.0 / num_rows, room, tolerance)
+            else:
+                _sum_rows_3(columns, lanes.row_sums, g, room)
+                num_active = _step_3(room, tolerance)
+            if num_active == 0:
+                break
+        for j in range(num_columns):
+            for at in range(LANES):
+                factors[j, at] = room[j * LANES + at]
+                # From here on the sums hold the weights that go with the final factors.
+                room[(width + j) * LANES + at] *= factors[j, at]
+        _write_rows(matrix, lanes.row_sums, g, room[width * LANES :], lanes.row_scaling[g])
+        for at in range(LANES):
+            lanes.not_converged[g, at] = 1 if room[active * LANES + at] > 0.0 else 0
+        num_left += num_active
+    return num_left

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cobayes._runtime.threads import map_chunks
 from cobayes.scaling import sweeps
+from cobayes.scaling.block_workspace import BlockWorkspace
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ SLOW_RATE = 0.9
 MAX_NEWTON_STEPS = 200
 # Two hypotheses that share less than this are as good as blocks of their own.
 WEAK_COUPLING = 1e-3
+# The smallest number that float64 holds with all its digits.
+TINY = float(np.finfo(np.float64).tiny)
 MAX_PAIRED_COLUMNS = 64
 
 
@@ -64,7 +67,7 @@ def entry_spread(matrix: Array) -> float:
     """
     if matrix.shape[1] > MAX_VERIFIED_COLUMNS:
         return 1.0
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
         by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
     return float(min(by_row, by_column))
@@ -179,7 +182,75 @@ def solve(
             min(MAX_NEWTON_STEPS, max_iterations - count),
         )
         count += steps
+    if not (_is_usable(row_scaling[row_sums > 0.0]) and _is_usable(w)):
+        error = np.inf  # beyond the range of float64, however small the last change was
     return Solution(row_scaling, w, count, error, rate)
+
+
+def _is_usable(factors: Array) -> bool:
+    return bool((factors >= TINY).all() and (factors < np.inf).all())
+
+
+def solve_components(
+    matrix: Array,
+    row_sums: Array,
+    blocks: BlockWorkspace,
+    count: int,
+    *,
+    tolerance: float,
+    max_iterations: int,
+    factors: Array | None = None,
+) -> tuple[Array, Solution]:
+    """Scale every component of a matrix with zeros.
+
+    Parameters
+    ----------
+    matrix, row_sums
+        Validated float64; entries and row sums may be zero.
+    blocks, count
+        The components, from `find_blocks`.
+    tolerance, max_iterations, factors
+        See `solve`.
+
+    Returns
+    -------
+    supported, solution
+        The matrix without the entries that vanish, and its factors. Rows get their sums times the
+        ratio of their component; rows and columns without a component have factor zero.
+    """
+    row_labels = np.where(row_sums > 0.0, blocks.row_labels, -1)
+    supported = np.where(row_labels[:, None] == blocks.column_labels, matrix, 0.0)
+    if count == 1 and (row_labels == 0).all() and (blocks.column_labels == 0).all():
+        return supported, solve(
+            matrix,
+            row_sums,
+            blocks.masses,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            spread=entry_spread(matrix),
+            factors=factors,
+        )
+    row_scaling = np.zeros(matrix.shape[0])
+    column_factors = np.zeros(matrix.shape[1])
+    num_iterations, error = 0, 0.0
+    for label in range(count):
+        rows = np.flatnonzero(row_labels == label)
+        columns = np.flatnonzero(blocks.column_labels == label)
+        part = matrix[np.ix_(rows, columns)]
+        solution = solve(
+            part,
+            row_sums[rows] * blocks.ratios[label],
+            blocks.masses[columns],
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            spread=entry_spread(part),
+            factors=None if factors is None else factors[columns],
+        )
+        row_scaling[rows] = solution.row_scaling
+        column_factors[columns] = solution.factors
+        num_iterations = max(num_iterations, solution.num_iterations)
+        error = max(error, solution.error)
+    return supported, Solution(row_scaling, column_factors, num_iterations, error, np.nan)
 
 
 def _left_after(rate: float) -> float:

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import SCBI, BeliefState, Rule
+from cobayes.rules.sequential import ScalingSolver
 from cobayes.scaling.lanes import LANES
 from cobayes.stability.blocks import Block
 from cobayes.stability.sequences import TeachingSequences
@@ -71,11 +72,14 @@ def beliefs_of_many(
 
 
 def _has_kernel(rule: Rule, prior: Array) -> bool:
+    if rule.model.shape not in ((3, 3), (4, 4)) or not (prior > 1e10 * _FLOOR).all():
+        return False
+    start = rule.workspace(BeliefState.from_logs(np.log(prior)))
     return (
-        isinstance(rule, SCBI)
-        and rule.model.shape in ((3, 3), (4, 4))
-        and not rule.is_nearly_blocks
-        and bool((prior > 1e10 * _FLOOR).all())
+        start is not None
+        and start.lanes.row_sums is None
+        and isinstance(start.solver, ScalingSolver)
+        and start.solver.trusted
     )
 
 

@@ -1,89 +1,64 @@
 """Many rounds in one compiled call.
 
-`Crowd` moves everybody by one round a call. Success rates need millions of short lessons on
-small matrices, where the calls would cost more than the inference: here a call takes a group of
-beliefs through many rounds.
+`Rule.respond_many` moves everybody by one round per call. Success rates need millions of short
+lessons on small matrices, where the calls would cost more than the inference: here a call takes a
+group of beliefs through many rounds.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes.errors import ConvergenceError
-from cobayes.lessons.crowd import Crowd
-from cobayes.lessons.rounds import SCRATCH, draw_group, observe_group
-from cobayes.rules import SCBI
-from cobayes.scaling import small
-from cobayes.scaling.crowds import solve_group
-from cobayes.scaling.lanes import LANES, rescue_group
+from cobayes.rules import BeliefState, Responses, Rule
+from cobayes.rules.kernels import SCRATCH, draw_group, observe_group, scale_many
+from cobayes.rules.responses import CompiledResponses
+from cobayes.rules.sequential import ScalingSolver, not_converged
+from cobayes.scaling.lanes import (
+    LANES,
+    Probes,
+    from_lanes,
+    group_of,
+    solve_by_newton,
+    to_lanes,
+)
 from cobayes.scaling.solver import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
 
-# How a group's likelihoods are found.
-FIXED, CLOSED_FORM, SWEEPS, VERIFIED = 0, 1, 2, 3
-
 
 @compiled()
-def _answer_group(
-    method,
-    matrix,
-    transposed,
-    mantissas,
-    shifts,
-    factors,
-    rows,
-    probe,
-    rates,
-    tolerance,
-    stuck,
-):
-    """Do what `Crowd.answer` does, for one group; return how many lanes did not converge."""
-    if method == FIXED:
+def _answer_group(beliefs, lanes, probes, tolerance, trusted):
+    """Answer one group of beliefs; return how many scalings did not converge."""
+    # The compiler drops what does not apply: None is a type of its own.
+    if tolerance is None:
         return 0
-    if method == CLOSED_FORM:
-        left = small.solve_small_group(matrix, mantissas, shifts, factors, rows, tolerance, stuck)
-    else:
-        left = solve_group(
-            matrix,
-            transposed,
-            mantissas,
-            shifts,
-            factors,
-            rows,
-            probe,
-            rates,
-            tolerance,
-            method != VERIFIED,
-            stuck,
-        )
-    if method == VERIFIED:
-        stuck[:] = 1
+    left = scale_many(beliefs, lanes, probes, tolerance, trusted)
+    if not trusted:
+        for lane in range(LANES):
+            lanes.not_converged[0, lane] = 1
         left = LANES
     if left > 0:
-        left = rescue_group(
-            matrix, mantissas, shifts, factors, rows, tolerance, MAX_NEWTON_STEPS, stuck
-        )
+        left = solve_by_newton(lanes, tolerance, MAX_NEWTON_STEPS)
     return left
 
 
 @compiled()
+def _probes_of(probes, g):
+    """Return one group's probes, where there are some."""
+    if probes is None:
+        return None
+    return Probes(probes.transposed, probes.vectors[g : g + 1], probes.rates[g : g + 1])
+
+
+@compiled()
 def _march_groups(
-    method,
-    matrix,
-    transposed,
-    mantissas,
-    shifts,
-    factors,
-    rows,
-    probe,
-    rates,
+    beliefs,
+    lanes,
+    probes,
     tolerance,
-    stuck,
+    trusted,
     hypothesis,
     level,
     uniforms,
@@ -98,8 +73,9 @@ def _march_groups(
 
     Parameters
     ----------
-    method, matrix, transposed, mantissas, shifts, factors, rows, probe, rates, tolerance, stuck
-        The state of a `Crowd`, groups first.
+    beliefs, lanes, probes, tolerance, trusted
+        As for `cobayes.rules.kernels.scale_many`; a tolerance of None means that the
+        likelihoods are the same for every belief.
     hypothesis, level
         What a teacher teaches, and the belief in it at which a lane stops; a learner has
         hypothesis -1.
@@ -118,6 +94,8 @@ def _march_groups(
     num_left
         How many scalings did not converge; the work stops at the first.
     """
+    matrix, mantissas, shifts = lanes.matrix, beliefs.mantissas, beliefs.shifts
+    factors, rows = lanes.factors, lanes.row_scaling
     num_groups, num_columns, _ = mantissas.shape
     final_mantissas = np.empty((num_columns, LANES))
     final_shifts = np.empty((num_columns, LANES), dtype=np.int64)
@@ -133,19 +111,8 @@ def _march_groups(
             lengths[g] = -1
         for k in range(starts[g + 1] - starts[g]):
             row = starts[g] + k
-            left = _answer_group(
-                method,
-                matrix,
-                transposed,
-                mantissas[g],
-                shifts[g],
-                factors[g],
-                rows[g],
-                probe[g],
-                rates[g],
-                tolerance,
-                stuck[g],
-            )
+            own = BeliefState(mantissas[g : g + 1], shifts[g : g + 1], LANES, None)
+            left = _answer_group(own, group_of(lanes, g), _probes_of(probes, g), tolerance, trusted)
             if left > 0:
                 return left
             if teaches:
@@ -187,26 +154,54 @@ def datum_type(num_data: int) -> type[np.unsignedinteger]:
     return np.uint16 if num_data <= np.iinfo(np.uint16).max else np.uint32
 
 
-class Marchers(Crowd):
-    """A crowd that takes many rounds in one call.
+class Marchers:
+    """Many beliefs under one rule, taken through many rounds in one call.
 
     Parameters
     ----------
     rule
-        `SCBI` or `BI`.
+        Any rule; those that scale, and those with one likelihood for all beliefs, are compiled.
     log_beliefs
         Where they start: (m,) for all alike, or (size, m).
     size
         How many there are.
     """
 
+    def __init__(self, rule: Rule, log_beliefs: Array, size: int) -> None:
+        self.rule = rule
+        self._beliefs = BeliefState.from_logs(log_beliefs, size)
+        self._responses: Responses | None = rule.workspace(self._beliefs)
+
+    @property
+    def size(self) -> int:
+        """The number of beliefs."""
+        return self._beliefs.size
+
+    @property
+    def beliefs(self) -> Array:
+        """The beliefs, (size, m)."""
+        return self._beliefs.beliefs
+
+    @property
+    def log_beliefs(self) -> Array:
+        """The logarithms of the beliefs, (size, m)."""
+        return self._beliefs.log_beliefs
+
+    def keep(self, chosen: NDArray[np.intp]) -> None:
+        """Go on with some of them only, given by position; what they know is kept."""
+        if isinstance(self._responses, CompiledResponses):
+            self._responses = self._responses.keep(chosen)
+            self._beliefs = self._responses.beliefs
+        else:
+            self._beliefs = self._beliefs.keep(chosen)
+
     def follow(self, data: NDArray[np.unsignedinteger]) -> None:
         """Observe the same number of data each, (rounds, size)."""
         num_rounds = len(data)
-        groups = self._shape[0]
+        groups = len(self._beliefs.mantissas)
         starts = np.arange(groups + 1) * num_rounds
         lengths = np.full((groups, LANES), num_rounds)
-        self.follow_packed(self._below_each_other(data), starts, lengths)
+        self.follow_packed(_below_each_other(data), starts, lengths)
 
     def follow_packed(
         self,
@@ -225,7 +220,8 @@ class Marchers(Crowd):
         lengths
             How many data each one observes, (groups, lanes).
         """
-        self._march(-1, 0.0, np.empty((0, LANES)), data, starts, lengths)
+        if not self._march(-1, 0.0, np.empty((0, LANES)), data, starts, lengths):
+            self._follow_slowly(data, starts, lengths.ravel()[: self.size])
 
     def teach(
         self, hypothesis: int, uniforms: Array, level: float
@@ -250,50 +246,77 @@ class Marchers(Crowd):
             sure (-1: not yet), (size,).
         """
         num_rounds = len(uniforms)
-        groups = self._shape[0]
-        chance = self._below_each_other(uniforms)
+        groups = len(self._beliefs.mantissas)
+        chance = _below_each_other(uniforms)
         # Zeros: rounds after everybody in a group was sure are not played, yet may be read.
-        data = np.zeros(chance.shape, dtype=datum_type(self._matrix.shape[0]))
+        data = np.zeros(chance.shape, dtype=datum_type(self.rule.model.num_data))
         starts = np.arange(groups + 1) * num_rounds
         rounds = np.empty((groups, LANES), dtype=np.int64)
-        self._march(hypothesis, level, chance, data, starts, rounds)
-        by_lane = self._collect(data.reshape(groups, num_rounds, LANES))
+        if not self._march(hypothesis, level, chance, data, starts, rounds):
+            return self._teach_slowly(hypothesis, uniforms, level)
+        by_lane = from_lanes(data.reshape(groups, num_rounds, LANES), self.size)
         return by_lane.T, rounds.ravel()[: self.size]
 
-    def _below_each_other(self, values: NDArray) -> NDArray:
-        """Lay (rounds, size) out as the kernel reads it, (groups * rounds, lanes)."""
-        return self._deal(np.ascontiguousarray(values.T)).reshape(-1, LANES)
-
-    def _march(self, hypothesis: int, level: float, *rounds: NDArray) -> None:
-        tolerance = self.rule.tolerance if isinstance(self.rule, SCBI) else math.inf
+    def _march(self, hypothesis: int, level: float, *rounds: NDArray) -> bool:
+        """Take the rounds in compiled code; return whether the rule has some."""
+        responses = self._responses
+        if not isinstance(responses, CompiledResponses):
+            return False
+        solver = responses.solver
+        probes, tolerance, trusted = None, None, True
+        if isinstance(solver, ScalingSolver):
+            probes, tolerance, trusted = solver.probes, solver.tolerance, solver.trusted
+        elif solver is not None:
+            return False
         num_left = _march_groups(
-            self._method(),
-            self._matrix,
-            self._transposed,
-            self._mantissas,
-            self._shifts,
-            self._factors,
-            self._row_scaling,
-            self._probe,
-            self._rates[:, 0],
-            tolerance,
-            self._stuck,
-            hypothesis,
-            level,
-            *rounds,
+            self._beliefs, responses.lanes, probes, tolerance, trusted, hypothesis, level, *rounds
         )
-        if num_left:
-            raise ConvergenceError(
-                f"{num_left} scalings did not converge to {tolerance:g}.",
-                "use SCBI(matrix, tolerance=...) with a larger tolerance, or make the "
-                "smallest entries of the matrix larger.",
-            )
-        self._answered = self._method() == FIXED
+        if num_left and tolerance is not None:
+            raise not_converged(num_left, tolerance)
+        return True
 
-    def _method(self) -> int:
-        if not isinstance(self.rule, SCBI):
-            return FIXED
-        if self.rule.is_nearly_blocks:
-            return VERIFIED
-        is_small = small.SMALLEST <= self._shape[1] <= small.LARGEST
-        return CLOSED_FORM if is_small else SWEEPS
+    def _step(self, data: NDArray[np.intp] | None, draw: tuple[int, Array]) -> NDArray[np.intp]:
+        """Take one round: observe data, or draw them first, and return them."""
+        responses = self.rule.respond_many(self._beliefs, self._responses)
+        if data is None:
+            hypothesis, uniforms = draw
+            data = responses.draw(np.full(self.size, hypothesis), uniforms)
+        self._beliefs = responses.observe(data)
+        self._responses = responses
+        return data
+
+    def _follow_slowly(
+        self, data: NDArray, starts: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> None:
+        """Do what `follow_packed` does, round by round."""
+        lane = np.arange(self.size) % LANES
+        first = starts[np.arange(self.size) // LANES]
+        final = self.log_beliefs
+        for k in range(int(lengths.max(initial=0))):
+            # Those that have come to their end observe anything: it does not count.
+            rows = np.minimum(first + k, len(data) - 1)
+            self._step(data[rows, lane].astype(np.intp), (0, np.empty(0)))
+            ends = lengths == k + 1
+            final[ends] = self.log_beliefs[ends]
+        self._beliefs = BeliefState.from_logs(final)
+
+    def _teach_slowly(
+        self, hypothesis: int, uniforms: Array, level: float
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+        """Do what `teach` does, round by round."""
+        taught = np.zeros(uniforms.shape, dtype=datum_type(self.rule.model.num_data))
+        rounds = np.full(self.size, -1, dtype=np.int64)
+        final = self.log_beliefs
+        for k, chance in enumerate(uniforms):
+            taught[k] = self._step(None, (hypothesis, chance))
+            ends = (rounds < 0) & (self.beliefs[:, hypothesis] > level)
+            rounds[ends] = k + 1
+            final[rounds < 0] = self.log_beliefs[rounds < 0]
+            final[ends] = self.log_beliefs[ends]
+        self._beliefs = BeliefState.from_logs(final)
+        return taught, rounds
+
+
+def _below_each_other(values: NDArray) -> NDArray:
+    """Lay (rounds, size) out as the kernel reads it, (groups * rounds, lanes)."""
+    return to_lanes(np.ascontiguousarray(values.T)).reshape(-1, LANES)

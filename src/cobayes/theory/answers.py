@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.lessons.crowd import WIDEST_SPREAD, Crowd
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import BeliefState, Rule
 
 Array = NDArray[np.float64]
 
@@ -25,15 +24,6 @@ def block_size(rule: Rule) -> int:
     return max(1, min(comfortable, LARGEST_ANSWER // size))
 
 
-def has_compiled_form(rule: Rule) -> bool:
-    """Tell whether a `Crowd` can stand in for the rule."""
-    # A subclass may answer differently from its parent, so only these two types will do.
-    if type(rule) not in (BI, SCBI):
-        return False
-    matrix = rule.model.matrix
-    return bool(matrix.max() / matrix.min() <= WIDEST_SPREAD)
-
-
 def likelihoods_at(rule: Rule, log_beliefs: Array) -> Array:
     """Return the rule's likelihood matrix at every belief, (a, n, m).
 
@@ -44,11 +34,7 @@ def likelihoods_at(rule: Rule, log_beliefs: Array) -> Array:
     log_beliefs
         Normalised, (a, m); at most `block_size` of them, since the answer is kept whole.
     """
-    if isinstance(rule, BI) and type(rule) is BI:
-        return np.broadcast_to(rule.model.normalized(), (len(log_beliefs), *rule.model.shape))
-    if has_compiled_form(rule):
-        return Crowd(rule, log_beliefs, len(log_beliefs)).likelihoods
-    return np.array([rule.respond(log_belief).likelihood for log_belief in log_beliefs])
+    return rule.respond_many(BeliefState.from_logs(log_beliefs)).likelihoods
 
 
 def log_posteriors(log_beliefs: Array, likelihoods: Array) -> Array:

@@ -2,10 +2,54 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.lessons.crowd import Crowd
 from cobayes.lessons.drawing import draw
+from cobayes.rules import BeliefState
+from cobayes.rules.responses import CompiledResponses
 
 RULES = [cb.SCBI, cb.BI]
+
+
+class Crowd:
+    """Many agents of one rule that move on round by round."""
+
+    def __init__(self, rule, log_beliefs, size):
+        self.rule = rule
+        self.state = BeliefState.from_logs(log_beliefs, size)
+        self.responses = None
+        self.is_answered = False
+
+    def answer(self):
+        if not self.is_answered:
+            self.responses = self.rule.respond_many(self.state, self.responses)
+            self.is_answered = True
+        return self.responses
+
+    def put(self, log_beliefs):
+        self.state = BeliefState.from_logs(log_beliefs, self.state.size)
+        self.is_answered = False
+
+    def draw(self, hypotheses, uniforms):
+        return self.answer().draw(hypotheses, uniforms)
+
+    def observe(self, data):
+        self.state = self.answer().observe(data)
+        self.is_answered = False
+
+    def keep(self, chosen):
+        self.responses = self.responses.keep(chosen)
+        self.state = self.responses.beliefs
+
+    @property
+    def beliefs(self):
+        return self.state.beliefs
+
+    @property
+    def log_beliefs(self):
+        return self.state.log_beliefs
+
+    @property
+    def likelihoods(self):
+        return self.answer().likelihoods
 
 
 def matrix_of(n, m, seed=1):
@@ -106,20 +150,20 @@ def test_matrices_that_sweeps_cannot_scale_are_solved_by_newton():
     rng = np.random.default_rng(3)
     matrix = 10.0 ** rng.uniform(-9, 0, size=(6, 6))
     rule = cb.SCBI(matrix)
-    assert rule.is_nearly_blocks
     beliefs = rng.dirichlet(np.ones(6), size=50)
     crowd = Crowd(rule, np.log(beliefs), 50)
+    assert not crowd.answer().solver.trusted
     for one in (0, 20, 49):
         np.testing.assert_allclose(crowd.likelihoods[one], rule.likelihood(beliefs[one]), rtol=1e-9)
 
 
-def test_slow_but_trusted_matrices_are_rescued_too():
+def test_slow_but_trusted_matrices_are_solved_by_newton_too():
     # Nearly equal columns are easy; nearly diagonal ones need more sweeps than are allowed.
     matrix = np.full((5, 5), 1e-4) + np.eye(5)
     rule = cb.SCBI(matrix)
-    assert not rule.is_nearly_blocks
     belief = np.array([0.21, 0.2, 0.2, 0.2, 0.19])
     crowd = Crowd(rule, np.log(belief), 2)
+    assert crowd.answer().solver.trusted
     np.testing.assert_allclose(crowd.likelihoods[1], rule.likelihood(belief), rtol=1e-8)
     np.testing.assert_allclose(crowd.likelihoods[1].sum(axis=0), 1.0, rtol=1e-11)
 
@@ -134,9 +178,15 @@ def test_a_belief_of_zero_stays_zero():
     assert (crowd.log_beliefs[:, 2] == -np.inf).all()
 
 
-def test_entries_too_far_apart_are_refused():
-    with pytest.raises(cb.CobayesError, match="span a factor"):
-        Crowd(cb.SCBI([[1.0, 1e-200], [1.0, 1.0]]), np.log([0.5, 0.5]), 1)
+@pytest.mark.parametrize("kind", RULES)
+def test_entries_too_far_apart_for_compiled_code_are_answered_one_by_one(kind):
+    rule = kind([[1.0, 1e-200], [1.0, 1.0]])
+    crowd = Crowd(rule, np.log([0.5, 0.5]), 2)
+    assert not isinstance(crowd.answer(), CompiledResponses)
+    crowd.observe(np.array([0, 1]))
+    expected = [rule.update([0.5, 0.5], 0), rule.update([0.5, 0.5], 1)]
+    np.testing.assert_allclose(crowd.log_beliefs[0], np.log(expected[0]), rtol=1e-12)
+    np.testing.assert_allclose(crowd.beliefs[1], expected[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-9, 1e-14])
@@ -203,28 +253,144 @@ def test_a_hypothesis_next_to_nobody_believes_in_is_scaled_too():
     np.testing.assert_allclose(found, rule.likelihood(prior), rtol=1e-11)
 
 
+class Doubtful(cb.BI):
+    """Mixes its likelihood with the uniform one."""
+
+    name = "doubtful"
+
+    def respond(self, log_belief, memory=None):
+        likelihood = super().respond(log_belief, memory).likelihood
+        return cb.Response(0.5 * likelihood + 0.5 / len(likelihood))
+
+
+class Mixin:
+    def respond(self, log_belief, memory=None):
+        del log_belief, memory
+        return cb.Response(np.full(self.model.shape, 1.0 / self.model.num_data))
+
+
+class Mixed(Mixin, cb.SCBI):
+    name = "mixed"
+
+
+class Renamed(cb.SCBI):
+    name = "renamed"
+
+
 def test_a_subclass_with_answers_of_its_own_is_not_taken_for_its_parent():
-    class Doubtful(cb.BI):
+    beliefs = BeliefState.from_logs(np.log(np.full(3, 1 / 3)), 2)
+    for kind in (Doubtful, Mixed):
+        rule = kind(matrix_of(3, 3))
+        responses = rule.respond_many(beliefs)
+        assert not isinstance(responses, CompiledResponses)
+        expected = rule.likelihood([1 / 3] * 3)
+        np.testing.assert_allclose(responses.likelihoods[1], expected, rtol=1e-14)
+    assert isinstance(Renamed(matrix_of(3, 3)).respond_many(beliefs), CompiledResponses)
+    assert Doubtful.depends_on_belief
+
+
+def test_a_rule_of_ones_own_draws_and_learns_as_compiled_rules_do():
+    class Plain(cb.Rule):
+        name = "plain"
+
         def respond(self, log_belief, memory=None):
-            return super().respond(np.log(np.full(len(log_belief), 1 / len(log_belief))), memory)
+            del log_belief, memory
+            return cb.Response(self.model.normalized())
 
-    class Renamed(cb.SCBI):
-        pass
+    rng = np.random.default_rng(3)
+    matrix = matrix_of(5, 4)
+    uniforms, taught = rng.random((20, 90)), rng.integers(4, size=90)
+    crowds = [Crowd(kind(matrix), np.log([0.1, 0.2, 0.3, 0.4]), 90) for kind in (Plain, cb.BI)]
+    for row in uniforms:
+        own, compiled = (crowd.draw(taught, row) for crowd in crowds)
+        assert np.array_equal(own, compiled)
+        for crowd in crowds:
+            crowd.observe(own)
+    np.testing.assert_allclose(crowds[0].log_beliefs, crowds[1].log_beliefs, rtol=1e-11, atol=1e-14)
+    chosen = np.array([2, 5, 88])
+    np.testing.assert_array_equal(
+        crowds[0].responses.keep(chosen).likelihoods, crowds[0].likelihoods[chosen]
+    )
 
-    with pytest.raises(cb.CobayesError, match="no compiled form of Doubtful"):
-        Crowd(Doubtful(matrix_of(3, 3)), np.log(np.full(3, 1 / 3)), 2)
-    Crowd(Renamed(matrix_of(3, 3)), np.log(np.full(3, 1 / 3)), 2)
+
+def test_a_draw_never_leaves_the_support_when_sums_round_down():
+    class Short(cb.Rule):
+        name = "short"
+
+        def respond(self, log_belief, memory=None):
+            del log_belief, memory
+            return cb.Response(np.array([[0.5, 0.5], [0.4, 0.5], [0.0, 0.0]]))
+
+    crowd = Crowd(Short(matrix_of(3, 2)), np.log([0.5, 0.5]), 2)
+    with np.errstate(divide="ignore"):
+        assert crowd.draw(np.array([0, 1]), np.array([0.95, 1.0])).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", [*RULES, Doubtful])
+@pytest.mark.parametrize("m", [3, 6])
+def test_views_of_many_beliefs_are_the_views_of_each(kind, m):
+    rule = kind(matrix_of(4, m))
+    beliefs = np.random.default_rng(2).dirichlet(np.ones(m), size=7)
+    beliefs[3] = np.eye(m)[1]
+    close = {"rtol": 1e-10, "atol": 1e-14}
+    for view in (rule.likelihood, rule.posteriors):
+        np.testing.assert_allclose(view(beliefs), [view(one) for one in beliefs], **close)
+    np.testing.assert_allclose(
+        rule.teach(beliefs, 1), [rule.teach(one, 1) for one in beliefs], **close
+    )
+    np.testing.assert_allclose(
+        rule.update(beliefs, 2), [rule.update(one, 2) for one in beliefs], **close
+    )
+    with pytest.raises(cb.CobayesError, match=r"is zero"):
+        rule.teach(beliefs, 0)
+    with pytest.raises(cb.CobayesError, match="sums to"):
+        rule.likelihood(2 * beliefs)
+
+
+def scaled_with_rows(matrix, belief, shares):
+    """Return the likelihood at a belief under a data prior, by many plain sweeps."""
+    n = len(matrix)
+    likelihood = matrix / matrix.sum(axis=0)
+    for _ in range(1000):
+        rows = (likelihood * (n * belief)).sum(axis=1)
+        likelihood = (
+            likelihood * np.where(rows > 0, n * shares / np.maximum(rows, 1e-300), 0)[:, None]
+        )
+        likelihood = likelihood / likelihood.sum(axis=0)
+    return likelihood
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (3, 3), (6, 4), (5, 6), (20, 20)])
+def test_every_belief_may_have_a_data_prior_of_its_own(n, m):
+    rng = np.random.default_rng(n)
+    rule = cb.SCBI(matrix_of(n, m))
+    beliefs = rng.dirichlet(np.ones(m), size=70)
+    priors = rng.dirichlet(np.ones(n), size=70)
+    priors[5, 1] = 0.0
+    priors /= priors.sum(axis=1, keepdims=True)
+    state = BeliefState.from_logs(np.log(beliefs), data_priors=priors)
+    found = rule.respond_many(state).likelihoods
+    for one in (0, 5, 69):
+        expected = scaled_with_rows(rule.model.matrix, beliefs[one], priors[one])
+        np.testing.assert_allclose(found[one], expected, rtol=1e-9, atol=1e-15)
+    # An equal prior for all is the plain rule, bit for bit.
+    equal = BeliefState.from_logs(np.log(beliefs), data_priors=np.full(n, 1.0 / n))
+    plain = BeliefState.from_logs(np.log(beliefs))
+    np.testing.assert_allclose(
+        rule.respond_many(equal).likelihoods, rule.respond_many(plain).likelihoods, rtol=1e-12
+    )
 
 
 def test_only_real_lessons_are_counted_as_not_converged(monkeypatch):
     crowd = Crowd(cb.SCBI(matrix_of(6, 6)), np.log(np.full(6, 1 / 6)), 3)
 
     def never(*arguments):
-        arguments[-1][:] = 1
+        lanes = next(one for one in arguments if hasattr(one, "not_converged"))
+        lanes.not_converged[:] = 1
         return 64
 
-    monkeypatch.setattr("cobayes.lessons.crowd.crowds.solve_crowd", never)
-    monkeypatch.setattr("cobayes.lessons.crowd.lanes.rescue_crowd", never)
+    monkeypatch.setattr("cobayes.rules.sequential.scale_many", never)
+    monkeypatch.setattr("cobayes.rules.sequential.solve_by_newton", never)
     with pytest.raises(cb.ConvergenceError, match=r"^3 scalings"):
         crowd.answer()
 
@@ -238,8 +404,8 @@ def test_slow_modes_are_found_again_after_certainty():
         crowd = Crowd(rule, np.log(np.eye(6)[0]), 1)
     crowd.answer()
     for _ in range(3):
-        crowd.set_log_beliefs(np.log(belief / belief.sum()))
+        crowd.put(np.log(belief / belief.sum()))
         found = crowd.likelihoods[0]
     expected = cb.SCBI(rule.model, tolerance=1e-14).likelihood(belief / belief.sum())
     np.testing.assert_allclose(found, expected, rtol=1e-11)
-    assert crowd._rates.ravel()[0] > 0.9
+    assert crowd.responses.solver.probes.rates[0, 0] > 0.9

@@ -1,8 +1,8 @@
-"""Scaling one matrix to many beliefs, as many at a time as there are lanes.
+"""Scaling one matrix to many column sums by sweeps, as many at a time as there are lanes.
 
 Accelerated sweeps see how fast they converge from their own steps. A mode that hardly decays, as
 between two parts of the matrix that share few data, does not show there while its share in the
-steps is small, and yet the factors may be far off along it. So every belief carries a probe, a
+steps is small, and yet the factors may be far off along it. So every problem carries a probe, a
 vector to which the derivative of the sweep is applied once a solution: the power method, over the
 rounds of a lesson. Where it tells of a slower mode than the sweeps had seen, they go on.
 """
@@ -39,21 +39,19 @@ from cobayes.scaling.lanes import LANES, LOOSEST, multiply
 
 
 @compiled()
-def _pack(mantissas, shifts, factors, num_rows, table):
-    """Write every belief's problem in a row: factors and column sums. Lanes take them in turn."""
-    num_groups, num_columns, _ = mantissas.shape
+def _pack(shares, factors, num_rows, table):
+    """Write every problem in a row: factors and column sums. Lanes take them in turn."""
+    num_groups, num_columns, _ = shares.shape
     for group in range(num_groups):
         for j in range(num_columns):
             for place in range(LANES):
-                is_believed = shifts[group, j, place] == 0
-                believed = num_rows * mantissas[group, j, place] if is_believed else 0.0
                 table[group * LANES + place, j] = factors[group, j, place]
-                table[group * LANES + place, num_columns + j] = believed
+                table[group * LANES + place, num_columns + j] = num_rows * shares[group, j, place]
 
 
 @compiled()
 def _unpack(table, size, factors, row_scaling):
-    """Put the solutions, column and row factors, where the groups expect them."""
+    """Put the solutions, column and row factors, into their lanes."""
     num_groups, num_columns, _ = factors.shape
     num_rows = row_scaling.shape[1]
     for group in range(num_groups):
@@ -69,7 +67,7 @@ def _unpack(table, size, factors, row_scaling):
 
 @compiled()
 def _unpack_some(table, order, factors, row_scaling):
-    """Do what `_unpack` does for some beliefs."""
+    """Do what `_unpack` does for some problems."""
     num_columns, num_rows = factors.shape[1], row_scaling.shape[1]
     for task in order:
         group, place = task // LANES, task % LANES
@@ -80,8 +78,34 @@ def _unpack_some(table, order, factors, row_scaling):
 
 
 @compiled()
+def _space_for_rows(row_sums, num_rows):
+    """Return space for the row sums of the problems at work, or None where all are one."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if row_sums is None:
+        return None
+    return np.zeros((num_rows, LANES))
+
+
+@compiled()
+def _load_row_sums(row_sums, task, lane, targets):
+    """Put the row sums of one problem into a lane."""
+    if row_sums is not None:
+        for i in range(targets.shape[0]):
+            targets[i, lane] = row_sums[task // LANES, i, task % LANES]
+
+
+@compiled()
+def _times_row_sums(rows, targets):
+    """Multiply the inverse row totals by the row sums, in place."""
+    if targets is not None:
+        for i in range(rows.shape[0]):
+            for lane in range(LANES):
+                rows[i, lane] *= targets[i, lane]
+
+
+@compiled()
 def _load(problem, rate, lane, weights, room, lane_room):
-    """Put the problem of one belief into a lane, with what is known of its rate."""
+    """Put one problem into a lane, with what is known of its rate."""
     num_columns = weights.shape[0]
     for j in range(num_columns):
         at = j * COLUMN_ROOM * PART + lane % PART
@@ -95,12 +119,12 @@ def _load(problem, rate, lane, weights, room, lane_room):
 
 
 @compiled()
-def _unload(lane, is_stuck, rows, totals, room, solution):
-    """Write down what a lane has found; a stuck one leaves its factors as a start."""
+def _unload(lane, gives_up, rows, totals, room, solution):
+    """Write down what a lane has found; one that gives up leaves its factors as a start."""
     num_columns = totals.shape[0]
     for j in range(num_columns):
         factor = room[(j * COLUMN_ROOM + FACTOR) * PART + lane % PART]
-        if not is_stuck:
+        if not gives_up:
             # One more plain step, 1 / total; a division only where the change is not tiny.
             gap = 1.0 - factor * totals[j, lane]
             factor = factor + factor * gap if abs(gap) < 1e-8 else 1.0 / totals[j, lane]
@@ -126,11 +150,12 @@ def _invert(rows):
 
 
 @compiled()
-def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, changes, stuck):
-    """Solve the problems of the table whose numbers stand in `order`; return how many are stuck.
+def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
+    """Solve the problems of the table whose numbers stand in `order`; return how many give up.
 
-    A lane that is done takes the next belief: none waits for its neighbours.
+    A lane that is done takes the next problem: none waits for its neighbours.
     """
+    matrix, transposed, rates = lanes.matrix, probes.transposed, probes.rates
     num_rows, num_columns = matrix.shape
     num_parts = LANES // PART
     size = order.shape[0]
@@ -139,14 +164,15 @@ def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, ch
     weights = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     totals = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
+    targets = _space_for_rows(lanes.row_sums, num_rows)
     room[:] = 0.0
     lane_room[:] = 0.0
     tasks = np.full(LANES, -1)
     next_one = 0
     num_busy = 0
-    num_stuck = 0
+    num_left = 0
     for lane in range(LANES):
-        # Spare lanes, where there are fewer beliefs, work on copies of the first.
+        # Spare lanes, where there are fewer problems, work on copies of the first.
         task = order[0]
         if next_one < size:
             task = order[next_one]
@@ -156,9 +182,11 @@ def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, ch
         part = lane // PART
         rate = rates[task // LANES, task % LANES]
         _load(table[task], rate, lane, weights, room[part], lane_room[part])
+        _load_row_sums(lanes.row_sums, task, lane, targets)
     while num_busy > 0:
         multiply(matrix, weights, rows)
         _invert(rows)
+        _times_row_sums(rows, targets)
         multiply(transposed, rows, totals)
         for part in range(num_parts):
             first = part * PART
@@ -168,11 +196,11 @@ def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, ch
                 verdict = lane_room[part, VERDICT * PART + lane - first]
                 if verdict != GOES_ON and tasks[lane] >= 0:
                     task = tasks[lane]
-                    is_stuck = verdict == GIVES_UP
-                    _unload(lane, is_stuck, rows, totals, room[part], table[task])
+                    gives_up = verdict == GIVES_UP
+                    _unload(lane, gives_up, rows, totals, room[part], table[task])
                     changes[task] = lane_room[part, CHANGE * PART + lane - first]
-                    stuck[task // LANES, task % LANES] = 1 if is_stuck else 0
-                    num_stuck += 1 if is_stuck else 0
+                    lanes.not_converged[task // LANES, task % LANES] = 1 if gives_up else 0
+                    num_left += 1 if gives_up else 0
                     tasks[lane] = -1
                     num_busy -= 1
             step_lanes(totals, weights, first, room[part], lane_room[part], any_far)
@@ -181,15 +209,36 @@ def _solve_tasks(matrix, transposed, order, table, rates, tolerance, trusted, ch
                     task = order[next_one]
                     rate = rates[task // LANES, task % LANES]
                     _load(table[task], rate, lane, weights, room[part], lane_room[part])
+                    _load_row_sums(lanes.row_sums, task, lane, targets)
                     tasks[lane] = task
                     next_one += 1
                     num_busy += 1
-    return num_stuck
+    return num_left
+
+
+@compiled(fastmath={"contract"})
+def _average_rows(row_scaling, row_sums, g, rows, squares):
+    """Turn sums over the columns into averages of a row, times its factor, and add the squares."""
+    num_rows = rows.shape[0]
+    if row_sums is None:
+        for i in range(num_rows):
+            for lane in range(LANES):
+                average = row_scaling[i, lane] * rows[i, lane]
+                rows[i, lane] = row_scaling[i, lane] * average
+                squares[LANES + lane] += average * average
+    else:
+        for i in range(num_rows):
+            for lane in range(LANES):
+                total = row_sums[g, i, lane]
+                share = row_scaling[i, lane] * rows[i, lane]
+                average = share / total if total > 0.0 else 0.0
+                rows[i, lane] = row_scaling[i, lane] * average
+                squares[LANES + lane] += share * average
 
 
 @compiled(fastmath={"contract"})
 def _probe_group(
-    matrix, transposed, mantissas, shifts, factors, row_scaling, probe, rates, field, rows, room
+    matrix, transposed, shares, row_sums, g, factors, row_scaling, probe, rates, field, rows, room
 ):
     """Apply the derivative of the sweep to the probes of a group, and take their rates from it.
 
@@ -202,8 +251,7 @@ def _probe_group(
         room[at] = 0.0
     for j in range(num_columns):
         for lane in range(LANES):
-            believed = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
-            field[j, lane] = believed
+            field[j, lane] = shares[j, lane]
         for lane in range(LANES):
             room[lane] += field[j, lane] * probe[j, lane]
     for j in range(num_columns):
@@ -212,18 +260,13 @@ def _probe_group(
         for lane in range(LANES):
             field[j, lane] *= factors[j, lane]
     multiply(matrix, field, rows)
-    for i in range(num_rows):
-        for lane in range(LANES):
-            average = row_scaling[i, lane] * rows[i, lane]
-            rows[i, lane] = row_scaling[i, lane] * average
-            room[LANES + lane] += average * average
+    _average_rows(row_scaling, row_sums, g, rows, room)
     multiply(transposed, rows, field)
     for j in range(num_columns):
         for lane in range(LANES):
             probe[j, lane] = factors[j, lane] * field[j, lane]
         for lane in range(LANES):
-            believed = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
-            field[j, lane] = num_rows * believed
+            field[j, lane] = num_rows * shares[j, lane]
         for lane in range(LANES):
             room[2 * LANES + lane] += field[j, lane] * probe[j, lane] * probe[j, lane]
     for lane in range(LANES):
@@ -243,139 +286,71 @@ def _probe_group(
 
 
 @compiled()
-def _find_doubtful(rates, changes, stuck, tolerance, order):
+def _find_doubtful(rates, changes, not_converged, tolerance, order):
     """Fill in the numbers of those whose rate leaves more of their error than was thought."""
     count = 0
     for task in range(order.shape[0]):
         group, place = task // LANES, task % LANES
         rate = rates[group, place]
         error = changes[task] * left_after(rate) if rate < 1.0 else math.inf
-        if stuck[group, place] == 0 and not error <= SLACK * tolerance:
+        if not_converged[group, place] == 0 and not error <= SLACK * tolerance:
             order[count] = task
             count += 1
     return count
 
 
 @compiled()
-def solve_crowd(
-    matrix,
-    transposed,
-    size,
-    mantissas,
-    shifts,
-    factors,
-    row_scaling,
-    probe,
-    rates,
-    tolerance,
-    trusted,
-    stuck,
-):
-    """Scale the matrix to many beliefs.
+def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
+    """Scale the matrix to many column sums by accelerated sweeps.
 
     Parameters
     ----------
-    matrix, transposed
-        The matrix, and its transpose in memory order.
+    lanes, probes
+        The problems; their factors, row scalings, probes and rates are filled in.
     size
-        How many beliefs there are.
-    mantissas, shifts
-        The beliefs, (groups, m, lanes).
-    factors
-        In: where to start, (groups, m, lanes). Out: w.
-    row_scaling
-        Out: u, (groups, n, lanes).
-    probe
-        In and out: a vector for each belief, (groups, m, lanes); the same again next time.
-    rates
-        In and out: about the rate at which sweeps converge, (groups, lanes); at first zero.
+        How many of the problems count.
     tolerance
         For the estimated relative error.
     trusted
         Whether a change that is mere noise counts as converged; see `solver.is_nearly_blocks`.
-    stuck
-        Out: which beliefs, as 1 or 0, sweeps do not finish, (groups, lanes).
 
     Returns
     -------
-    num_stuck
-        How many these are.
+    num_left
+        How many problems sweeps do not finish; `lanes.not_converged` marks them.
     """
-    num_groups, num_columns, _ = mantissas.shape
-    num_rows = matrix.shape[0]
+    num_groups, num_columns, _ = lanes.shares.shape
+    num_rows = lanes.matrix.shape[0]
     tolerance = min(tolerance, LOOSEST)
-    # A belief's problem, and later its solution.
+    # A problem, and later its solution.
     table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
     changes = np.zeros(num_groups * LANES)
     order = np.arange(size)
-    _pack(mantissas, shifts, factors, num_rows, table)
-    num_stuck = _solve_tasks(
-        matrix, transposed, order, table, rates, tolerance, trusted, changes, stuck
-    )
-    _unpack(table, size, factors, row_scaling)
+    _pack(lanes.shares, lanes.factors, num_rows, table)
+    num_left = _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes)
+    _unpack(table, size, lanes.factors, lanes.row_scaling)
     field = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
     room = aligned_space(3 * LANES)
     for g in range(num_groups):
         _probe_group(
-            matrix,
-            transposed,
-            mantissas[g],
-            shifts[g],
-            factors[g],
-            row_scaling[g],
-            probe[g],
-            rates[g],
+            lanes.matrix,
+            probes.transposed,
+            lanes.shares[g],
+            lanes.row_sums,
+            g,
+            lanes.factors[g],
+            lanes.row_scaling[g],
+            probes.vectors[g],
+            probes.rates[g],
             field,
             rows,
             room,
         )
-    num_doubtful = _find_doubtful(rates, changes, stuck, tolerance, order)
+    num_doubtful = _find_doubtful(probes.rates, changes, lanes.not_converged, tolerance, order)
     if num_doubtful > 0 and trusted:
-        _pack(mantissas, shifts, factors, num_rows, table)
-        num_stuck += _solve_tasks(
-            matrix,
-            transposed,
-            order[:num_doubtful],
-            table,
-            rates,
-            tolerance,
-            trusted,
-            changes,
-            stuck,
-        )
-        _unpack_some(table, order[:num_doubtful], factors, row_scaling)
-    return num_stuck
-
-
-@compiled()
-def solve_group(
-    matrix,
-    transposed,
-    mantissas,
-    shifts,
-    factors,
-    row_scaling,
-    probe,
-    rates,
-    tolerance,
-    trusted,
-    stuck,
-):
-    """Scale the matrix to the beliefs of one group; see `solve_crowd`."""
-    num_rows, num_columns = matrix.shape
-    by_column = (1, num_columns, LANES)
-    return solve_crowd(
-        matrix,
-        transposed,
-        LANES,
-        mantissas.reshape(by_column),
-        shifts.reshape(by_column),
-        factors.reshape(by_column),
-        row_scaling.reshape((1, num_rows, LANES)),
-        probe.reshape(by_column),
-        rates.reshape((1, LANES)),
-        tolerance,
-        trusted,
-        stuck.reshape((1, LANES)),
-    )
+        _pack(lanes.shares, lanes.factors, num_rows, table)
+        doubtful = order[:num_doubtful]
+        num_left += _solve_tasks(lanes, probes, doubtful, table, tolerance, trusted, changes)
+        _unpack_some(table, doubtful, lanes.factors, lanes.row_scaling)
+    return num_left

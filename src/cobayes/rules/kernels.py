@@ -1,4 +1,4 @@
-"""Compiled rounds: drawing data from scaled matrices and taking them in, lane by lane.
+"""Compiled rounds under a rule: likelihoods for every belief, data drawn from them, posteriors.
 
 Loops over lanes touch few arrays each: the compiler then checks at run time that these do not
 overlap, and uses vector instructions.
@@ -9,13 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from cobayes._runtime.compiled import compiled
+from cobayes.rules.beliefs import fill_shares, renormalise
 from cobayes.scaling.lanes import LANES
-
-TINY = 2.0**-512
-HUGE = 2.0**512
+from cobayes.scaling.many import solve_by_sweeps
+from cobayes.scaling.small import solve_in_closed_form
 
 # What a group needs for itself, in units of LANES.
 SCRATCH = 3 * LANES
+
+
+@compiled()
+def scale_many(beliefs, lanes, probes, tolerance, trusted):
+    """Scale the matrix to every belief; return how many scalings did not converge.
+
+    Parameters
+    ----------
+    beliefs, lanes
+        A `BeliefState` and the `Lanes` to be filled in.
+    probes
+        The `Probes` of the sweeps, or None: the closed form for two to four hypotheses.
+    tolerance
+        For the relative error.
+    trusted
+        Whether sweeps can tell that they have converged; see `solver.is_nearly_blocks`.
+    """
+    for g in range(lanes.shares.shape[0]):
+        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if probes is None:
+        return solve_in_closed_form(lanes, tolerance)
+    return solve_by_sweeps(lanes, probes, beliefs.size, tolerance, trusted)
 
 
 @compiled()
@@ -77,9 +100,9 @@ def observe_group(matrix, factors, row_scaling, data, mantissas, shifts, scratch
     matrix, factors, row_scaling
         A lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
     data
-        What each lane observes, (lanes,).
+        What each lane observes, (LANES,).
     mantissas, shifts
-        In and out: the beliefs, (m, lanes); see `cobayes.scaling.lanes`.
+        In and out: the beliefs, (m, LANES); see `cobayes.rules.beliefs`.
     scratch
         (SCRATCH,).
     """
@@ -95,29 +118,36 @@ def observe_group(matrix, factors, row_scaling, data, mantissas, shifts, scratch
             mantissas[j, lane] *= entry * factors[j, lane]
         for lane in range(LANES):
             scratch[lane] += mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
-    for lane in range(LANES):
-        scratch[lane] = 1.0 / scratch[lane]
-    for j in range(num_columns):
-        for lane in range(LANES):
-            value = mantissas[j, lane] * scratch[lane]
-            shift = shifts[j, lane]
-            sinks = (value < TINY) & (value > 0.0)
-            rises = (value >= 1.0) & (shift > 0)
-            shifts[j, lane] = shift + 1 if sinks else (shift - 1 if rises else shift)
-            mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)
+    renormalise(mantissas, shifts, scratch)
 
 
 @compiled()
-def draw_crowd(matrix, factors, row_scaling, hypotheses, uniforms, data):
+def draw_many(lanes, hypotheses, uniforms, data):
     """Draw for every group; see `draw_group`."""
     scratch = np.empty(SCRATCH)
-    for g in range(factors.shape[0]):
-        draw_group(matrix, factors[g], row_scaling[g], hypotheses[g], uniforms[g], data[g], scratch)
+    for g in range(lanes.factors.shape[0]):
+        draw_group(
+            lanes.matrix,
+            lanes.factors[g],
+            lanes.row_scaling[g],
+            hypotheses[g],
+            uniforms[g],
+            data[g],
+            scratch,
+        )
 
 
 @compiled()
-def observe_crowd(matrix, factors, row_scaling, data, mantissas, shifts):
+def observe_many(lanes, data, beliefs):
     """Let every group observe its data; see `observe_group`."""
     scratch = np.empty(SCRATCH)
-    for g in range(factors.shape[0]):
-        observe_group(matrix, factors[g], row_scaling[g], data[g], mantissas[g], shifts[g], scratch)
+    for g in range(lanes.factors.shape[0]):
+        observe_group(
+            lanes.matrix,
+            lanes.factors[g],
+            lanes.row_scaling[g],
+            data[g],
+            beliefs.mantissas[g],
+            beliefs.shifts[g],
+            scratch,
+        )

@@ -1,0 +1,226 @@
+"""A fair comparison of fits: information criteria, cross-validation, LOO, exceedance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.cross_validation import cross_validate
+from cobayes.people.exceedance import Exceedance, exceedance
+from cobayes.people.fit import Fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Differences in AIC or BIC: below the first nothing, from the second on strong (Kass and Raftery).
+WEAK, STRONG = 2.0, 10.0
+CONVINCING = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Several fits to the same responses.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
+        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom it has the lowest
+        criterion), ``frequency``, ``exceedance``, ``protected``, and where asked for
+        ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number of responses
+        whose Pareto k exceeds 0.7).
+    by_person : DataFrame or None
+        Log evidence of every model for every person; None for pooled fits.
+    exceedance : Exceedance or None
+        Of that evidence.
+    chance : float
+        Log-likelihood of choosing evenly; NaN for ratings.
+    conclusion : str
+        What can and what cannot be concluded.
+    """
+
+    table: pd.DataFrame
+    by_person: pd.DataFrame | None
+    exceedance: Exceedance | None
+    chance: float
+    conclusion: str
+
+    def __repr__(self) -> str:
+        return f"{self.table.to_string(float_format=lambda x: f'{x:.4g}')}\n{self.conclusion}"
+
+
+def compare(
+    fits: Mapping[str, Fit],
+    *,
+    evidence: str = "bic",
+    loo: bool = True,
+    cross_validation: bool = False,
+    num_draws: int = 400,
+    rng: Any = 0,
+) -> Comparison:
+    """Compare fits of different families to the same responses.
+
+    Parameters
+    ----------
+    fits
+        By the names that the models shall have in the table.
+    evidence
+        "bic" or "aic": minus half of it stands for a person's log evidence.
+    loo
+        Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
+    cross_validation
+        Whether to predict every person from all others; see `cross_validate`.
+    num_draws, rng
+        Posterior draws for LOO, and their seed.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> problems = {"coins": [[0.9, 0.5], [0.1, 0.5]]}
+    >>> truth = {"depth": 1, "rationality": 2.0}
+    >>> choices = people.simulate(truth, problems, num_people=4, num_rounds=30, rng=1)
+    >>> literal = people.fit(choices, problems, people.Family(depth=0, lapse=0.0))
+    >>> social = people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
+    >>> people.compare({"literal": literal, "social": social}, loo=False).table.index[0]
+    'social'
+    """
+    if evidence not in ("bic", "aic"):
+        raise CobayesError(f"evidence is {evidence!r}; expected 'bic' or 'aic'.")
+    _require_same_responses(fits)
+    pandas = import_optional("pandas", "people", "a comparison")
+    first = next(iter(fits.values()))
+    counts = len(first.choices)
+    rows = {}
+    for name, fit in fits.items():
+        value, size = fit.log_likelihood, fit.num_parameters
+        rows[name] = {
+            "log_likelihood": value,
+            "per_response": value / counts,
+            "num_parameters": size,
+            "aic": float(fit.estimates["aic"].to_numpy().sum()),
+            "bic": float(fit.estimates["bic"].to_numpy().sum()),
+        }
+    table = pandas.DataFrame.from_dict(rows, orient="index")
+    by_person = found = None
+    if all(fit.by == "person" for fit in fits.values()):
+        by_person = pandas.DataFrame(
+            {name: -0.5 * fit.estimates[evidence].to_numpy() for name, fit in fits.items()},
+            index=pandas.Index(first.units, name="person"),
+        )
+        found = exceedance(by_person.to_numpy())
+        best = by_person.to_numpy().argmax(axis=1)
+        table["num_best"] = np.bincount(best, minlength=len(fits))
+        table["frequency"] = found.frequencies
+        table["exceedance"] = found.exceedance
+        table["protected"] = found.protected
+    if cross_validation:
+        table["cross_validated"] = [
+            cross_validate(fit)["log_likelihood"].sum() for fit in fits.values()
+        ]
+    if loo:
+        results = [_loo(fit, num_draws, rng) for fit in fits.values()]
+        table[["loo", "loo_stderr", "loo_unreliable"]] = np.array(results)
+    chance = _chance(first)
+    # pandas sorts and keeps the people's table as it is.
+    ordered = table.sort_values("bic", kind="stable")
+    return Comparison(ordered, by_person, found, chance, _conclude(ordered, found, chance))
+
+
+def _require_same_responses(fits: Mapping[str, Fit]) -> None:
+    if len(fits) < 1:
+        raise CobayesError("there is no fit to compare.")
+    names = list(fits)
+    first = fits[names[0]]
+    for name in names[1:]:
+        other = fits[name]
+        same = (
+            len(other.choices) == len(first.choices)
+            and other.units == first.units
+            and other.family.response == first.family.response
+            and np.array_equal(other.choices.datum, first.choices.datum)
+            and np.array_equal(other.choices.guess, first.choices.guess)
+        )
+        if not same:
+            raise CobayesError(
+                f"the fits {names[0]!r} and {name!r} are not of the same responses by the same "
+                "units.",
+                "fit both to one table with the same 'by'.",
+            )
+
+
+def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
+    """Return the expected log predictive density, its standard error, and unreliable points."""
+    stats = import_optional("arviz_stats", "people", "LOO")
+    tree = fit.to_arviz(num_draws, rng)
+    with warnings.catch_warnings():
+        # What it warns of, large Pareto k, is counted and shown in the table.
+        warnings.simplefilter("ignore")
+        found = stats.loo(tree, var_name="response", pointwise=True)
+    unreliable = int((np.asarray(found.pareto_k) > 0.7).sum())
+    return float(found.elpd), float(found.se), float(unreliable)
+
+
+def _chance(fit: Fit) -> float:
+    """Return the log-likelihood of choosing evenly among what was available."""
+    choices = fit.choices
+    if fit.family.response == "rating":
+        return float("nan")
+    if fit.family.response == "guess":
+        options = [problem.model.num_hypotheses for problem in choices.problem]
+    else:
+        options = [
+            int((problem.table(history).data_prior > 0.0).sum())
+            for problem, history in zip(choices.problem, choices.history, strict=True)
+        ]
+    return -float(np.log(options).sum())
+
+
+def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
+    """Return what the numbers allow to say, and what not."""
+    values: NDArray[np.float64] = table["bic"].to_numpy()
+    names = [str(name) for name in table.index]
+    parts = []
+    if len(names) == 1:
+        parts.append(f"Only one model, {names[0]!r}, was fitted: nothing is compared.")
+    else:
+        lead = float(values[1] - values[0])
+        if lead < WEAK:
+            verdict = f"cannot be told from {names[1]!r} by BIC (difference {lead:.1f})"
+        else:
+            how = "strongly" if lead >= STRONG else "weakly"
+            verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]!r})"
+        parts.append(f"Over all responses {names[0]!r} {verdict}.")
+        if float(table["aic"].to_numpy().argmin()) != 0:
+            parts.append(
+                f"AIC prefers {names[int(table['aic'].to_numpy().argmin())]!r}: the answer depends "
+                "on how parameters are paid for."
+            )
+    if found is not None and len(names) > 1:
+        winner = int(np.argmax(table["protected"].to_numpy()))
+        chance_of = float(table["protected"].to_numpy()[winner])
+        share = float(table["frequency"].to_numpy()[winner])
+        if chance_of >= CONVINCING:
+            parts.append(
+                f"Among people {names[winner]!r} is the most frequent model (protected exceedance "
+                f"probability {chance_of:.3f}, expected share {share:.2f})."
+            )
+        else:
+            parts.append(
+                "Which model is the most frequent among people is open: the highest protected "
+                f"exceedance probability is {chance_of:.2f} ({names[winner]!r})."
+            )
+    value = float(table["log_likelihood"].to_numpy()[0])
+    if np.isfinite(chance):
+        gain = (value - chance) / abs(chance)
+        parts.append(
+            f"The best model explains {100.0 * gain:.1f} % of the log-likelihood of chance "
+            f"({chance:.1f}). That a model is best of these does not say that it is good: look at "
+            "predicted against observed frequencies."
+        )
+    return " ".join(parts)

@@ -1,0 +1,140 @@
+"""Predicted against observed frequencies: whether the best model is any good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes._intervals import wilson_interval
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.choices import Choices
+from cobayes.people.fit import Fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[Any]
+
+
+def predictions(fit: Fit) -> pd.DataFrame:
+    """Return how often every option was expected and how often it was chosen.
+
+    Parameters
+    ----------
+    fit
+        Of choices or guesses.
+
+    Returns
+    -------
+    DataFrame
+        One row per problem, truth, round within the lesson (counted from 1) and option, for
+        options that were available: ``num_responses``, ``predicted`` and ``observed`` (both
+        frequencies between 0 and 1).
+    """
+    pandas = import_optional("pandas", "people", "a table of predictions")
+    response = _require_options(fit)
+    totals: dict[tuple[str, int, int], list[Any]] = {}
+    for choices, probability, answers, _ in _parts(fit):
+        given = choices.hypothesis if response == "choice" else choices.datum
+        for row, problem in enumerate(choices.problem):
+            key = (problem.name, int(given[row]), len(choices.history[row]) + 1)
+            entry = totals.setdefault(key, [problem, 0, 0.0, 0.0])
+            entry[1] += 1
+            entry[2] = entry[2] + probability[row]
+            entry[3] = entry[3] + (np.arange(probability.shape[1]) == answers[row])
+    records = []
+    for (name, shown, number), (problem, count, expected, observed) in sorted(
+        totals.items(), key=lambda item: item[0]
+    ):
+        model = problem.model
+        options = model.data if response == "choice" else model.hypotheses
+        labels = model.hypotheses if response == "choice" else model.data
+        for position, option in enumerate(options):
+            records.append(
+                (
+                    name,
+                    labels[shown],
+                    number,
+                    option,
+                    count,
+                    expected[position] / count,
+                    observed[position] / count,
+                )
+            )
+    given_name, option_name = (
+        ("hypothesis", "datum") if response == "choice" else ("datum", "guess")
+    )
+    return pandas.DataFrame(
+        records,
+        columns=[
+            "problem",
+            given_name,
+            "round",
+            option_name,
+            "num_responses",
+            "predicted",
+            "observed",
+        ],
+    )
+
+
+def calibration(fit: Fit, num_bins: int = 10) -> pd.DataFrame:
+    """Return observed frequencies of options that were predicted with similar probability.
+
+    Parameters
+    ----------
+    fit
+        Of choices or guesses.
+    num_bins
+        Bins with about equal numbers of predicted responses.
+
+    Returns
+    -------
+    DataFrame
+        One row per bin: ``predicted``, ``observed``, ``observed_low``, ``observed_high`` (a 95 %
+        interval) and ``num_options``.
+    """
+    whole_number(num_bins, "num_bins", 1)
+    pandas = import_optional("pandas", "people", "a table of predictions")
+    _require_options(fit)
+    chances, hits = [], []
+    for _, probability, answers, available in _parts(fit):
+        chances.append(probability[available])
+        hits.append((np.arange(probability.shape[1]) == answers[:, None])[available])
+    chance, hit = np.concatenate(chances), np.concatenate(hits)
+    order = np.argsort(chance, kind="stable")
+    chance, hit = chance[order], hit[order]
+    # Every bin holds the same expected number of responses, so that rare options are pooled.
+    share = np.cumsum(chance) / chance.sum()
+    bins = np.minimum((share * num_bins).astype(int), num_bins - 1)
+    records = []
+    for number in np.unique(bins):
+        inside = bins == number
+        count, seen = int(inside.sum()), int(hit[inside].sum())
+        low, high = wilson_interval(seen, count)
+        records.append((chance[inside].mean(), seen / count, low, high, count))
+    return pandas.DataFrame(
+        records, columns=["predicted", "observed", "observed_low", "observed_high", "num_options"]
+    )
+
+
+def _parts(fit: Fit) -> Iterator[tuple[Choices, Array, Array, Array]]:
+    """Yield responses, probabilities of the options, what was answered and what was available."""
+    for part in fit.at_best():
+        choices, likelihood = part.likelihood.choices, part.likelihood
+        found = likelihood.responses(part.parameters, with_derivatives=False)
+        answers = choices.datum if fit.family.response == "choice" else choices.guess
+        yield choices, found.probability, answers, np.isfinite(likelihood.options.log_base)
+
+
+def _require_options(fit: Fit) -> str:
+    if fit.family.response == "rating":
+        raise CobayesError(
+            "ratings have no options to count.",
+            "compare the columns 'belief_after' and 'rating' of fit.trials.",
+        )
+    return fit.family.response

@@ -1,0 +1,262 @@
+"""Recovery: simulate a study, fit it, and see whether the truth comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes._intervals import wilson_interval
+from cobayes._runtime.randomness import generator
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.choices import read_choices
+from cobayes.people.family import Family, Parameter
+from cobayes.people.fit import fit_choices
+from cobayes.people.problems import read_problems
+from cobayes.people.simulate import simulate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+# Where true parameters are drawn from unless the user says otherwise, cut to the bounds.
+USUAL = {
+    "rationality": (1.0, 6.0),
+    "lapse": (0.0, 0.2),
+    "inner_rationality": (0.5, 3.0),
+    "prior_temperature": (0.5, 2.0),
+    "noise": (0.05, 0.3),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recovery:
+    """Truth against estimate for simulated people.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per person: ``depth`` and ``depth_estimate``; for every free parameter the truth,
+        ``..._estimate``, ``..._low`` and ``..._high``, from the fit at the true depth.
+    confusion : DataFrame
+        True depth (rows) against the depth with the highest likelihood: shares of people.
+    coverage : DataFrame
+        One row per free parameter: ``coverage`` of the intervals with a 95 % Wilson interval,
+        ``bias`` and ``rmse`` of the estimates, ``correlation``, ``num_identified``.
+    num_choices : int
+        Responses per person.
+    """
+
+    table: pd.DataFrame
+    confusion: pd.DataFrame
+    coverage: pd.DataFrame
+    num_choices: int
+
+    @property
+    def depth_accuracy(self) -> float:
+        """The share of people whose depth is recovered."""
+        return float((self.table["depth"] == self.table["depth_estimate"]).to_numpy().mean())
+
+    def __repr__(self) -> str:
+        return (
+            f"Recovery({len(self.table)} people, {self.num_choices} responses each; depth "
+            f"recovered in {100 * self.depth_accuracy:.1f} %)\n{self.coverage.to_string()}"
+        )
+
+
+def recover(
+    family: Family,
+    problems: Any,
+    *,
+    num_people: int,
+    num_rounds: int,
+    parameters: Mapping[str, Any] | None = None,
+    priors: Mapping[str, Any] | None = None,
+    confidence: float = 0.95,
+    rng: Any = None,
+) -> Recovery:
+    """Simulate people from a family on a design and fit the same family to them.
+
+    Parameters
+    ----------
+    family
+        Depths are drawn evenly from its depths.
+    problems, priors
+        The design, as in `score`.
+    num_people
+        How many to simulate.
+    num_rounds
+        Responses per person and problem.
+    parameters
+        True values: a number, or a range to draw from evenly. By default rationality is between 1
+        and 6, lapse below 0.2 and weights between -2 and 2, within the family's bounds.
+    confidence
+        Of the intervals whose coverage is counted.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> family = people.Family(depth=1, lapse=0.0)
+    >>> people.recover(family, [[3, 1], [1, 2]], num_people=20, num_rounds=30, rng=1).num_choices
+    30
+    """
+    pandas = import_optional("pandas", "people", "a recovery")
+    whole_number(num_people, "num_people", 1)
+    random = generator(rng)
+    truth = _draw_people(family, num_people, dict(parameters or {}), random)
+    known = read_problems(problems, priors)
+    table = simulate(truth, known, num_rounds=num_rounds, family=family, rng=random)
+    choices = read_choices(table, known, family.response)
+    chosen = fit_choices(choices, known, family, "person")
+    result = truth.assign(depth_estimate=chosen.estimates["depth"].to_numpy())
+    confusion = pandas.crosstab(result["depth"], result["depth_estimate"], normalize="index")
+    people = np.array(choices.frame["person"].tolist())
+    parts = []
+    for depth in family.depth:
+        own = truth[truth["depth"] == depth]
+        if own.empty:
+            continue
+        rows = np.flatnonzero(np.isin(people, np.asarray(own["person"], dtype=str)))
+        fit = fit_choices(
+            choices.take(rows),
+            known,
+            family.at(depth=depth),
+            "person",
+            intervals="profile",
+            confidence=confidence,
+        )
+        found = fit.estimates.set_index("person").loc[own["person"]].reset_index()
+        part = result.loc[own.index].copy()
+        for name in family.free_names(depth):
+            part[f"{name}_estimate"] = found[name].to_numpy()
+            part[f"{name}_low"] = found[f"{name}_low"].to_numpy()
+            part[f"{name}_high"] = found[f"{name}_high"].to_numpy()
+        parts.append(part)
+    full = pandas.concat(parts).sort_index()
+    return Recovery(full, confusion, _coverage(full, family), len(choices) // num_people)
+
+
+def _draw_people(
+    family: Family, count: int, ranges: dict[str, Any], random: np.random.Generator
+) -> pd.DataFrame:
+    """Return true parameters, one row per person."""
+    pandas = import_optional("pandas", "people", "a table of people")
+    unknown = [name for name in ranges if name not in family.names]
+    if unknown:
+        raise CobayesError(
+            f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(family.names)}."
+        )
+    columns: dict[str, Any] = {
+        "person": [str(number) for number in range(1, count + 1)],
+        "depth": random.choice([float(depth) for depth in family.depth], size=count),
+    }
+    for parameter in family.parameters:
+        low, high = _range_of(parameter, ranges.get(parameter.name))
+        columns[parameter.name] = random.uniform(low, high, size=count)
+    return pandas.DataFrame(columns)
+
+
+def _range_of(parameter: Parameter, given: Any) -> tuple[float, float]:
+    """Return the range that true values are drawn from, within the bounds."""
+    if given is None:
+        given = USUAL.get(parameter.name, (-2.0, 2.0))
+    low, high = given if isinstance(given, (tuple, list)) else (given, given)
+    low = float(np.clip(low, parameter.low, parameter.high))
+    return low, float(np.clip(high, low, parameter.high))
+
+
+def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
+    pandas = import_optional("pandas", "people", "a recovery")
+    records = []
+    for parameter in family.parameters:
+        if f"{parameter.name}_estimate" not in table.columns:
+            continue
+        truth = table[parameter.name].to_numpy()
+        guess, low, high = (
+            table[f"{parameter.name}_{end}"].to_numpy() for end in ("estimate", "low", "high")
+        )
+        known = np.isfinite(guess)
+        inside = ((low <= truth) & (truth <= high))[known]
+        error = (guess - truth)[known]
+        ends = wilson_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
+        spread = known.sum() > 1 and np.ptp(truth[known]) > 0 and np.ptp(guess[known]) > 0
+        records.append(
+            {
+                "parameter": parameter.name,
+                "coverage": inside.mean() if len(inside) else np.nan,
+                "coverage_low": ends[0],
+                "coverage_high": ends[1],
+                "bias": error.mean() if len(inside) else np.nan,
+                "rmse": np.sqrt((error**2).mean()) if len(inside) else np.nan,
+                "median_width": np.median((high - low)[known]) if len(inside) else np.nan,
+                "correlation": np.corrcoef(truth[known], guess[known])[0, 1] if spread else np.nan,
+                "num_identified": int(known.sum()),
+            }
+        )
+    return pandas.DataFrame(records).set_index("parameter")
+
+
+def plan_study(
+    family: Family,
+    problems: Any,
+    *,
+    num_rounds: Sequence[int] = (1, 2, 4, 8),
+    num_people: int = 100,
+    parameters: Mapping[str, Any] | None = None,
+    priors: Mapping[str, Any] | None = None,
+    rng: Any = None,
+) -> pd.DataFrame:
+    """Say how many responses per person a study needs for a given precision.
+
+    Parameters
+    ----------
+    family, problems, parameters, priors
+        As in `recover`.
+    num_rounds
+        Responses per problem to try.
+    num_people
+        Simulated people for each.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry of `num_rounds`: ``num_choices`` per person, ``depth_accuracy`` with a
+        95 % interval, and for every free parameter the median ``..._width`` of its 95 % interval
+        and its ``..._rmse``.
+    """
+    pandas = import_optional("pandas", "people", "a plan")
+    random = generator(rng)
+    records = []
+    for count in num_rounds:
+        found = recover(
+            family,
+            problems,
+            num_people=num_people,
+            num_rounds=count,
+            parameters=parameters,
+            priors=priors,
+            rng=random,
+        )
+        hits = round(found.depth_accuracy * num_people)
+        low, high = wilson_interval(hits, num_people)
+        record = {
+            "num_rounds": count,
+            "num_choices": found.num_choices,
+            "depth_accuracy": found.depth_accuracy,
+            "depth_accuracy_low": low,
+            "depth_accuracy_high": high,
+        }
+        for name, row in found.coverage.iterrows():
+            record[f"{name}_width"] = row["median_width"]
+            record[f"{name}_rmse"] = row["rmse"]
+        records.append(record)
+    return pandas.DataFrame(records)

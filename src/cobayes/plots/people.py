@@ -1,0 +1,222 @@
+"""Pictures of fits to people: comparisons, recovery, predicted against observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cobayes.errors import CobayesError
+from cobayes.plots.style import (
+    BLUE,
+    COLORMAP,
+    FAINT,
+    GREY,
+    INK,
+    ORANGE,
+    VERMILION,
+    axes_or_new,
+    shorten_label,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cobayes.people import Comparison, Fit, Recovery
+
+
+def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
+    """Draw how far each model is behind the best, by BIC and AIC, and how frequent it is.
+
+    Parameters
+    ----------
+    comparison
+        What `cobayes.people.compare` returned.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    table = comparison.table
+    ax = axes_or_new(ax, (6.4, 0.8 + 0.55 * len(table)))
+    places = np.arange(len(table))[::-1]
+    for name, colour, shift, marker in (("bic", BLUE, 0.12, "o"), ("aic", ORANGE, -0.12, "s")):
+        behind = table[name].to_numpy() - table[name].to_numpy().min()
+        ax.hlines(places + shift, 0.0, behind, color=colour, linewidth=2)
+        ax.plot(behind, places + shift, marker, color=colour, label=name.upper(), clip_on=False)
+    labels = [shorten_label(str(name)) for name in table.index]
+    if "protected" in table.columns:
+        chances = table["protected"].to_numpy()
+        labels = [f"{text}\nexceedance {p:.2g}" for text, p in zip(labels, chances, strict=True)]
+    ax.set_yticks(places, labels)
+    ax.set_ylim(-0.6, len(table) - 0.4)
+    ax.set_xlim(left=0.0)
+    ax.margins(x=0.08)
+    ax.set_xlabel("behind the best (smaller is better)")
+    ax.legend(frameon=False, loc="best")
+    tidy(ax)
+    return ax
+
+
+def plot_calibration(fit: Fit, *, num_bins: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw observed frequencies of options against their predicted probabilities.
+
+    Parameters
+    ----------
+    fit
+        Of choices or guesses.
+    num_bins
+        As in `cobayes.people.calibration`.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    from cobayes.people import calibration
+
+    found = calibration(fit, num_bins)
+    ax = axes_or_new(ax, (4.4, 4.2))
+    predicted, observed = found["predicted"].to_numpy(), found["observed"].to_numpy()
+    errors = np.abs(found[["observed_low", "observed_high"]].to_numpy().T - observed)
+    top = 1.08 * max(predicted.max(), (observed + errors[1]).max())
+    ax.plot([0.0, top], [0.0, top], color=GREY, linewidth=1, label="perfect prediction")
+    ax.errorbar(
+        predicted, observed, yerr=errors, fmt="o", color=BLUE, capsize=3, label="95 % interval"
+    )
+    ax.set_xlim(0.0, top)
+    ax.set_ylim(0.0, top)
+    ax.set_aspect("equal")
+    ax.set_xlabel("predicted probability")
+    ax.set_ylabel("observed frequency")
+    ax.legend(frameon=False, loc="upper left")
+    tidy(ax)
+    return ax
+
+
+def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None = None) -> Axes:
+    """Draw one parameter of every unit with its interval, in order of size.
+
+    Parameters
+    ----------
+    fit
+        With a row per person.
+    parameter
+        Its name.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, (6.4, 3.4))
+    table = fit.estimates
+    if parameter not in table.columns:
+        raise CobayesError(
+            f"there is no parameter {parameter!r}.", f"choose from {', '.join(fit.family.names)}."
+        )
+    values = table[parameter].to_numpy()
+    order = np.argsort(values)
+    order = order[np.isfinite(values[order])]
+    places = np.arange(len(order))
+    if f"{parameter}_low" in table.columns:
+        low, high = (table[f"{parameter}_{end}"].to_numpy()[order] for end in ("low", "high"))
+        ax.vlines(places, low, high, color=FAINT, linewidth=max(1.0, min(4.0, 200 / len(order))))
+    depths = table["depth"].to_numpy()[order]
+    markers = "osD^vP*X"
+    colours = (VERMILION, BLUE, ORANGE, GREY, INK, BLUE, ORANGE, GREY)
+    for number, depth in enumerate(fit.family.depth):
+        own = depths == depth
+        if own.any():
+            ax.plot(
+                places[own],
+                values[order][own],
+                markers[number % len(markers)],
+                color=colours[number % len(colours)],
+                markersize=4,
+                label=f"depth {'∞' if np.isinf(depth) else depth}",
+            )
+    missing = len(values) - len(order)
+    ax.set_xlabel(f"{fit.by or 'everybody'}, in order of the estimate")
+    ax.set_ylabel(parameter.replace("_", " "))
+    if missing:
+        ax.set_title(f"not identified: {missing} of {len(values)}", loc="left", fontsize=9)
+    ax.set_xticks([])
+    ax.legend(frameon=False, loc="upper left")
+    tidy(ax)
+    return ax
+
+
+def plot_recovery(
+    recovery: Recovery, parameter: str = "rationality", *, ax: Axes | None = None
+) -> Axes:
+    """Draw estimates against the truth, with intervals.
+
+    Parameters
+    ----------
+    recovery
+        What `cobayes.people.recover` returned.
+    parameter
+        Its name.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, (4.4, 4.2))
+    table = recovery.table
+    if f"{parameter}_estimate" not in table.columns:
+        raise CobayesError(
+            f"the recovery has no free parameter {parameter!r}.",
+            f"choose from {', '.join(map(str, recovery.coverage.index))}.",
+        )
+    truth, guess, low, high = (
+        table[name].to_numpy()
+        for name in (
+            parameter,
+            f"{parameter}_estimate",
+            f"{parameter}_low",
+            f"{parameter}_high",
+        )
+    )
+    missed = ~((low <= truth) & (truth <= high)) & np.isfinite(guess)
+    ends = (np.nanmin(truth), np.nanmax(truth))
+    ax.plot(ends, ends, color=GREY, linewidth=1)
+    for flags, colour, label, marker in (
+        (~missed, BLUE, "interval covers the truth", "o"),
+        (missed, VERMILION, "interval misses the truth", "x"),
+    ):
+        ax.vlines(truth[flags], low[flags], high[flags], color=colour, alpha=0.25, linewidth=1)
+        ax.plot(truth[flags], guess[flags], marker, color=colour, markersize=4, label=label)
+    ax.set_xlabel(f"true {parameter.replace('_', ' ')}")
+    ax.set_ylabel("estimate")
+    share = recovery.coverage.loc[parameter, "coverage"]
+    ax.set_title(f"coverage {100 * share:.0f} %", loc="left", fontsize=10)
+    ax.legend(frameon=False, loc="upper left", fontsize=8)
+    tidy(ax)
+    return ax
+
+
+def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
+    """Draw how often each true depth is recovered as which depth.
+
+    Parameters
+    ----------
+    recovery
+        What `cobayes.people.recover` returned.
+    ax
+        Where to draw; None makes a new figure.
+    """
+    ax = axes_or_new(ax, (4.2, 3.8))
+    table = recovery.confusion
+    shares = table.to_numpy()
+    ax.imshow(shares, cmap=COLORMAP, vmin=0.0, vmax=1.0)
+    for (row, column), share in np.ndenumerate(shares):
+        ax.text(
+            column,
+            row,
+            f"{100 * share:.0f} %",
+            ha="center",
+            va="center",
+            color="white" if share < 0.5 else INK,
+        )
+    across, down = (
+        ["∞" if np.isinf(depth) else f"{depth:g}" for depth in axis]
+        for axis in (table.columns, table.index)
+    )
+    ax.set_xticks(range(len(across)), across)
+    ax.set_yticks(range(len(down)), down)
+    ax.set_xlabel("depth with the highest likelihood")
+    ax.set_ylabel("true depth")
+    return ax

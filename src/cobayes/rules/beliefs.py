@@ -1,0 +1,147 @@
+"""Many beliefs at once: the one format in which compiled code holds them.
+
+A belief is kept as ``mantissa * 2**(-512 * shift)``. Products of likelihoods stay exact far below
+what float64 can hold, without a logarithm in the loop; a belief with a positive shift is below
+1e-154 and weighs nothing in sums. Only this file knows that number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._runtime.compiled import compiled
+from cobayes.scaling.lanes import LANES, from_lanes, to_lanes
+
+Array = NDArray[np.float64]
+
+TINY = 2.0**-512
+HUGE = 2.0**512
+# The logarithm of a belief is that of its mantissa less this times its shift.
+SHIFT_LOG = 512.0 * math.log(2.0)
+# Within one round no ratio of likelihoods, at most the square of this, may leap over a whole
+# shift of 2**512.
+WIDEST_SPREAD = 1e70
+
+
+class BeliefState(NamedTuple):
+    """Many beliefs in lanes, as compiled code takes them.
+
+    Belief k lies in lane ``k % LANES`` of group ``k // LANES``; spare lanes of the last group
+    repeat the last belief. Make one with `from_logs`.
+
+    Attributes
+    ----------
+    mantissas, shifts : ndarray
+        The beliefs are ``mantissas * 2**(-512 * shifts)``, (groups, m, LANES).
+    size : int
+        The number of beliefs.
+    row_sums : ndarray or None
+        A data prior for each belief, times the number of data: (groups, n, LANES), zero for
+        data that are not available. None leaves it to the rule.
+    """
+
+    mantissas: Array
+    shifts: NDArray[np.int64]
+    size: int
+    row_sums: Array | None = None
+
+    @classmethod
+    def from_logs(
+        cls, log_beliefs: ArrayLike, size: int | None = None, data_priors: ArrayLike | None = None
+    ) -> BeliefState:
+        """Return beliefs given by their logarithms.
+
+        Parameters
+        ----------
+        log_beliefs
+            Normalised, (m,) for `size` equal beliefs or (size, m); minus infinity where a
+            hypothesis is ruled out.
+        size
+            The number of beliefs; not needed where `log_beliefs` has two dimensions.
+        data_priors
+            Probabilities of the data before anything is taught, (n,) or (size, n); by default
+            those of the rule.
+        """
+        logs = np.asarray(log_beliefs, dtype=np.float64)
+        if logs.ndim == 1:
+            logs = np.broadcast_to(logs, (1 if size is None else size, len(logs)))
+        padded = to_lanes(logs)
+        with np.errstate(invalid="ignore"):
+            shifts = np.floor(-padded / SHIFT_LOG)
+        # A belief of zero stays zero whatever its shift.
+        shifts = np.where(np.isfinite(shifts), np.maximum(shifts, 0.0), 0.0).astype(np.int64)
+        row_sums = None
+        if data_priors is not None:
+            priors = np.asarray(data_priors, dtype=np.float64)
+            row_sums = to_lanes(
+                np.broadcast_to(priors * priors.shape[-1], (len(logs), priors.shape[-1]))
+            )
+        return cls(np.exp(padded + shifts * SHIFT_LOG), shifts, len(logs), row_sums)
+
+    @property
+    def log_beliefs(self) -> Array:
+        """The logarithms of the beliefs, (size, m)."""
+        with np.errstate(divide="ignore"):
+            return from_lanes(np.log(self.mantissas) - self.shifts * SHIFT_LOG, self.size)
+
+    @property
+    def beliefs(self) -> Array:
+        """The beliefs, (size, m); below 1e-154 they read zero here and exactly in the logs."""
+        return from_lanes(np.where(self.shifts == 0, self.mantissas, 0.0), self.size)
+
+    @property
+    def data_priors(self) -> Array | None:
+        """The data priors, (size, n), or None where they are left to the rule."""
+        if self.row_sums is None:
+            return None
+        return from_lanes(self.row_sums, self.size) / self.row_sums.shape[1]
+
+    def keep(self, chosen: NDArray[np.intp]) -> BeliefState:
+        """Return some of the beliefs, given by position."""
+        rows = self.row_sums
+        return BeliefState(
+            keep_lanes(self.mantissas, self.size, chosen),
+            keep_lanes(self.shifts, self.size, chosen),
+            len(chosen),
+            None if rows is None else keep_lanes(rows, self.size, chosen),
+        )
+
+
+def keep_lanes(values: NDArray, size: int, chosen: NDArray[np.intp]) -> NDArray:
+    """Return some of the problems that lie in lanes, in lanes again."""
+    return to_lanes(from_lanes(values, size)[chosen])
+
+
+@compiled()
+def fill_shares(mantissas, shifts, shares):
+    """Fill in the beliefs as plain numbers, zero where they are negligible, (m, LANES)."""
+    for j in range(mantissas.shape[0]):
+        for lane in range(LANES):
+            shares[j, lane] = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
+
+
+@compiled()
+def renormalise(mantissas, shifts, totals):
+    """Divide every lane's belief by its total and move shifts on where a number left its range.
+
+    Parameters
+    ----------
+    mantissas, shifts
+        In and out, (m, LANES).
+    totals
+        Sums over the mantissas without a shift; destroyed.
+    """
+    for lane in range(LANES):
+        totals[lane] = 1.0 / totals[lane]
+    for j in range(mantissas.shape[0]):
+        for lane in range(LANES):
+            value = mantissas[j, lane] * totals[lane]
+            shift = shifts[j, lane]
+            sinks = (value < TINY) & (value > 0.0)
+            rises = (value >= 1.0) & (shift > 0)
+            shifts[j, lane] = shift + 1 if sinks else (shift - 1 if rises else shift)
+            mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)

@@ -1,0 +1,88 @@
+"""Rules by name: what a user may give wherever a rule is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model
+from cobayes.rules.base import Rule
+from cobayes.rules.bayes import BI
+from cobayes.rules.sequential import SCBI
+from cobayes.tasks.task import Task
+
+RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI}
+
+# What `Rule.to_dict` holds beside the settings.
+_NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
+
+RuleLike = Any
+"""A rule, a class of rules, or the name of one in any spelling."""
+
+
+def as_rule(rule: RuleLike, matrix: MatrixLike | None = None) -> Rule:
+    """Return a rule, from an object, a class or a name.
+
+    Parameters
+    ----------
+    rule
+        A rule; or a class or a name such as "scbi" or "SCBI", which is given the matrix.
+    matrix
+        The data-by-hypotheses matrix for a class or a name.
+
+    Examples
+    --------
+    >>> from cobayes.rules import as_rule
+    >>> as_rule("scbi", [[0.8, 0.3], [0.2, 0.7]]).name
+    'SCBI'
+    """
+    if isinstance(rule, Rule):
+        return rule
+    kind = rule_class(rule)
+    if kind is None:
+        raise CobayesError(
+            f"the rule is of type {type(rule).__name__}; expected a rule, a class or a name.",
+            "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
+        )
+    if matrix is None:
+        raise CobayesError(
+            f"the rule is {kind.__name__}, without a matrix.",
+            f"give it one: cobayes.{kind.__name__}(matrix).",
+        )
+    return kind(matrix)
+
+
+def rule_class(rule: RuleLike) -> type[Rule] | None:
+    """Return the class that a class or a name stands for; None where it is neither."""
+    if isinstance(rule, type) and issubclass(rule, Rule):
+        return rule
+    if not isinstance(rule, str):
+        return None
+    found = RULES.get(rule.strip().lower())
+    if found is None:
+        raise CobayesError(
+            f"there is no rule called {rule!r}.",
+            "choose from " + ", ".join(repr(kind.name) for kind in RULES.values()) + ".",
+        )
+    return found
+
+
+def rule_from_dict(content: dict[str, Any]) -> Rule:
+    """Undo `Rule.to_dict`."""
+    own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
+    return rule_from_settings(content["rule"], Model.from_dict(content), own)
+
+
+def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
+    """Make a rule from its name and from what `Rule.settings` returned.
+
+    A custom rule is found by its name as soon as its class has been defined.
+    """
+    kinds: list[type[Rule]] = [Rule]
+    for kind in kinds:
+        if getattr(kind, "name", None) == name:
+            return kind(task, **settings)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(
+        f"there is no rule called {name!r}.", "expected 'BI', 'SCBI' or a custom rule's name."
+    )

@@ -1,0 +1,212 @@
+"""A rule's answers to many beliefs at once."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.rules.beliefs import BeliefState, keep_lanes
+from cobayes.rules.kernels import draw_many, observe_many
+from cobayes.scaling.lanes import LANES, Lanes, from_lanes, row_to_lanes
+
+Array = NDArray[np.float64]
+
+
+class Responses:
+    """Likelihood matrices for many beliefs, kept one by one: what any rule can give.
+
+    Parameters
+    ----------
+    beliefs
+        The beliefs that were answered.
+    log_likelihoods
+        The logarithms of the likelihood matrices, (size, n, m).
+    """
+
+    def __init__(self, beliefs: BeliefState, log_likelihoods: Array) -> None:
+        self.beliefs = beliefs
+        self._logs = log_likelihoods
+
+    @property
+    def likelihoods(self) -> Array:
+        """The likelihood matrices, (size, n, m); columns sum to one."""
+        return np.exp(self._logs)
+
+    @property
+    def log_likelihoods(self) -> Array:
+        """Logarithms of the likelihood matrices, (size, n, m)."""
+        return self._logs
+
+    def teach(self, hypotheses: NDArray[np.intp]) -> Array:
+        """Return the distribution over data under one hypothesis for each belief, (size, n)."""
+        return self.likelihoods[np.arange(self.beliefs.size), :, hypotheses]
+
+    def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
+        """Draw a datum for every belief, as a teacher of these hypotheses would.
+
+        Parameters
+        ----------
+        hypotheses
+            The position that each one teaches, (size,).
+        uniforms
+            One uniform number for each, (size,).
+        """
+        shares = self.teach(hypotheses)
+        sums = np.cumsum(shares, axis=1)
+        # Where the sums round down to less than one: the last datum of positive probability.
+        last = shares.shape[1] - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
+        return np.minimum((uniforms[:, None] >= sums).sum(axis=1), last)
+
+    def observe(self, data: NDArray[np.intp]) -> BeliefState:
+        """Move the beliefs on by a datum each, (size,), and return them.
+
+        The answers belong to the beliefs before: ask the rule for new ones.
+        """
+        joint = self.beliefs.log_beliefs + self._logs[np.arange(self.beliefs.size), data]
+        peak = joint.max(axis=1, keepdims=True)
+        joint -= peak + np.log(np.exp(joint - peak).sum(axis=1, keepdims=True))
+        self.beliefs = BeliefState.from_logs(joint, data_priors=self.beliefs.data_priors)
+        return self.beliefs
+
+    def keep(self, chosen: NDArray[np.intp]) -> Responses:
+        """Return the answers to some of the beliefs, given by position."""
+        return Responses(self.beliefs.keep(chosen), self._logs[chosen])
+
+
+class Solver(Protocol):
+    """What finds the factors of many likelihood matrices, and remembers what helps next time."""
+
+    def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
+        """Fill in the factors that belong to the beliefs."""
+
+    def keep(self, size: int, chosen: NDArray[np.intp]) -> Solver:
+        """Return the solver for some of `size` beliefs, given by position."""
+        ...
+
+
+class CompiledResponses(Responses):
+    """Likelihood matrices for many beliefs in factored form, in lanes.
+
+    The arrays are used again: an answer holds until the next one is made from it.
+
+    Parameters
+    ----------
+    beliefs
+        The beliefs that were answered.
+    lanes
+        The matrix and, for each belief, its factors.
+    solver
+        What finds the factors; None where they are the same for every belief.
+    """
+
+    def __init__(self, beliefs: BeliefState, lanes: Lanes, solver: Solver | None) -> None:
+        self.beliefs = beliefs
+        self.lanes = lanes
+        self.solver = solver
+
+    @classmethod
+    def starting(
+        cls,
+        beliefs: BeliefState,
+        matrix: Array,
+        solver: Solver | None = None,
+        row_sums: Array | None = None,
+    ) -> CompiledResponses:
+        """Return answers that are still to be found, with factors of one.
+
+        Parameters
+        ----------
+        beliefs
+            The beliefs; a data prior of their own overrides `row_sums`.
+        matrix
+            (n, m).
+        solver
+            What finds the factors.
+        row_sums
+            The rule's data prior, times n, (n,); None: uniform.
+        """
+        groups, m, _ = beliefs.mantissas.shape
+        n = len(matrix)
+        rows = beliefs.row_sums
+        if rows is None and row_sums is not None:
+            rows = np.tile(row_sums[:, None], (groups, 1, LANES))
+        lanes = Lanes(
+            # A copy: a model's matrix is read-only and a normalised one is not, which to the
+            # compiler are two types, and it would compile everything twice.
+            np.array(matrix, order="C"),
+            np.empty((groups, m, LANES)),
+            rows,
+            np.ones((groups, m, LANES)),
+            np.ones((groups, n, LANES)),
+            np.zeros((groups, LANES), dtype=np.int64),
+        )
+        return cls(beliefs, lanes, solver)
+
+    def answer(self, beliefs: BeliefState) -> CompiledResponses:
+        """Find the answers to beliefs, from those to the last ones, and return them."""
+        self.beliefs = beliefs
+        if self.solver is not None:
+            self.solver.solve(beliefs, self.lanes)
+        return self
+
+    @property
+    def factors(self) -> tuple[Array, Array]:
+        """Row factors (size, n) and column factors (size, m) of the likelihood matrices."""
+        size = self.beliefs.size
+        return from_lanes(self.lanes.row_scaling, size), from_lanes(self.lanes.factors, size)
+
+    @property
+    def likelihoods(self) -> Array:
+        """The likelihood matrices, (size, n, m); columns sum to one."""
+        if self.solver is None:
+            return np.broadcast_to(self.lanes.matrix, (self.beliefs.size, *self.lanes.matrix.shape))
+        rows, columns = self.factors
+        return rows[:, :, None] * self.lanes.matrix * columns[:, None, :]
+
+    @property
+    def log_likelihoods(self) -> Array:
+        """Logarithms of the likelihood matrices, (size, n, m)."""
+        rows, columns = self.factors
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.lanes.matrix)
+            return np.log(rows)[:, :, None] + logs + np.log(columns)[:, None, :]
+
+    def teach(self, hypotheses: NDArray[np.intp]) -> Array:
+        """Return the distribution over data under one hypothesis for each belief, (size, n)."""
+        rows, columns = self.factors
+        own = columns[np.arange(self.beliefs.size), hypotheses]
+        return rows * self.lanes.matrix.T[hypotheses] * own[:, None]
+
+    def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
+        """Draw a datum for every belief; see `Responses.draw`."""
+        data = np.empty((len(self.lanes.factors), LANES), dtype=np.int64)
+        draw_many(
+            self.lanes,
+            row_to_lanes(hypotheses, np.int64),
+            row_to_lanes(uniforms, np.float64),
+            data,
+        )
+        return data.reshape(-1)[: self.beliefs.size]
+
+    def observe(self, data: NDArray[np.intp]) -> BeliefState:
+        """Move the beliefs on by a datum each, (size,), in place, and return them."""
+        observe_many(self.lanes, row_to_lanes(data, np.int64), self.beliefs)
+        return self.beliefs
+
+    def keep(self, chosen: NDArray[np.intp]) -> CompiledResponses:
+        """Return the answers to some of the beliefs, given by position."""
+        size, lanes = self.beliefs.size, self.lanes
+        shares = keep_lanes(lanes.shares, size, chosen)
+        rows = lanes.row_sums
+        kept = Lanes(
+            lanes.matrix,
+            shares,
+            None if rows is None else keep_lanes(rows, size, chosen),
+            keep_lanes(lanes.factors, size, chosen),
+            keep_lanes(lanes.row_scaling, size, chosen),
+            np.zeros((len(shares), LANES), dtype=np.int64),
+        )
+        solver = None if self.solver is None else self.solver.keep(size, chosen)
+        return CompiledResponses(self.beliefs.keep(chosen), kept, solver)

@@ -1,0 +1,213 @@
+"""What zeros do to a scaling: the blocks that rows and columns fall into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.distributions import aligned
+from cobayes._input.labels import shorten
+from cobayes._output import freeze
+from cobayes.model import MatrixLike, as_model
+from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
+from cobayes.scaling.block_workspace import BlockWorkspace, as_pattern, as_words, block_workspace
+from cobayes.scaling.problem import validated_sums
+
+Status = Literal["exact", "limit", "infeasible"]
+
+
+class Block(NamedTuple):
+    """Rows and columns that are scaled together.
+
+    Attributes
+    ----------
+    rows, columns : ndarray
+        Positions.
+    ratio : float
+        Column sums over row sums; 1 in every block where the sums can be met.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    ratio: float
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingBlocks:
+    """The blocks of a non-negative matrix at given sums, from the highest ratio to the lowest.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Rows, columns and ratio. Rows and columns with the sum zero are in the block that they
+        join in the limit of small sums; a column that no available row allows is in none.
+    support : ndarray
+        (n, m), which entries of the scaled matrix stay positive (before a column with the sum zero
+        is multiplied by it).
+    status : str
+        "exact": the sums can be met and no positive entry vanishes. "limit": the sums can be met
+        if some positive entries vanish. "infeasible": no matrix with these zeros has these sums.
+    row_labels, column_labels : ndarray
+        The component of every row and column, -1 for none. An entry survives if it is
+        positive and its labels agree.
+    """
+
+    blocks: tuple[Block, ...]
+    support: NDArray[np.bool_]
+    status: Status
+    row_labels: NDArray[np.int64]
+    column_labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def scaling_blocks(
+    matrix: MatrixLike, row_sums: ArrayLike | None = None, column_sums: ArrayLike | None = None
+) -> ScalingBlocks:
+    """Split a matrix with zeros into the blocks of its scaling.
+
+    Alternating normalisation of rows and columns always leads to conditional distributions.
+    Where no matrix with these zeros has the given sums, rows and columns split into blocks:
+    inside each, columns get their sums and rows the same multiple of theirs, the block's ratio.
+    Entries outside of the blocks vanish, and so may some inside.
+
+    Parameters
+    ----------
+    matrix
+        Not negative, shape (n, m), no empty row or column.
+    row_sums
+        Not negative, shape (n,); ones by default. Zero: the datum is not available.
+    column_sums
+        Not negative, shape (m,); equal ones with the total of the row sums by default.
+
+    Returns
+    -------
+    ScalingBlocks
+        The blocks, the entries that survive, and whether the sums can be met.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> b = cb.scaling_blocks([[1, 0], [1, 1], [0, 1]], column_sums=[2.7, 0.3])
+    >>> [(list(rows), list(columns), round(ratio, 2)) for rows, columns, ratio in b.blocks]
+    [([0, 1], [0], 1.35), ([2], [1], 0.3)]
+
+    Notes
+    -----
+    The blocks are those of the most even row sums that the columns can give. Ratios that differ by
+    less than 1e-11, relatively, count as equal.
+    """
+    model = as_model(matrix)
+    rows, columns = validated_sums(
+        model.shape,
+        aligned(row_sums, model.data, "datum", "row_sums"),
+        aligned(column_sums, model.hypotheses, "hypothesis", "column_sums"),
+    )
+    work = pattern_workspace(model.matrix > 0.0)
+    return describe_blocks(work, find_blocks(work, rows, columns), rows, columns)
+
+
+def pattern_workspace(pattern: NDArray[np.bool_]) -> BlockWorkspace:
+    """Return memory for finding the blocks of one pattern, (n, m), at any sums."""
+    return block_workspace(as_words(pattern), as_words(pattern.T), MAX_COLUMNS)
+
+
+def fresh_workspace(work: BlockWorkspace) -> BlockWorkspace:
+    """Return a workspace for the same pattern with memory of its own, for another thread."""
+    return block_workspace(work.row_masks, work.column_masks, MAX_COLUMNS)
+
+
+def find_blocks(
+    work: BlockWorkspace, row_sums: NDArray[np.float64], column_sums: NDArray[np.float64]
+) -> int:
+    """Fill labels, masses and ratios of a workspace; return the number of components.
+
+    Kernels call `subset_blocks` (up to `MAX_COLUMNS` columns) or `flow_blocks` themselves, with the
+    same arguments.
+
+    Parameters
+    ----------
+    work
+        Made by `pattern_workspace`.
+    row_sums, column_sums
+        Not negative; the totals need not agree.
+    """
+    if len(column_sums) <= MAX_COLUMNS:
+        return subset_blocks(work, row_sums, column_sums)
+    # Compiled for those who have many hypotheses only.
+    from cobayes.scaling.block_flows import flow_blocks
+
+    return flow_blocks(work, row_sums, column_sums)
+
+
+def describe_blocks(
+    work: BlockWorkspace,
+    count: int,
+    row_sums: NDArray[np.float64],
+    column_sums: NDArray[np.float64],
+) -> ScalingBlocks:
+    """Return the blocks that a search has found, and whether the sums can be met.
+
+    Parameters
+    ----------
+    work, count
+        After `find_blocks`.
+    row_sums, column_sums
+        What the blocks were found for.
+    """
+    row_labels, column_labels = work.row_labels.copy(), work.column_labels.copy()
+    pattern = as_pattern(work.row_masks, len(column_labels))
+    support = pattern & (row_labels[:, None] == column_labels)
+    blocks = []
+    for block in np.unique(work.block_of[:count]):
+        is_member = work.block_of[:count] == block
+        rows = np.flatnonzero(is_member[row_labels] & (row_labels >= 0))
+        columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
+        ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
+        blocks.append(Block(rows, columns, ratio))
+    if len(blocks) > 1 or column_sums[column_labels < 0].any():
+        status: Status = "infeasible"
+    else:
+        counts = pattern & (row_sums > 0.0)[:, None] & (column_sums > 0.0)
+        status = "exact" if (support >= counts).all() else "limit"
+    return ScalingBlocks(tuple(blocks), support, status, row_labels, column_labels)
+
+
+def explain(
+    blocks: ScalingBlocks,
+    row_sums: NDArray[np.float64],
+    column_sums: NDArray[np.float64],
+    data: tuple[str, ...],
+    hypotheses: tuple[str, ...],
+    words: tuple[str, str] = ("has a share of {} of the column sums", "have a share of {}"),
+) -> str:
+    """Say in one sentence which data and hypotheses make sums infeasible.
+
+    Parameters
+    ----------
+    blocks, row_sums, column_sums
+        Infeasible sums and their blocks.
+    data, hypotheses
+        The labels.
+    words
+        How to speak of the share of one hypothesis, and of several.
+    """
+    unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
+    if len(unplaced):
+        names = shorten([hypotheses[j] for j in unplaced], 6)
+        return f"no datum that {names} allows has a positive row sum."
+    lowest = blocks.blocks[-1]
+    rows = lowest.rows[row_sums[lowest.rows] > 0.0]
+    columns = lowest.columns
+    share = column_sums[columns].sum() / column_sums.sum()
+    needed = row_sums[rows].sum() / row_sums.sum()
+    is_one = len(columns) == 1
+    return (
+        f"{shorten([data[i] for i in rows], 6)} {'is' if len(rows) == 1 else 'are'} possible under "
+        f"{shorten([hypotheses[j] for j in columns], 6)} only, which "
+        f"{words[0 if is_one else 1].format(f'{share:.3g}')}, and would need {needed:.3g}."
+    )

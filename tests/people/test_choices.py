@@ -1,0 +1,109 @@
+"""Bad tables get one clear error that names row and column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people.choices import read_choices
+from cobayes.people.problems import read_problems
+
+PROBLEMS = {
+    "leaf": cb.Model([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]], ["x", "y", "z"], ["oak", "elm"]),
+    "coin": [[0.9, 0.5], [0.1, 0.5]],
+}
+
+
+def rows(**changes):
+    columns = {
+        "person": ["a", "a", "a", "b"],
+        "problem": ["leaf", "leaf", "coin", "coin"],
+        "round": [1, 2, 1, 1],
+        "hypothesis": ["oak", "oak", 1, 0],
+        "datum": ["x", "y", 0, 1],
+    }
+    return pd.DataFrame(columns | changes)
+
+
+def read(table, response="choice"):
+    return read_choices(table, read_problems(PROBLEMS), response)
+
+
+def test_histories_hold_what_was_shown_before_in_the_lesson():
+    found = read(rows())
+    assert found.history == [(), (0,), (), ()]
+    assert found.datum.tolist() == [0, 1, 0, 1]
+    shuffled = read(rows().iloc[[1, 3, 0, 2]])
+    assert shuffled.history == [(0,), (), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"datum": ["x", "q", 0, 1]}, r"row 2 .* column 'datum', problem 'leaf': .*called 'q'"),
+        ({"datum": ["x", "y", 7, 1]}, r"row 3 .* no datum at position 7"),
+        ({"hypothesis": ["oak", "oak", 1, "ash"]}, r"row 4 .* column 'hypothesis'"),
+        ({"problem": ["leaf", "leaf", "coin", "tree"]}, r"row 4 .* no problem 'tree'"),
+        ({"round": [1, 1, 1, 1]}, r"row 2 .* round 1 of person 'a' .* occurs twice"),
+        ({"round": [1, None, 1, 1]}, r"row 2 .* column 'round': the cell is empty"),
+        ({"round": [1, "two", 1, 1]}, r"a round is not a number"),
+        ({"hypothesis": ["oak", "elm", 1, 0]}, r"row 2 .* the truth changes within a lesson"),
+    ],
+)
+def test_errors_name_row_and_column(changes, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        read(rows(**changes))
+
+
+def test_a_missing_column_is_named_with_what_is_needed():
+    with pytest.raises(cb.CobayesError, match="no column 'datum'"):
+        read(rows().drop(columns="datum"))
+    with pytest.raises(cb.CobayesError, match="no column 'guess'"):
+        read(rows(), "guess")
+    with pytest.raises(cb.CobayesError, match="no rows"):
+        read(rows().iloc[:0])
+
+
+def test_ratings_lie_between_0_and_1_and_several_hypotheses_share_a_round():
+    table = pd.DataFrame(
+        {
+            "person": "a",
+            "problem": "leaf",
+            "round": [1, 1, 2],
+            "datum": ["x", "x", "y"],
+            "hypothesis": ["oak", "elm", "oak"],
+            "rating": [0.7, 0.3, 0.8],
+        }
+    )
+    assert read(table, "rating").history == [(), (), (0,)]
+    with pytest.raises(cb.CobayesError, match=r"row 1 .* '?70.0'? is not a number between 0 and 1"):
+        read(table.assign(rating=[70.0, 30.0, 80.0]), "rating")
+
+
+def test_a_column_lesson_allows_a_problem_to_come_twice():
+    table = rows().iloc[[0, 0]].assign(lesson=[1, 2])
+    assert read(table).history == [(), ()]
+
+
+def test_choices_come_from_csv_files_and_problems_from_a_folder(tmp_path):
+    rows().assign(mood="good").to_csv(tmp_path / "choices.csv", index=False)
+    folder = tmp_path / "problems"
+    folder.mkdir()
+    for name, matrix in PROBLEMS.items():
+        cb.Model(matrix).to_dataframe().to_csv(folder / f"{name}.csv")
+    found = people.score(tmp_path / "choices.csv", folder, depth=1)
+    assert found["mood"].tolist() == ["good"] * 4
+    assert np.isfinite(found["log_likelihood"]).all()
+    with pytest.raises(cb.CobayesError, match="no file"):
+        people.score(tmp_path / "none.csv", folder)
+
+
+def test_one_problem_needs_no_column():
+    table = {"person": ["a"], "round": [1], "hypothesis": ["oak"], "datum": ["x"]}
+    assert len(people.score(table, PROBLEMS["leaf"])) == 1
+
+
+def test_priors_of_unknown_problems_are_refused():
+    with pytest.raises(cb.CobayesError, match="no problem"):
+        people.score(rows(), PROBLEMS, priors={"tree": [0.5, 0.5]})

@@ -1,0 +1,42 @@
+"""Families: what is free, what is fixed, and what is refused."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.people import Family
+
+
+def test_a_number_fixes_a_parameter_and_a_pair_frees_it():
+    family = Family(depth=1, rationality=2.0, lapse=(0.0, 0.3))
+    assert family.free_names(1) == ("lapse",)
+    assert family.parameter("rationality").low == 2.0
+
+
+def test_inner_rationality_counts_only_where_it_matters():
+    family = Family(depth=(0, 1, 2, np.inf), inner_rationality=(0.5, 2.0))
+    used = {depth: "inner_rationality" in family.free_names(depth) for depth in family.depth}
+    assert used == {0: False, 1: False, 2: True, np.inf: False}
+    guesses = Family(depth=1, inner_rationality=(0.5, 2.0), response="guess")
+    assert "inner_rationality" in guesses.free_names(1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(depth=-1), "neither an integer >= 0 nor infinity"),
+        (dict(depth=1.5), "neither an integer"),
+        (dict(depth=()), "no depth"),
+        (dict(rationality=(3.0, 1.0)), "rationality is"),
+        (dict(lapse=(0.0, 2.0)), "lapse is"),
+        (dict(rationality=(0.0, np.inf)), "finite bounds"),
+        (dict(response="speech"), "expected 'choice', 'guess' or 'rating'"),
+        (dict(literal="half"), "expected 'likelihood' or 'truth'"),
+        (dict(depth=np.inf, inner_rationality=2.0), "infinite depth exists for"),
+        (dict(features={"lapse": [1.0]}), "cannot be called 'lapse'"),
+        (dict(features={"edge": [1.0]}, response="guess"), "need response='choice'"),
+    ],
+)
+def test_nonsense_is_refused(settings, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        Family(**settings)

@@ -1,0 +1,184 @@
+"""Fits: maxima, intervals, honesty about what is not identified, and the table of trials."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people import Family
+
+RNG = np.random.default_rng(11)
+PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(10)}
+# Intervals that miss the truth once in a thousand times: no seed needs to be chosen for them.
+SURE = 0.999
+TRUTH = {"depth": 1, "rationality": 3.0, "lapse": 0.1}
+
+
+@pytest.fixture(scope="module")
+def choices():
+    return people.simulate(TRUTH, PROBLEMS, num_people=6, num_rounds=3, rng=5)
+
+
+@pytest.fixture(scope="module")
+def fit(choices):
+    return people.fit(choices, PROBLEMS, Family(depth=(0, 1, np.inf)))
+
+
+def test_no_other_parameters_of_a_fine_grid_are_better(choices, fit):
+    row = fit.estimates.iloc[2]
+    own = choices[choices["person"] == row["person"]]
+    for rationality in np.linspace(0.0, 10.0, 11):
+        for lapse in (0.0, 0.1, 0.3):
+            for depth in (0, 1, np.inf):
+                scored = people.score(
+                    own, PROBLEMS, depth=depth, rationality=rationality, lapse=lapse
+                )
+                assert scored["log_likelihood"].sum() <= row["log_likelihood"] + 1e-6
+
+
+def test_scores_at_the_estimates_are_the_fit(choices, fit):
+    row = fit.estimates.iloc[0]
+    own = choices[choices["person"] == row["person"]]
+    scored = people.score(
+        own, PROBLEMS, depth=row["depth"], rationality=row["rationality"], lapse=row["lapse"]
+    )
+    assert scored["log_likelihood"].sum() == pytest.approx(row["log_likelihood"], abs=1e-8)
+    assert fit.trials["log_likelihood"].sum() == pytest.approx(fit.log_likelihood, abs=1e-8)
+    assert fit.trials.index.equals(pd.RangeIndex(len(choices)))
+
+
+def test_ends_of_a_profile_interval_lie_where_the_profile_has_fallen_by_half_a_quantile(choices):
+    family = Family(depth=1, lapse=0.1)
+    fit = people.fit(choices, PROBLEMS, family)
+    row = fit.estimates.iloc[1]
+    own = choices[choices["person"] == row["person"]]
+    for end in ("rationality_low", "rationality_high"):
+        scored = people.score(own, PROBLEMS, depth=1, rationality=row[end], lapse=0.1)
+        fall = row["log_likelihood"] - scored["log_likelihood"].sum()
+        assert fall == pytest.approx(1.9207, abs=2e-3)  # half of chi-squared's 95 % quantile
+
+
+def test_profile_and_information_intervals_agree_for_many_choices():
+    truth = {"depth": 0, "rationality": 1.5, "lapse": 0.1}
+    choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=60, rng=5)
+    ends = {}
+    for kind in ("profile", "information"):
+        found = people.fit(choices, PROBLEMS, Family(depth=0), intervals=kind).estimates.iloc[0]
+        ends[kind] = found[["rationality_low", "rationality_high"]].to_numpy(dtype=float)
+    assert ends["profile"] == pytest.approx(ends["information"], rel=0.05)
+
+
+def test_everybody_can_be_pooled_and_never_fits_better_than_apart(choices, fit):
+    pooled = people.fit(choices, PROBLEMS, Family(depth=1), by=None)
+    assert len(pooled.estimates) == 1
+    assert pooled.log_likelihood < fit.log_likelihood
+    assert pooled.estimates["rationality"].iloc[0] == pytest.approx(3.0, abs=1.0)
+
+
+def test_rationality_of_a_literal_teacher_on_a_table_of_equal_numbers_is_not_identified():
+    even = {"even": np.ones((4, 2))}
+    choices = people.simulate({"depth": 0}, even, num_people=2, num_rounds=6, rng=1)
+    found = people.fit(choices, even, Family(depth=0, lapse=0.0)).estimates.iloc[0]
+    assert np.isnan(found["rationality"])
+    assert (found["rationality_low"], found["rationality_high"]) == (0.0, 20.0)
+    assert found["note"] == "rationality is not identified"
+    assert found["num_parameters"] == 0
+
+
+def test_a_parameter_at_its_bound_is_said_to_be_there():
+    best = {"only": [[9.0, 1.0], [1.0, 9.0]]}
+    table = {"person": ["a"] * 6, "round": range(6), "hypothesis": [0] * 6, "datum": [0] * 6}
+    found = people.fit(table, best["only"], Family(depth=1, lapse=0.0)).estimates.iloc[0]
+    assert found["rationality"] == 20.0
+    assert "rationality is at its bound 20" in found["note"]
+
+
+def test_a_fixed_parameter_costs_nothing(choices):
+    free = people.fit(choices, PROBLEMS, Family(depth=1)).estimates
+    fixed = people.fit(choices, PROBLEMS, Family(depth=1, lapse=0.1)).estimates
+    assert (free["num_parameters"] == 2).all()
+    assert (fixed["num_parameters"] == 1).all()
+    assert "lapse_low" not in fixed.columns
+    several = people.fit(choices, PROBLEMS, Family(depth=(0, 1), lapse=0.1)).estimates
+    assert (several["num_parameters"] == 2).all()
+
+
+def test_weights_of_features_are_found():
+    def same_as_last(model, history):
+        return [float(bool(history) and datum == history[-1]) for datum in range(model.num_data)]
+
+    family = Family(depth=1, lapse=0.0, features={"again": same_as_last, "first": [1] + [0] * 7})
+    truth = {"depth": 1, "rationality": 2.0, "again": -1.5, "first": 1.0}
+    choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=40, rng=2, family=family)
+    found = people.fit(choices, PROBLEMS, family, confidence=SURE).estimates.iloc[0]
+    for name in ("rationality", "again", "first"):
+        assert found[f"{name}_low"] < truth[name] < found[f"{name}_high"]
+    with pytest.raises(cb.CobayesError, match="expected 8 finite numbers"):
+        people.fit(choices, PROBLEMS, Family(depth=1, features={"short": [1.0, 2.0]}))
+
+
+@pytest.mark.parametrize("response", ["guess", "rating"])
+def test_learners_can_be_fitted(response):
+    family = Family(depth=(0, 1), response=response)
+    truth = {"depth": 1, "rationality": 1.5, "lapse": 0.05}
+    choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=30, rng=4, family=family)
+    found = people.fit(choices, PROBLEMS, family, confidence=SURE).estimates.iloc[0]
+    assert found["depth"] == 1.0
+    assert found["rationality_low"] < 1.5 < found["rationality_high"]
+    assert found["lapse_low"] <= 0.05 <= found["lapse_high"]
+
+
+def test_inner_parameters_can_be_fitted():
+    priors = {name: [0.6, 0.3, 0.1] for name in PROBLEMS}
+    family = Family(depth=2, lapse=0.0, inner_rationality=(0.2, 5.0), prior_temperature=(0.1, 4.0))
+    truth = {"depth": 2, "rationality": 3.0, "inner_rationality": 2.0, "prior_temperature": 0.5}
+    choices = people.simulate(
+        truth, PROBLEMS, num_people=2, num_rounds=12, rng=8, family=family, priors=priors
+    )
+    found = people.fit(
+        choices, PROBLEMS, family, priors=priors, num_starts=2, confidence=SURE
+    ).estimates
+    for name in ("rationality", "inner_rationality", "prior_temperature"):
+        assert (found[f"{name}_low"] <= truth[name]).all()
+        assert (truth[name] <= found[f"{name}_high"]).all()
+
+
+def test_a_static_learner_is_told_from_one_that_learns():
+    truth = {"depth": 1, "rationality": 4.0}
+    static = Family(depth=1, lapse=0.0, other="static")
+    choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=20, rng=3, family=static)
+    learns = people.fit(choices, PROBLEMS, Family(depth=1, lapse=0.0))
+    stays = people.fit(choices, PROBLEMS, static)
+    assert stays.log_likelihood > learns.log_likelihood + 10.0
+    assert stays.trials["belief"].to_numpy() == pytest.approx(1 / 3)
+
+
+def test_trials_hold_what_a_regression_needs(fit, choices):
+    trials = fit.trials
+    assert list(trials.columns[: len(choices.columns)]) == list(choices.columns)
+    first = trials[trials["round"] == 1]
+    assert first["belief"].to_numpy() == pytest.approx(1 / 3)
+    assert first["entropy"].to_numpy() == pytest.approx(np.log(3.0))
+    assert (trials["information_gain"] >= -1e-12).all()
+    later = trials[trials["round"] == 2]
+    before = trials[trials["round"] == 1]
+    assert later["belief"].to_numpy() == pytest.approx(before["belief_after"].to_numpy())
+    assert later["entropy"].to_numpy() == pytest.approx(before["entropy_after"].to_numpy())
+    assert trials["rank"].between(1, 8).all()
+
+
+def test_progress_is_told_from_0_to_1(choices):
+    told = []
+    people.fit(choices, PROBLEMS, Family(depth=1), progress=lambda text, share: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_nonsense_is_refused(choices):
+    with pytest.raises(cb.CobayesError, match="no column 'age' to fit by"):
+        people.fit(choices, PROBLEMS, by="age")
+    with pytest.raises(cb.CobayesError, match="intervals is 'wide'"):
+        people.fit(choices, PROBLEMS, intervals="wide")
+    with pytest.raises(cb.CobayesError, match="not a single number"):
+        people.score(choices, PROBLEMS, depth=(0, 1))

@@ -1,0 +1,215 @@
+"""Zeros: blocks and survivors against exact fractions, conditionals against sixty digits."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+from cobayes.scaling.block_flows import flow_blocks
+from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
+from cobayes.scaling.blocks import pattern_workspace
+from cobayes.scaling.reference import alternate
+from tests.scaling.exact_zeros import exact_limit, random_fractions, random_pattern
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def zero_problem(seed, kind):
+    """Return a matrix with zeros and exact sums that tie often ("uniform", "small") or never."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 8)), int(rng.integers(1, 7))
+    matrix = random_pattern(rng, n, m)
+    rows = [Fraction(1)] * n
+    if kind == "uniform":
+        columns = [Fraction(n, m)] * m
+    elif kind == "small":
+        columns = random_fractions(rng, m, n)
+    else:
+        parts = rng.dirichlet(np.ones(m))
+        columns = [Fraction(float(part)) for part in parts]
+        columns = [n * column / sum(columns) for column in columns]
+    return matrix, rows, columns
+
+
+@pytest.mark.parametrize("kind", ["uniform", "small", "random"])
+def test_conditionals_agree_with_the_slow_twin_on_100_patterns_each(kind):
+    seen = set()
+    for seed in range(100):
+        matrix, rows, columns = zero_problem(seed, kind)
+        sums = np.array([float(column) for column in columns])
+        found = cb.scale(matrix, column_sums=sums, on_failure="return")
+        exact, blocks = exact_limit(matrix, rows, columns, np.maximum(found.factors, 1e-300))
+        limit = np.array(exact, dtype=float)
+        assert found.is_converged
+        assert (found.status == "infeasible") == (len(blocks) > 1)
+        if len(blocks) == 1:
+            assert (found.status == "exact") == ((limit > 0.0) == (matrix > 0.0)).all()
+        np.testing.assert_array_equal(found.matrix > 0.0, limit > 0.0)
+        np.testing.assert_allclose(found.matrix, limit, rtol=1e-9)
+        rule = cb.SCBI(matrix)
+        np.testing.assert_allclose(rule.likelihood(sums / sums.sum()), limit / sums, rtol=1e-9)
+        posteriors = limit / limit.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(rule.posteriors(sums / sums.sum()), posteriors, rtol=1e-9)
+        seen.add(found.status)
+    # Random sums never tie, so that no entry vanishes without being in the way.
+    assert seen == (
+        {"exact", "infeasible"} if kind == "random" else {"exact", "limit", "infeasible"}
+    )
+
+
+@given(seeds, st.integers(1, 30), st.integers(1, 30), st.sampled_from(["uniform", "small", "any"]))
+@settings(max_examples=150, deadline=None)
+def test_blocks_carry_their_own_proof(seed, n, m, kind):
+    """The three facts below determine blocks and survivors; see docs/numerics.md."""
+    rng = np.random.default_rng(seed)
+    matrix = random_pattern(rng, n, m)
+    sums = {
+        "uniform": np.full(m, n / m),
+        "small": np.array([float(x) for x in random_fractions(rng, m, n)]),
+        "any": n * rng.dirichlet(np.ones(m)),
+    }[kind]
+    found = cb.scaling_blocks(matrix, column_sums=sums)
+    row_block = np.empty(n, dtype=int)
+    column_block = np.empty(m, dtype=int)
+    for k, (rows, columns, _) in enumerate(found.blocks):
+        row_block[rows], column_block[columns] = k, k
+    # Columns of a block have no entries in rows of a block with a lower ratio.
+    assert not (matrix > 0.0)[row_block[:, None] > column_block].any()
+    ratios = np.array([ratio for _, _, ratio in found.blocks])
+    assert (np.diff(ratios) < 0.0).all()
+    # The survivors carry a positive matrix with the block's sums.
+    scaled = cb.scale(matrix, column_sums=sums, on_failure="return")
+    np.testing.assert_array_equal(scaled.matrix > 0.0, found.support)
+    np.testing.assert_allclose(scaled.matrix.sum(axis=0), sums, rtol=1e-9)
+    np.testing.assert_allclose(scaled.matrix.sum(axis=1), ratios[row_block], rtol=1e-9)
+    # Entries inside a block that vanish lead from component to component without a cycle.
+    vanishing = (matrix > 0.0) & ~found.support & (row_block[:, None] == column_block)
+    arcs = {
+        (found.column_labels[j], found.row_labels[i]) for i, j in np.argwhere(vanishing).tolist()
+    }
+    left = set(found.column_labels.tolist())
+    while left:
+        sinks = {k for k in left if not any(a == k and b in left for a, b in arcs)}
+        assert sinks
+        left -= sinks
+
+
+@given(seeds)
+@settings(max_examples=100, deadline=None)
+def test_both_searches_find_the_same(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 12)), int(rng.integers(1, MAX_COLUMNS + 1))
+    matrix = random_pattern(rng, n, m)
+    rows = np.where(rng.random(n) < 0.8, rng.integers(1, 4, size=n), 0).astype(float)
+    rows[0] = 1.0
+    columns = np.where(rng.random(m) < 0.7, rng.integers(1, 4, size=m), 0).astype(float)
+    columns[0] = 1.0
+    columns *= rows.sum() / columns.sum()
+    found = []
+    for search in (subset_blocks, flow_blocks):
+        work = pattern_workspace(matrix > 0.0)
+        count = search(work, rows, columns)
+        labels = work.row_labels[:, None] == work.column_labels
+        placed = work.column_labels >= 0
+        found.append((count, labels & (matrix > 0.0), work.ratios[work.column_labels[placed]]))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-12)
+
+
+@given(seeds, st.sampled_from(["uniform", "small", "random"]))
+@settings(max_examples=25, deadline=None)
+def test_alternation_approaches_the_limit(seed, kind):
+    matrix, _, columns = zero_problem(seed, kind)
+    sums = np.array([float(column) for column in columns])
+    belief = sums / sums.sum()
+    rule = cb.SCBI(matrix)
+    likelihood, posteriors = rule.likelihood(belief), rule.posteriors(belief)
+    gaps = []
+    for sweeps in (100, 1600):
+        scaled, _ = alternate(matrix, np.ones(len(matrix)), sums, tolerance=0.0, max_sweeps=sweeps)
+        teacher = scaled / scaled.sum(axis=0)
+        learner = scaled / scaled.sum(axis=1, keepdims=True)
+        gaps.append(max(np.abs(teacher - likelihood).max(), np.abs(learner - posteriors).max()))
+    # Entries that vanish do so like one over the number of sweeps at worst.
+    assert gaps[1] <= max(gaps[0] / 4.0, 1e-9)
+
+
+def test_ties_of_rounded_sums_are_ties():
+    # Thirds and sevenths are rounded; their sums must still match the ones of the rows.
+    for m in (3, 5, 6, 7, 9, 11, 49):
+        matrix = np.tril(np.ones((m, m)))
+        belief = np.full(m, 1.0 / m)
+        belief /= belief.sum()
+        found = cb.scaling_blocks(matrix, column_sums=m * belief)
+        assert found.status == "limit"
+        np.testing.assert_array_equal(found.support, np.eye(m, dtype=bool))
+
+
+def test_tiny_entries_are_numbers_and_tiny_beliefs_stay_exact():
+    matrix = np.array([[1.0, 1e-300, 0.0], [1e-12, 1.0, 1.0], [0.0, 2.0, 1.0]])
+    found = cb.scale(matrix)
+    assert found.status == "exact"
+    assert found.is_converged
+    assert found.matrix[0, 1] > 0.0
+    rule = cb.SCBI(np.array([[1.0, 0.0, 2.0], [1.0, 1.0, 0.0], [2.0, 1.0, 1.0]]))
+    small = rule.likelihood([1.0 - 2e-20, 1e-20, 1e-20])
+    smaller = rule.likelihood([1.0, 1e-280, 1e-280])
+    np.testing.assert_allclose(small, smaller, rtol=1e-12)
+    np.testing.assert_allclose(small, rule.likelihood([1.0, 0.0, 0.0]), rtol=1e-12)
+
+
+def test_a_hypothesis_that_is_not_believed_gets_the_limit_of_small_beliefs():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        matrix = random_pattern(rng, 6, 4)
+        belief = rng.dirichlet(np.ones(4))
+        belief[2] = 0.0
+        belief /= belief.sum()
+        rule = cb.SCBI(matrix)
+        nearly = belief + np.array([0.0, 0.0, 1e-9, 0.0])
+        np.testing.assert_allclose(
+            rule.likelihood(belief), rule.likelihood(nearly / nearly.sum()), atol=1e-6
+        )
+
+
+def test_rows_with_sum_zero_are_not_available():
+    matrix = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    found = cb.scale(matrix, row_sums=[1.0, 0.0, 2.0], column_sums=[1.0, 2.0])
+    np.testing.assert_allclose(found.matrix, [[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+    assert found.status == "exact"
+    lost = cb.scaling_blocks(matrix, row_sums=[0.0, 0.0, 1.0])
+    assert lost.status == "infeasible"
+    assert lost.column_labels.tolist() == [-1, 0]
+
+
+def test_infeasible_sums_are_explained_in_words():
+    model = cb.Model(
+        [[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [1.0, 1.0]],
+        ["acorns", "lobed leaf", "bark", "a", "b", "c", "d"],
+        ["oak", "elm"],
+    )
+    with pytest.raises(cb.InfeasibleError) as caught:
+        cb.scale(model, column_sums=[0.7, 6.3])
+    assert (
+        "'acorns', 'lobed leaf' are possible under 'oak' only, which has a share of 0.1 of the "
+        "column sums, and would need 0.286" in caught.value.message
+    )
+    result = caught.value.result
+    assert result.status == "infeasible"
+    np.testing.assert_allclose(result.matrix.sum(axis=0), [0.7, 6.3])
+    np.testing.assert_allclose(result.matrix.sum(axis=1), result.row_sums)
+    np.testing.assert_allclose(result.row_sums[:2], 0.35)
+
+
+def test_an_impossible_datum_is_named_and_the_belief_kept():
+    rule = cb.SCBI(cb.Model([[1.0, 0.0], [1.0, 1.0]], ["left", "right"], ["A", "B"]))
+    learner = cb.Learner(rule, [0.0, 1.0])
+    for call in (lambda: rule.update([0.0, 1.0], "left"), lambda: learner.observe("left")):
+        with pytest.raises(cb.CobayesError, match="datum 'left' is impossible"):
+            call()
+    np.testing.assert_array_equal(learner.belief, [0.0, 1.0])
+    assert np.isnan(rule.posteriors([0.0, 1.0])[0]).all()
