@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -151,35 +151,34 @@ def success_enclosure(
 
 
 class _Leaves(NamedTuple):
-    """Leaves of the tree: log-weights (a,), and beliefs (a, m') with errors (a,) of each agent."""
+    """Leaves of the tree; those with the same index in every array belong together.
+
+    Attributes
+    ----------
+    log_weights, rounds : ndarray
+        The logarithm of a leaf's probability under the data prior, and its depth, (a,).
+    taught, believed : ndarray
+        The beliefs of teacher and learner, (a, m'); each over its own hypotheses.
+    taught_errors, believed_errors : ndarray
+        How far these may be from the exact ones, in Hilbert's metric, (a,).
+    """
 
     log_weights: Array
-    beliefs: tuple[Array, Array]
-    errors: tuple[Array, Array]
+    rounds: NDArray[np.int64]
+    taught: Array
+    believed: Array
+    taught_errors: Array
+    believed_errors: Array
 
     def chosen(self, which: NDArray) -> _Leaves:
         """Return some of them."""
-        one, other = self.beliefs
-        return _Leaves(
-            self.log_weights[which],
-            (one[which], other[which]),
-            (self.errors[0][which], self.errors[1][which]),
-        )
+        parts: list[Any] = [values[which] for values in self]
+        return _Leaves(*parts)
 
-    @staticmethod
-    def joined(parts: list[_Leaves]) -> _Leaves:
-        """Return the leaves of several parts."""
-        return _Leaves(
-            np.concatenate([part.log_weights for part in parts]),
-            (
-                np.concatenate([part.beliefs[0] for part in parts]),
-                np.concatenate([part.beliefs[1] for part in parts]),
-            ),
-            (
-                np.concatenate([part.errors[0] for part in parts]),
-                np.concatenate([part.errors[1] for part in parts]),
-            ),
-        )
+    def joined(self, other: _Leaves) -> _Leaves:
+        """Return both."""
+        parts: list[Any] = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
+        return _Leaves(*parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,122 +260,115 @@ class _Agent:
 
 
 class _Tree:
-    """A tree of data, expanded level by level at the leaves that matter.
+    """A tree of data, expanded at the leaves that matter.
 
     Parameters
     ----------
     agents
         Teacher and learner.
     depth, max_leaves
-        How deep and how large.
+        How deep and how large it may be.
     """
 
     def __init__(self, agents: tuple[_Agent, _Agent], depth: int, max_leaves: int) -> None:
         self.agents = agents
-        self.depth = 0
-        num_data = len(agents[0].data_prior)
-        start = (agents[0].prior[None], agents[1].prior[None])
-        open_leaves = _Leaves(np.zeros(1), start, (np.zeros(1), np.zeros(1)))
-        self._closed: list[_Leaves] = []
-        self.num_leaves = 1
-        for _ in range(depth if num_data > 1 else 0):
-            spare = (max_leaves - self.num_leaves) // (num_data - 1)
-            open_leaves = self._choose(open_leaves, spare)
-            if not len(open_leaves.log_weights):
+        self.data = np.flatnonzero(agents[0].data_prior > 0.0)
+        none = np.zeros(1)
+        first = np.zeros(1, dtype=np.int64)
+        leaves = _Leaves(none, first, agents[0].prior[None], agents[1].prior[None], none, none)
+        sides = self._sides(leaves)
+        while len(self.data) > 1:
+            room = (max_leaves - len(leaves.rounds)) // (len(self.data) - 1)
+            chosen = self._choose(leaves, sides, depth, room)
+            if not len(chosen):
                 break
-            before = len(open_leaves.log_weights)
-            open_leaves = self._expanded(open_leaves)
-            self.num_leaves += len(open_leaves.log_weights) - before
-            self.depth += 1
-        self._closed.append(open_leaves)
+            rest = np.ones(len(leaves.rounds), dtype=np.bool_)
+            rest[chosen] = False
+            grown = self._expanded(leaves.chosen(chosen), depth)
+            more = self._sides(grown)
+            leaves = leaves.chosen(rest).joined(grown)
+            sides = (
+                np.concatenate([sides[0][rest], more[0]]),
+                np.concatenate([sides[1][rest], more[1]]),
+            )
+        self._lower, self._upper = sides
+        self.num_leaves = len(leaves.rounds)
+        self.depth = int(np.minimum(leaves.rounds, depth).max())
 
     def interval(self) -> tuple[float, float]:
         """Return the enclosure of the success rate."""
-        sides: tuple[list[float], list[float]] = ([], [])
-        for leaves in self._closed:
-            for side, values in zip(sides, self._sides(leaves), strict=True):
-                side.extend(values.tolist())
-        prior = float(self.agents[0].prior[self.agents[0].position] / self.agents[0].prior.sum())
-        slack = (len(self.agents[0].prior) + len(self.agents[1].prior) + 16) * EPSILON
-        lower = math.fsum(sides[0]) / prior * (1.0 - slack)
-        upper = math.fsum(sides[1]) / prior * (1.0 + slack)
-        bounds = frechet(prior, float(self.agents[1].prior[self.agents[1].position]))
-        return max(lower, float(bounds[0]) * (1.0 - slack), 0.0), min(
-            upper, float(bounds[1]) * (1.0 + slack), 1.0
-        )
+        teacher, learner = self.agents
+        prior = float(teacher.prior[teacher.position] / teacher.prior.sum())
+        start = float(learner.prior[learner.position] / learner.prior.sum())
+        slack = (len(teacher.prior) + len(learner.prior) + 16) * EPSILON
+        least, most = (float(bound) for bound in frechet(prior, start))
+        lower = max(math.fsum(self._lower.tolist()) / prior, least) * (1.0 - slack) - slack
+        upper = min(math.fsum(self._upper.tolist()) / prior, most) * (1.0 + slack)
+        return max(lower, 0.0), min(upper, 1.0)
 
     def _sides(self, leaves: _Leaves) -> tuple[Array, Array]:
-        """Return every leaf's lower and upper share, rounded outwards."""
+        """Return every leaf's share of the lower and of the upper side, rounded outwards."""
         weights = np.exp(leaves.log_weights)
-        # Sums of up to `depth` logarithms, an exponential, and the products below.
-        slack = (self.depth + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
-        ends = []
-        for agent, beliefs, errors in zip(self.agents, leaves.beliefs, leaves.errors, strict=True):
-            # Their sum is one up to as many roundings as there are hypotheses.
-            value, wide = beliefs[:, agent.position], errors + (beliefs.shape[1] + 8) * EPSILON
-            # Two distributions at a Hilbert distance e have entries with a ratio up to e^e; the
-            # same holds of what is not h, which matters near one.
-            rest = beliefs.sum(axis=1) - value
-            low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
-            high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)
-            ends.append((np.maximum(low, 0.0), np.minimum(high, 1.0)))
-        (t_low, t_high), (l_low, l_high) = ends
+        # As many sums of logarithms as rounds, an exponential, and the products below.
+        slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
+        t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
+        l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])
         lower = np.maximum(t_low + l_low - 1.0 - 2.0 * EPSILON, 0.0) * weights * (1.0 - slack)
         return lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)
 
-    def _choose(self, leaves: _Leaves, count: int) -> _Leaves:
-        """Return the leaves to expand; the others are closed."""
-        lower, upper = self._sides(leaves)
-        gaps = upper - lower
-        can = (gaps > SETTLED * np.exp(leaves.log_weights)) & np.logical_and(
-            *(part.min(axis=1) > SMALLEST_BELIEF for part in leaves.beliefs)
-        )
-        chosen = np.flatnonzero(can)
+    def _choose(
+        self, leaves: _Leaves, sides: tuple[Array, Array], depth: int, room: int
+    ) -> NDArray[np.intp]:
+        """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
+        gaps = sides[1] - sides[0]
+        is_open = (gaps > SETTLED * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
+        for beliefs in (leaves.taught, leaves.believed):
+            is_open &= beliefs.min(axis=1) > SMALLEST_BELIEF
+        chosen = np.flatnonzero(is_open)
+        whole = depth * math.log(len(self.data)) <= math.log(room + len(gaps))
+        count = min(room, len(chosen) if whole else max(64, len(chosen) // 8))
         if len(chosen) > count:
             order = np.argsort(-gaps[chosen], kind="stable")
-            chosen = np.sort(chosen[order[: max(count, 0)]])
-        rest = np.ones(len(gaps), dtype=np.bool_)
-        rest[chosen] = False
-        if rest.any():
-            self._closed.append(leaves.chosen(rest))
-        return leaves.chosen(chosen)
+            chosen = chosen[order[: max(count, 0)]]
+        return chosen
 
-    def _expanded(self, leaves: _Leaves) -> _Leaves:
-        """Return the children of all leaves, and of those without a proof the leaves themselves."""
-        num_data = len(self.agents[0].data_prior)
+    def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
+        """Return the children of leaves; a leaf without proved children stays, and stays closed."""
         widest = max(len(agent.prior) for agent in self.agents)
-        size = max(1, BLOCK_NUMBERS // ((num_data + widest) * widest))
-        parts = []
-        with np.errstate(divide="ignore"):
-            log_share = np.log(self.agents[0].data_prior)
-        shown = np.flatnonzero(self.agents[0].data_prior > 0.0)
-        for start in range(0, len(leaves.log_weights), size):
-            block = leaves.chosen(np.arange(start, min(start + size, len(leaves.log_weights))))
-            grown = [
-                agent.expand(beliefs, errors)
-                for agent, beliefs, errors in zip(
-                    self.agents, block.beliefs, block.errors, strict=True
-                )
-            ]
-            is_proved = np.isfinite(grown[0][1]) & np.isfinite(grown[1][1])
-            if not is_proved.all():
-                self._closed.append(block.chosen(~is_proved))
-            weights = block.log_weights[is_proved, None] + log_share[shown]
-            beliefs = [rows[is_proved][:, shown] for rows, _ in grown]
-            parts.append(
-                _Leaves(
-                    weights.reshape(-1),
-                    (
-                        beliefs[0].reshape(-1, beliefs[0].shape[2]),
-                        beliefs[1].reshape(-1, beliefs[1].shape[2]),
-                    ),
-                    (
-                        np.repeat(grown[0][1][is_proved], len(shown)),
-                        np.repeat(grown[1][1][is_proved], len(shown)),
-                    ),
-                )
-            )
-        return _Leaves.joined(parts)
+        size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
+        log_share = np.log(self.agents[0].data_prior[self.data])
+        found: _Leaves | None = None
+        for start in range(0, len(leaves.rounds), size):
+            block = leaves.chosen(np.arange(start, min(start + size, len(leaves.rounds))))
+            taught, taught_errors = self.agents[0].expand(block.taught, block.taught_errors)
+            believed, believed_errors = self.agents[1].expand(block.believed, block.believed_errors)
+            is_proved = np.isfinite(taught_errors) & np.isfinite(believed_errors)
+            left = block.chosen(~is_proved)
+            left = left._replace(rounds=np.full_like(left.rounds, depth))
+            copies = len(self.data)
+            children = _Leaves(
+                (block.log_weights[is_proved, None] + log_share).reshape(-1),
+                np.repeat(block.rounds[is_proved] + 1, copies),
+                taught[is_proved][:, self.data].reshape(-1, taught.shape[2]),
+                believed[is_proved][:, self.data].reshape(-1, believed.shape[2]),
+                np.repeat(taught_errors[is_proved], copies),
+                np.repeat(believed_errors[is_proved], copies),
+            ).joined(left)
+            found = children if found is None else found.joined(children)
+        assert found is not None  # there is at least one leaf
+        return found
+
+
+def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, Array]:
+    """Return between which values the belief in the taught hypothesis lies, (a,) each."""
+    value = beliefs[:, agent.position]
+    rest = beliefs.sum(axis=1) - value
+    # Two distributions at a distance e have entries whose ratio is at most e^e. The same holds
+    # of all that is not h, which says more near certainty. Sums are one up to rounding.
+    wide = errors + (beliefs.shape[1] + 8) * EPSILON
+    low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
+    high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def _enclose_with_zeros(*_):
