@@ -47,7 +47,7 @@ def test_the_matrix_is_a_copy_that_cannot_be_changed():
 
 
 def test_whole_number_labels_are_text_and_a_warning_says_so():
-    with pytest.warns(cb.CobayesWarning, match="a number means a position"):
+    with pytest.warns(cb.CobayesWarning, match="an integer means a position"):
         model = cb.Model(SMALL, data=[10, 20, 30])
     assert model.datum_index("20") == 1
     assert model.datum_index(2) == 2
@@ -165,3 +165,35 @@ def test_text_and_html_show_the_labels():
     assert "3 data x 2 hypotheses" in repr(model)
     assert "&lt;a&gt;" in model._repr_html_()
     assert "<table>" in model.check()._repr_html_()
+
+
+def test_a_large_matrix_shows_its_corners_in_a_notebook():
+    model = cb.Model(np.arange(1.0, 30_001.0).reshape(300, 100))
+    html = model._repr_html_()
+    assert len(html) < 30_000
+    assert "300 data × 100 hypotheses" in html
+    assert "<td>1</td>" in html
+    assert "<td>3e+04</td>" in html
+    assert "…" not in cb.Model(SMALL)._repr_html_()
+
+
+def test_a_sparse_matrix_is_taken_as_a_full_one():
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    np.testing.assert_array_equal(cb.Model(scipy_sparse.csr_matrix(SMALL)).matrix, SMALL)
+    with pytest.raises(cb.CobayesError, match="would need about"):
+        cb.Model(scipy_sparse.coo_matrix((10**8, 10**8)))
+
+
+def test_a_column_of_labels_in_a_dataframe_gets_a_hint_about_the_index():
+    frame = pd.DataFrame({"datum": ["a", "b"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
+    with pytest.raises(cb.CobayesError, match=r"frame\.set_index\('datum'\)"):
+        cb.Model(frame)
+    assert cb.Model(frame.set_index("datum")).data == ("a", "b")
+
+
+def test_polars_keeps_its_column_names_and_a_first_column_of_labels():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"datum": ["a", "b"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
+    model = cb.Model(frame)
+    assert (model.data, model.hypotheses) == (("a", "b"), ("x", "y"))
+    assert cb.Model(frame.drop("datum")).hypotheses == ("x", "y")

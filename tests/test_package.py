@@ -45,25 +45,6 @@ def test_importing_loads_nothing_heavy():
     assert found.stdout.strip() == "[]", found.stderr
 
 
-def test_compilation_that_takes_long_is_announced(tmp_path):
-    # An empty cache, so that everything is compiled again; patience of no time at all.
-    found = run(
-        """
-        import cobayes as cb
-        from cobayes._runtime import compiled
-        compiled._notice.patience = 0.0
-        cb.scale([[1.0, 2.0], [3.0, 1.0]])
-        """,
-        NUMBA_CACHE_DIR=str(tmp_path),
-    )
-    assert found.returncode == 0, found.stderr
-    assert "compiling cobayes's numerical code (once" in found.stderr
-    again = run(
-        "import cobayes as cb; cb.scale([[1.0, 2.0], [3.0, 1.0]])", NUMBA_CACHE_DIR=str(tmp_path)
-    )
-    assert again.stderr == ""
-
-
 def test_kernels_are_cached_on_disk_and_used_by_the_next_process(tmp_path):
     code = """
         import cobayes as cb

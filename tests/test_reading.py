@@ -305,7 +305,9 @@ def test_a_bad_cell_of_json_is_named(tmp_path, cell, found):
         ("m.csv", "d,A,A\nx,1,2\n", "m.csv: the hypothesis label 'A' occurs twice"),
         ("m.csv", 'd,A,B\nx,"1,2\n', "m.csv, line"),
         ("m.csv", "datum\nleft\n", "holds no numbers"),
-        ("m.xls", LABELLED, "suffix '.xls'"),
+        ("m.xls", LABELLED, "is a spreadsheet"),
+        ("m.xlsx", LABELLED, "is a spreadsheet"),
+        ("m.dat", LABELLED, "unknown file type '.dat'"),
         ("m", LABELLED, "no suffix"),
     ],
 )
@@ -352,3 +354,128 @@ def test_what_pandas_writes_is_read_back_bit_for_bit(tmp_path_factory, matrix, d
     (folder / "m.json").write_text(json.dumps(model.to_dict()), encoding="utf-8")
     for name in ("m.csv", "m.parquet", "m.json"):
         assert cb.read_model(folder / name) == model
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("m.csv", "datum;A;B\nleft;0,3;0,3\nup;0,1;0,3\n"),
+        ("m.csv", "sep=;\ndatum;A;B\nleft;0,3;0,3\nup;0,1;0,3\n"),
+        ("m.csv", 'datum,A,B\nleft,"0,3","0,3"\nup,"0,1","0,3"\n'),
+        ("m.tsv", "datum\tA\tB\nleft\t0,3\t0,3\nup\t0,1\t3,0e-1\n"),
+    ],
+)
+def test_decimal_commas_are_read_with_a_note(tmp_path, name, content):
+    with pytest.warns(cb.CobayesWarning, match="decimal commas"):
+        assert_is_labelled(cb.read_model(write(tmp_path, name, content)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("m.csv", "sep=;\ndatum;A;B\nleft;0.3;0.3\nup;0.1;0.3\n"),
+        ("m.csv", '"sep=,"\n' + LABELLED),
+        ("m.csv", "sep=\t\ndatum\tA\tB\nleft\t0.3\t0.3\nup\t0.1\t0.3\n"),
+        ("m.txt", "datum\tA\tB\nleft\t0.3\t0.3\nup\t0.1\t0.3\n"),
+    ],
+)
+def test_a_line_that_names_the_separator_is_obeyed(tmp_path, name, content):
+    assert_is_labelled(cb.read_model(write(tmp_path, name, content)))
+
+
+def test_lines_are_counted_from_the_line_that_names_the_separator(tmp_path):
+    path = write(tmp_path, "m.csv", "sep=;\ndatum;A;B\nleft;0.3;x\n")
+    with pytest.raises(cb.CobayesError, match="line 3, column 3"):
+        cb.read_model(path)
+
+
+def test_numbers_with_decimal_commas_and_no_labels_are_a_matrix(tmp_path):
+    path = write(tmp_path, "m.csv", "0,3;0,3\n0,1;0,3\n")
+    with pytest.warns(cb.CobayesWarning, match="decimal commas"):
+        np.testing.assert_array_equal(cb.read_model(path).matrix, MATRIX)
+
+
+def test_semicolons_inside_labels_do_not_become_separators(tmp_path):
+    path = write(tmp_path, "m.csv", "datum,A;a,B\nleft,0.3,0.3\nup,0.1,0.3\n")
+    assert cb.read_model(path).hypotheses == ("A;a", "B")
+
+
+@pytest.mark.parametrize(
+    ("cell", "hint"),
+    [
+        ("1,200", "write 1200 if the comma separates thousands, else 1.200"),
+        ("1,200,000", "separators of thousands"),
+        ("1,200.5", "separators of thousands"),
+        ("1.200,5", "separators of thousands"),
+        ("1 200", "separators of thousands"),
+        ("1'200", "separators of thousands"),
+        ("1\u202f200,5", "separators of thousands"),
+        ("25%", "as 0.25"),
+    ],
+)
+def test_thousands_are_never_read_or_advised_as_decimals(tmp_path, cell, hint):
+    path = write(tmp_path, "m.csv", f"datum;A;B\nleft;{cell};3\n")
+    with pytest.raises(cb.CobayesError) as caught:
+        cb.read_model(path)
+    assert hint in caught.value.hint
+    assert "1.2." not in caught.value.hint
+
+
+def test_text_of_spreadsheets_in_utf16_is_read(tmp_path):
+    assert_is_labelled(cb.read_model(write(tmp_path, "m.csv", LABELLED, encoding="utf-16")))
+
+
+def test_examples_and_paths_are_taken_wherever_a_matrix_is(tmp_path):
+    path = write(tmp_path, "m.csv", LABELLED)
+    assert cb.read_model("example:gestures") == cb.examples["gestures"].model
+    assert_is_labelled(cb.Model(path))
+    assert_is_labelled(cb.SCBI(str(path)).model)
+    assert cb.BI("example:M1").model == cb.examples["M_1"].model
+    assert cb.rate_of_convergence(path, "A") == cb.rate_of_convergence(cb.Model(path), "A")
+    with pytest.raises(cb.CobayesError, match="did you mean 'gestures'"):
+        cb.SCBI("example:gesture")
+
+
+def test_a_label_guarded_against_formulas_is_read_without_its_guard(tmp_path):
+    path = write(tmp_path, "m.csv", "datum,'=A,B'\n'-up,0.3,0.3\n'quoted',0.1,0.3\n")
+    model = cb.read_model(path)
+    assert model.hypotheses == ("=A", "B'")
+    assert model.data == ("-up", "'quoted'")
+
+
+def test_a_warning_points_at_the_line_that_called(tmp_path):
+    path = write(tmp_path, "m.csv", "year,A\n2001,0.5\n2002,0.25\n")
+    with pytest.warns(cb.CobayesWarning) as caught:
+        cb.read_model(path)
+    with pytest.warns(cb.CobayesWarning) as deeper:
+        cb.SCBI(path)
+    assert caught[0].filename == deeper[0].filename == __file__
+
+
+def test_a_parquet_file_that_unfolds_to_too_many_cells_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr("cobayes.reading._MOST_CELLS", 5)
+    path = tmp_path / "m.parquet"
+    pd.DataFrame(np.ones((3, 2)), columns=["A", "B"]).to_parquet(path)
+    with pytest.raises(cb.CobayesError, match=r"3 rows of 2 columns, more than the 5 cells"):
+        cb.read_model(path)
+
+
+def test_parquet_labels_that_unfold_are_refused_unread_and_repeated_ones_are_held_once(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "m.parquet"
+    label = "x" * 1_000_000
+    pd.DataFrame({"label": [label] * 300, "A": 1.0}).to_parquet(path)
+    assert path.stat().st_size < 300_000
+    with pytest.raises(cb.CobayesError, match="occurs twice"):
+        cb.read_model(path)
+    monkeypatch.setattr("cobayes.reading._MOST_BYTES_OF_TEXT", 500_000)
+    with pytest.raises(cb.CobayesError, match="bytes of text"):
+        cb.read_model(path)
+
+
+def test_parquet_with_lists_is_refused(tmp_path):
+    path = tmp_path / "m.parquet"
+    pd.DataFrame({"A": [[1.0, 2.0]]}).to_parquet(path)
+    with pytest.raises(cb.CobayesError, match="the column 'A' holds list"):
+        cb.read_model(path)

@@ -21,6 +21,8 @@ from .lessons import Learner as Learner
 from .lessons import Lesson as Lesson
 from .lessons import RoundsNeeded as RoundsNeeded
 from .lessons import Teacher as Teacher
+from .lessons import TeacherComparison as TeacherComparison
+from .lessons import compare_teachers as compare_teachers
 from .lessons import plan_lesson as plan_lesson
 from .lessons import run_lesson as run_lesson
 from .lessons import simulate as simulate

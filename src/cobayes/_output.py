@@ -81,6 +81,25 @@ def rounds_dataset(
     )
 
 
+# A spreadsheet takes a cell that begins like this for a formula, and may run it.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def not_a_formula(cell: object) -> object:
+    """Return a cell of CSV that no spreadsheet runs: such a text gets an apostrophe in front.
+
+    Numbers stay as they are, also where they are text; `cobayes.read_model` removes the
+    apostrophe.
+    """
+    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
     """Write a file so that an interruption leaves the old file or the new one, never a part.
@@ -113,5 +132,6 @@ def write_text(path: str | Path, text: str) -> None:
     text
         Its content, written as UTF-8.
     """
-    with replaced(path) as unfinished, unfinished.open("x", encoding="utf-8") as file:
+    # Line breaks are written as they are: those of CSV are set by its writer.
+    with replaced(path) as unfinished, unfinished.open("x", encoding="utf-8", newline="") as file:
         file.write(text)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +67,23 @@ class MissingDependencyError(CobayesError, ImportError):
 
 class CobayesWarning(UserWarning):
     """Something legal that a user probably did not mean."""
+
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def warn_user(message: str) -> None:
+    """Issue a `CobayesWarning` that points at the user's line, not at one inside the package.
+
+    Parameters
+    ----------
+    message
+        What was found, how it is taken, and what to do if that is wrong.
+    """
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, CobayesWarning, stacklevel=level)
 
 
 def import_optional(module: str, extra: str, purpose: str):

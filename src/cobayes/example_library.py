@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.labels import shorten
+from cobayes._input.labels import suggest
 from cobayes.errors import CobayesError
 from cobayes.model import Model, smooth
 from cobayes.reading import read_model
@@ -84,7 +84,7 @@ class ExampleLibrary(Mapping[str, Example]):
         if builder is None:
             raise UnknownExampleError(
                 f"there is no example called {name!r}.",
-                f"choose one of: {shorten(tuple(self), limit=len(self))}.",
+                suggest(name, tuple(self), limit=len(self)),
             )
         return builder()
 

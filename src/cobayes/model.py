@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 LARGE = 1e290
 
 MatrixLike = Any
-"""An array, a DataFrame, a DataArray, a `Model`, or an example that holds one."""
+"""An array, a DataFrame, a DataArray, a sparse matrix, a `Model` or an example, or the path of a
+file that `read_model` reads."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,14 +229,36 @@ class Model(Task):
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.hypotheses)
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th>"
-            + "".join(f"<td>{value:.4g}</td>" for value in row)
+        n, m = self.shape
+        rows, columns = _corner(n, _MOST_ROWS), _corner(m, _MOST_COLUMNS)
+        head = "".join(f"<th>{_html_label(self.hypotheses, j)}</th>" for j in columns)
+        body = "".join(
+            f"<tr><th>{_html_label(self.data, i)}</th>"
+            + "".join(
+                f"<td>{'…' if i is None or j is None else format(self.matrix[i, j], '.4g')}</td>"
+                for j in columns
+            )
             + "</tr>"
-            for name, row in zip(self.data, self.matrix, strict=True)
+            for i in rows
         )
-        return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        is_cut = len(rows) < n or len(columns) < m
+        return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
+
+
+# A notebook shows so many rows and columns of a matrix, half of them from its end.
+_MOST_ROWS, _MOST_COLUMNS = 20, 20
+
+
+def _corner(count: int, most: int) -> list[int | None]:
+    """Return the positions to show; None stands for those that are left out."""
+    if count <= most:
+        return list(range(count))
+    return [*range(most // 2), None, *range(count - most // 2, count)]
+
+
+def _html_label(labels: tuple[str, ...], position: int | None) -> str:
+    return "…" if position is None else escape(labels[position])
 
 
 def _restore(matrix: NDArray, data: tuple[str, ...], hypotheses: tuple[str, ...]) -> Model:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
-import re
-import reprlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cobayes._input.cells import not_negative, shown_quoted
 from cobayes._input.delimited import Table, count_cells, parse_delimited
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import Model
 
-# What spreadsheets and statistics programs write where a value is missing.
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
-
-
-# Shows what is in a cell, however long or deep it is.
-_CELL = reprlib.Repr()
-_CELL.maxstring = _CELL.maxother = 60
+EXAMPLE_PREFIX = "example:"
 
 _LONGEST_NAME = 120
+
+# A small Parquet file can unfold to gigabytes; no matrix of a teaching problem is this large.
+_MOST_CELLS = 10**8
+_MOST_BYTES_OF_TEXT = 2**28
+
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; its suffix says the format.
 
     In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
-    data; a table of numbers alone is a matrix without labels. Where a first column of numbers has
-    a heading that does not say what it is (not empty, not "datum"), a warning tells how it is
-    read. JSON (``.json``) holds
+    data; a table of numbers alone is a matrix without labels. Semicolons, a first line ``sep=;``
+    and decimal commas are recognised. Where a first column of numbers has a heading that does not
+    say what it is (not empty, not "datum"), a warning tells how it is read. JSON (``.json``) holds
     ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a
     bare list of rows, or what pandas writes with ``orient="split"``. In Parquet (``.parquet``)
     the index holds the data.
@@ -40,30 +40,53 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Parameters
     ----------
     path
-        The file.
+        The file, or ``"example:NAME"`` for a built-in example.
+
+    Returns
+    -------
+    Model
+        The validated matrix with its labels.
 
     Raises
     ------
     CobayesError
         The file is missing, empty, ragged, or a cell is not a finite number >= 0; the
         message names the file and the cell.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.read_model("example:gestures").hypotheses
+    ('cup', 'bowl', 'book', 'lamp')
     """
+    if isinstance(path, str) and path.startswith(EXAMPLE_PREFIX):
+        from cobayes.example_library import examples  # its matrices are read by this module
+
+        return examples[path.removeprefix(EXAMPLE_PREFIX)].model
     file = _existing_file(path)
     readers = {
         ".csv": lambda: parse_delimited(file, _read_text(file), ","),
         ".tsv": lambda: parse_delimited(file, _read_text(file), "\t"),
         ".tab": lambda: parse_delimited(file, _read_text(file), "\t"),
+        ".txt": lambda: parse_delimited(file, _read_text(file), "\t"),
         ".json": lambda: _read_json(file),
         ".parquet": lambda: _read_parquet(file),
         ".pq": lambda: _read_parquet(file),
     }
-    reader = readers.get(file.suffix.lower())
+    suffix = file.suffix.lower()
+    if suffix in _SPREADSHEETS:
+        raise CobayesError(
+            f"{file} is a spreadsheet, which is not read.",
+            "save it as 'CSV UTF-8', or read it with pandas.read_excel(file, index_col=0) and give "
+            "the DataFrame.",
+        )
+    reader = readers.get(suffix)
     if reader is None:
         raise CobayesError(
-            f"{file} has the suffix {file.suffix!r}, which says no known format."
+            f"{file}: unknown file type {file.suffix!r}."
             if file.suffix
-            else f"{file} has no suffix, so its format is unknown.",
-            "rename it: .csv, .tsv, .json and .parquet are read.",
+            else f"{file} has no suffix, so its file type is unknown.",
+            "use .csv, .tsv, .json or .parquet.",
         )
     return _to_model(file, reader())
 
@@ -71,7 +94,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 def _existing_file(path: object) -> Path:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise CobayesError(
-            f"the file to read is {_CELL.repr(path)}; expected a path.",
+            f"the file to read is {shown_quoted(path)}; expected a path.",
             "give text or a pathlib.Path; for a matrix in memory use cobayes.Model.",
         )
     if not os.fspath(path):
@@ -129,7 +152,7 @@ def _to_model(file: Path, table: Table) -> Model:
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
             try:
-                matrix[i, j] = _entry(cell)
+                matrix[i, j] = not_negative(cell)
             except CobayesError as problem:
                 named = [
                     f"{kind} {labels[position]!r}"
@@ -147,61 +170,12 @@ def _to_model(file: Path, table: Table) -> Model:
         raise CobayesError(f"{file}: {error.message}", error.hint) from None
 
 
-def _entry(cell: Any) -> float:
-    """Return the number in a cell or raise an error that says what it holds instead."""
-    if cell is None or (isinstance(cell, str) and cell.strip().lower() in _MISSING):
-        found = (
-            "the cell is empty" if cell in (None, "") else f"{_CELL.repr(cell)} is a missing value"
-        )
-        raise CobayesError(
-            f"{found}; a number that is not negative was expected.",
-            "fill it in, or drop its row or column.",
-        )
-    # Python itself would read '1_0' as ten and True as one.
-    text = cell if isinstance(cell, str) else None
-    try:
-        if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
-            raise ValueError
-        value = float(cell)
-    except OverflowError:  # a whole number of JSON has no limit
-        value = np.inf
-    except (TypeError, ValueError):
-        hint = "write numbers such as 0.25 or 1e-6."
-        if text is not None and "," in text:
-            hint = "write the decimal point as '.', not as a comma."
-        elif text is not None and text.strip().endswith("%"):
-            hint = "write 25% as 0.25 (or as 25 everywhere: columns need not sum to one)."
-        raise CobayesError(f"{_CELL.repr(cell)} is not a number.", hint) from None
-    if np.isnan(value):
-        raise CobayesError(
-            "NaN is a missing value; a number that is not negative was expected.",
-            "fill it in, or drop its row or column.",
-        )
-    if np.isinf(value):
-        raise CobayesError(
-            f"{_shown(cell)} is infinite in floating point; entries must be finite.",
-            "rescale the matrix.",
-        )
-    if value < 0.0:
-        raise CobayesError(
-            f"{_shown(cell)} is negative; entries must not be negative.",
-            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
-        )
-    if value == 0.0 and text is not None and re.match(r"\s*[+-]?[0.]*[1-9]", text):
-        raise CobayesError(
-            f"{_shown(cell)} is too small for floating point.",
-            "rescale the matrix, or write 0 for what is impossible.",
-        )
-    return value
-
-
-def _shown(cell: object) -> str:
-    return _CELL.repr(cell).strip("'")
-
-
 def _read_text(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        content = file.read_bytes()
+        # Spreadsheets write "Unicode text" as UTF-16, with a mark in front.
+        is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = content.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise CobayesError(
             f"{file} is not UTF-8 text (byte {error.start} cannot be read).",
@@ -230,7 +204,7 @@ def _read_json(file: Path) -> Table:
     except ValueError:
         # Python refuses to turn thousands of digits into an integer.
         raise CobayesError(
-            f"{file} holds a whole number of thousands of digits.", "write it as, say, 1e6."
+            f"{file} holds an integer of thousands of digits.", "write it as, say, 1e6."
         ) from None
     data = hypotheses = None
     rows: Any = content
@@ -270,10 +244,19 @@ def _read_json(file: Path) -> Table:
 
 
 def _read_parquet(file: Path) -> Table:
-    pandas = import_optional("pandas", "labels", "reading Parquet")
+    import_optional("pandas", "labels", "reading Parquet")
     import_optional("pyarrow", "labels", "reading Parquet")
+    import pandas
+    from pyarrow import parquet
+
     try:
-        frame = pandas.read_parquet(file, engine="pyarrow")
+        with parquet.ParquetFile(file) as opened:
+            text_columns = _require_small(file, opened)
+        # As dictionaries, repeated labels are held once.
+        table = parquet.read_table(file, read_dictionary=text_columns)
+        frame = table.to_pandas()
+    except CobayesError:
+        raise
     except Exception as error:  # pyarrow has many kinds, none of them public
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "unknown format"
         raise CobayesError(
@@ -288,7 +271,7 @@ def _read_parquet(file: Path) -> Table:
     first = frame.columns[0] if len(frame.columns) else None
     if first is not None and isinstance(frame.index, pandas.RangeIndex):
         # Written without the index: a first column of text holds the data's labels.
-        if frame[first].map(lambda value: isinstance(value, str)).all():
+        if all(isinstance(value, str) for value in frame[first].array):
             frame = frame.set_index(first)
         else:
             frame = frame.set_axis([str(i) for i in range(len(frame))], axis=0)
@@ -303,3 +286,41 @@ def _read_parquet(file: Path) -> Table:
         list(frame.columns),
         lambda i, j: f"row {i + 1}, column {j + 1}",
     )
+
+
+def _require_small(file: Path, opened: Any) -> list[str]:
+    """Return the columns of text, or raise an error where the file would unfold too far.
+
+    The sizes are those of the file's own index; reading fails where they are wrong.
+    """
+    metadata = opened.metadata
+    num_cells = metadata.num_rows * metadata.num_columns
+    if num_cells > _MOST_CELLS:
+        raise CobayesError(
+            f"{file} holds {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, more "
+            f"than the {_MOST_CELLS:,} cells that are read.",
+            "take a part of its rows or columns.",
+        )
+    text_columns = []
+    for field in opened.schema_arrow:
+        kind = str(field.type)
+        if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
+            raise CobayesError(
+                f"{file}: the column {field.name!r} holds {kind}, not numbers.",
+                "write one number per cell.",
+            )
+        if kind in ("string", "large_string", "binary", "large_binary"):
+            text_columns.append(field.name)
+    num_bytes = sum(
+        metadata.row_group(group).column(column).total_uncompressed_size
+        for group in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+        if metadata.row_group(group).column(column).path_in_schema in text_columns
+    )
+    if num_bytes > _MOST_BYTES_OF_TEXT:
+        raise CobayesError(
+            f"{file} holds {num_bytes:,} bytes of text, more than the {_MOST_BYTES_OF_TEXT:,} "
+            "that are read.",
+            "shorten its labels.",
+        )
+    return text_columns

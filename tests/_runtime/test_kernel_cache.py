@@ -106,6 +106,30 @@ def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):
     assert workshop.run() == (7.0, 1, 0)
 
 
+@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
+def test_damaged_caches_of_real_kernels_are_rebuilt(tmp_path, suffix):
+    code = "import cobayes as cb; print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).matrix.tobytes().hex())"
+
+    def run():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+        )
+        assert found.returncode == 0, found.stderr
+        return found.stdout
+
+    first = run()
+    files = sorted(tmp_path.rglob(f"*{suffix}"))
+    assert len(files) > 1
+    for number, path in enumerate(files):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        cuts = (0, len(content) // 2, len(content))
+        path.write_bytes(content[: cuts[number % 3]])
+    assert run() == first
+    assert run() == first
+
+
 def test_the_stamp_covers_kernels_that_are_called():
     from cobayes.scaling.lanes import solve_by_newton
     from cobayes.scaling.sweeps import sweeps_until_converged

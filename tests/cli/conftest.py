@@ -11,6 +11,12 @@ mpl.use("Agg")
 WORLD = "move,A,B\nleft,1.0,0.25\nup,1.0,1.0\nright,0.25,1.0\n"
 
 
+@pytest.fixture(autouse=True)
+def no_notice_of_slowness(monkeypatch):
+    """Keep the notice after two seconds out of stderr, however busy the machine is."""
+    monkeypatch.setattr("cobayes.cli.progress.PATIENCE", 600.0)
+
+
 @pytest.fixture
 def run():
     """Run a command line in this process; the result has stdout, stderr and exit_code."""

@@ -103,7 +103,7 @@ def test_a_name_that_is_no_files_is_exit_code_2(run, name, error):
 
 
 def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monkeypatch):
-    def fail(_text):
+    def fail(*_):
         raise RuntimeError("the disk is on fire")
 
     monkeypatch.setattr("cobayes.cli.inputs.load_matrix", fail)
@@ -119,7 +119,7 @@ def test_anything_else_is_exit_code_1_and_a_traceback_only_on_request(run, monke
 
 
 def test_interruption_in_a_command_is_exit_code_130(run, monkeypatch):
-    def interrupt(_text):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cobayes.cli.inputs.load_matrix", interrupt)

@@ -77,7 +77,7 @@ def test_the_table_names_the_winner_and_repeats_with_the_seed(run, world):
 def test_too_few_rounds_are_said_so(run):
     result = run("compare", "example:M_5", "--rounds", 1, "--lessons", 50, "--seed", 1)
     assert "by neither rule were half of the learners sure" in result.stdout
-    assert "never" in result.stdout
+    assert "more than 1" in result.stdout
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
@@ -94,7 +94,7 @@ def test_the_picture_is_written(run, tmp_path, suffix):
     [
         (["example:nothing"], "nothing"),
         (["example:M_1", "--hypothesis", "h_9"], "h_9"),
-        (["example:M_1", "--level", "1.5"], "level is 1.5"),
+        (["example:M_1", "--level", "1.5"], "found 1.5"),
         (["example:M_1", "--lessons", "1"], "lessons"),
         (["example:M_1", "--plot", "compare.xyz"], "picture format"),
         (["example:M_1", "--prior", "0.5,0.6"], "prior"),

@@ -174,3 +174,19 @@ def test_units_of_the_entries_do_not_matter_however_extreme(kind):
         np.testing.assert_allclose(
             kind(matrix * unit).likelihood([0.2, 0.3, 0.5]), expected, rtol=1e-10
         )
+
+
+def test_loose_tolerances_mean_the_same_stepwise_and_compiled():
+    matrix = np.random.default_rng(0).exponential(size=(6, 6))
+    loose, strict = cb.SCBI(matrix, tolerance=1e-3), cb.SCBI(matrix, tolerance=1e-9)
+    belief = np.random.default_rng(1).dirichlet(np.ones(6))
+    assert np.array_equal(loose.likelihood(belief), strict.likelihood(belief))
+    exact = cb.SCBI(matrix).likelihood(belief)
+    np.testing.assert_allclose(loose.likelihood(belief), exact, rtol=1e-8)
+
+
+def test_bayes_formula_holds_for_likelihoods_beyond_float64():
+    # P(d_0 | h_0) is 1e-400; with h_0 alone believed the posterior is certain all the same.
+    rule = cb.BI([[1e-200, 1.0], [1e200, 1.0]])
+    np.testing.assert_array_equal(rule.update([1.0, 0.0], 0), [1.0, 0.0])
+    np.testing.assert_allclose(rule.posteriors([0.5, 0.5]), [[0.0, 1.0], [2 / 3, 1 / 3]])

@@ -10,6 +10,8 @@ import cobayes as cb
 from cobayes._runtime.threads import map_chunks, set_num_threads
 from cobayes.scaling import solver
 from cobayes.scaling.reference import alternate
+from tests.scaling.cases import blocks
+from tests.scaling.high_precision import largest_relative_error, scaled_exactly
 
 
 def random_problem(seed, n=None, m=None):
@@ -288,5 +290,101 @@ def test_rounded_totals_are_mended():
     ],
 )
 def test_bad_input_gets_one_clear_error(arguments, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.scale(**arguments)
+
+
+@pytest.mark.parametrize("half", [130, 350])
+def test_no_size_is_exempt_from_verification(half):
+    # Two blocks coupled at 1e-13, all sums one: what flows one way flows back. The larger one is
+    # swept on several threads.
+    matrix = blocks(np.random.default_rng(0), (half, half), 1e-13)
+    assert (matrix.size >= solver.PARALLEL_SIZE) == (half == 350)
+    s = cb.scale(matrix)
+    assert s.is_converged
+    assert s.matrix[:half, half:].sum() == pytest.approx(s.matrix[half:, :half].sum(), rel=1e-10)
+
+
+def test_blocks_coupled_below_double_double_precision_are_balanced():
+    matrix = np.array(
+        [
+            [1.0, 2.0, 1e-35, 1e-35],
+            [3.0, 1.0, 1e-35, 1e-35],
+            [1e-40, 1e-40, 1.0, 1.5],
+            [1e-40, 1e-40, 2.0, 1.0],
+        ]
+    )
+    s = cb.scale(matrix)
+    assert s.matrix[:2, 2:].sum() == pytest.approx(s.matrix[2:, :2].sum(), rel=1e-12)
+    exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+    assert largest_relative_error(s.matrix, exact) < 1e-10
+
+
+def test_nearly_block_matrices_are_right_or_not_converged():
+    rng = np.random.default_rng(0)
+    num_converged = 0
+    for _ in range(60):
+        sizes = rng.integers(1, 4, size=rng.integers(2, 4))
+        matrix = blocks(rng, sizes, 1.0)
+        coupling = 10.0 ** rng.uniform(-60, -25, size=matrix.shape)
+        is_inside = np.repeat(np.arange(len(sizes)), sizes)
+        matrix = np.where(is_inside[:, None] == is_inside, matrix, coupling)
+        s = cb.scale(matrix, on_failure="return")
+        if s.is_converged:
+            num_converged += 1
+            exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+            assert largest_relative_error(s.matrix, exact) < 1e-9
+    assert num_converged > 50
+
+
+def test_two_row_matrices_are_right_however_far_apart_their_entries_are():
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        matrix = 10.0 ** rng.uniform(-60, 60, size=(2, rng.integers(2, 5)))
+        s = cb.scale(matrix, column_sums=2 * rng.dirichlet(np.ones(matrix.shape[1])))
+        exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+        assert largest_relative_error(s.matrix, exact) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[1e195, 1e-57], [1e-186, 1e173], [1e115, 1e-152]],
+        [[1e-310, 1e-310]],
+        [[5e-324, 1.0], [1.0, 5e-324]],
+        [[1e308, 1e-308], [1e-308, 1e308]],
+        [[1e308, 0.0], [5e-324, 1e308]],
+    ],
+)
+def test_extreme_entries_give_numbers_or_a_clear_error(matrix):
+    belief = np.full(2, 0.5)
+    for call in (
+        lambda: cb.scale(matrix).matrix,
+        lambda: cb.SCBI(matrix).posteriors(belief),
+        lambda: cb.SCBI(matrix).likelihood(belief),
+        lambda: cb.BI(matrix).posteriors(belief),
+        lambda: cb.cooperative_inference(matrix).teacher,
+        lambda: cb.cooperative_inference(matrix).learner,
+    ):
+        try:
+            found = call()
+        except cb.CobayesError as error:
+            assert error.hint  # noqa: PT017
+        else:
+            assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("name", ["matrix", "row_sums", "column_sums"])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda a: a + 1j, "complex"),
+        (lambda a: np.ma.masked_equal(a, 1.0), "masked"),
+        (lambda a: [10**400 for _ in a] if a.ndim == 1 else [[10**400] * 2] * 2, "beyond"),
+    ],
+)
+def test_input_that_is_not_made_of_real_numbers_is_refused(name, damage, message):
+    arguments = {"matrix": np.ones((2, 2)), "row_sums": np.ones(2), "column_sums": np.ones(2)}
+    arguments[name] = damage(arguments[name])
     with pytest.raises(cb.CobayesError, match=message):
         cb.scale(**arguments)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobayes.errors import CobayesError, CobayesWarning
+from cobayes._input import cells as cell_rules
+from cobayes._output import FORMULA_STARTS
+from cobayes.errors import CobayesError, warn_user
 
 # Headings above a first column that say that it holds the data's labels, whatever they are.
 _LABEL_HEADINGS = frozenset({"", "datum", "data"})
@@ -38,34 +39,65 @@ def parse_delimited(file: Path, text: str, delimiter: str) -> Table:
     text
         What the file holds.
     delimiter
-        The separator that the file's suffix promises; another one is recognised.
+        The separator that the file's suffix promises; another one is recognised, and so is a
+        first line ``sep=;``.
     """
-    delimiter = _find_delimiter(text, delimiter)
+    text, delimiter, skipped = _find_delimiter(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]
+        lines = [(reader.line_num, [_clean(cell) for cell in cells]) for cells in reader]
     except csv.Error as error:
         raise CobayesError(
-            f"{file}, line {reader.line_num}: {error}.", "check the quotation marks on that line."
+            f"{file}, line {reader.line_num + skipped}: {error}.",
+            "check the quotation marks on that line.",
         ) from None
-    filled = [(line, cells) for line, cells in lines if any(cells)]
+    filled = [(line + skipped, cells) for line, cells in lines if any(cells)]
     if not filled:
         raise CobayesError(
             f"{file} is empty: it has separators and nothing between them.",
             "give it at least one row and one column.",
         )
-    return _split_labels(file, [cells for _, cells in filled], [line for line, _ in filled])
+    rows = [cells for _, cells in filled]
+    if cell_rules.has_decimal_commas(rows):
+        rows = [[cell_rules.with_decimal_point(cell) for cell in cells] for cells in rows]
+        warn_user(
+            f"{file} has decimal commas; they are read as decimal points (0,25 is 0.25). "
+            "Write points to avoid this note."
+        )
+    return _split_labels(file, rows, [line for line, _ in filled])
 
 
-def _find_delimiter(text: str, promised: str) -> str:
+def _clean(cell: str) -> str:
+    """Return a cell without white space around it and without our guard against formulas."""
+    plain = cell.strip()
+    return plain[1:] if plain.startswith("'") and plain[1:].startswith(FORMULA_STARTS) else plain
+
+
+def _find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
+    """Return the text to read, its separator, and how many lines were taken off."""
+    first_line, _, rest = text.partition("\n")
+    declared = first_line.strip().strip('"').lower()
+    if declared.startswith("sep=") and len(declared) == len("sep=") + 1:
+        return rest, declared[-1], 1
+    if first_line.lower().startswith("sep=\t"):
+        return rest, "\t", 1
     first_line = next((line for line in text.splitlines() if line.strip()), "")
-    if promised in first_line:
-        return promised
+    if promised in first_line and not (promised == "," and first_line.count(";") > 0):
+        return text, promised, 0
     # Spreadsheets write semicolons where the comma is the decimal point, and tabs if asked to.
     others = (";", "\t") if promised == "," else (",", ";")
     if promised == "\t" and promised in text:
-        return promised  # the first line is a single label
-    return next((sign for sign in others if sign in first_line), promised)
+        return text, promised, 0  # the first line is a single label
+    found = next((sign for sign in others if sign in first_line), promised)
+    if found == ";" and promised in first_line and not _is_regular(text, ";"):
+        return text, promised, 0  # the semicolons are part of labels
+    return text, found, 0
+
+
+def _is_regular(text: str, delimiter: str) -> bool:
+    """Tell whether every line has as many separators as the first, or one more."""
+    counts = [line.count(delimiter) for line in text.splitlines() if line.strip()]
+    return len(counts) > 1 and all(0 <= count - counts[0] <= 1 for count in counts)
 
 
 def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
@@ -101,10 +133,9 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
             )
     has_named_corner = has_corner and (header[0] or (data is not None and _all_fractions(data)))
     if has_named_corner and _all_fractions(hypotheses):
-        _warn(
+        warn_user(
             f"the first line of {file} is read as the hypotheses' labels, though it holds numbers: "
-            f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum.",
-            depth=1,
+            f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum."
         )
     return Table(
         [cells[skipped:] for cells in body],
@@ -117,8 +148,8 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
 def _is_first_column_numbers(file: Path, header: list[str], body: list[list[str]]) -> bool:
     """Decide whether the first column holds numbers of the matrix, and warn if that is a guess.
 
-    A first column of whole numbers that differ, beside columns that are not of that kind, is
-    taken for labels (years, numbers of rows); one that looks like the others for numbers.
+    A first column of distinct integers, beside columns that are not of that kind, is taken for
+    labels (years, numbers of rows); one that looks like the others for numbers.
     """
     first = [cells[0] for cells in body]
     if header[0].lower() in _LABEL_HEADINGS or any(_is_number(name) for name in header):
@@ -129,18 +160,16 @@ def _is_first_column_numbers(file: Path, header: list[str], body: list[list[str]
     is_distinct = all(map(_is_whole, first)) and len(set(first)) == len(first)
     is_counted = is_distinct and len(first) > 2 and _is_consecutive([int(c) for c in first])
     if is_distinct and others and (is_counted or not all(map(_is_whole, others))):
-        _warn(
+        warn_user(
             f"the first column of {file}, {header[0]!r}, is read as the data's labels "
             f"({', '.join(first[:3])}); add a column of labels before it if it is a hypothesis, "
-            "or leave its heading empty to say that it holds labels.",
-            depth=2,
+            "or leave its heading empty to say that it holds labels."
         )
         return False
-    _warn(
+    warn_user(
         f"the first column of {file}, {header[0]!r}, is read as a hypothesis and the data have no "
         "labels, since it holds numbers like the others; leave its heading empty if it holds the "
-        "data's labels.",
-        depth=2,
+        "data's labels."
     )
     return True
 
@@ -152,11 +181,6 @@ def _is_whole(cell: str) -> bool:
 
 def _is_consecutive(numbers: list[int]) -> bool:
     return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-
-
-def _warn(message: str, depth: int) -> None:
-    # The caller of read_model is who can do something about the file.
-    warnings.warn(message, CobayesWarning, stacklevel=depth + 5)
 
 
 def _all_fractions(labels: Sequence[str]) -> bool:

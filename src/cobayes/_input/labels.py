@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
-import warnings
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cobayes.errors import CobayesError, CobayesWarning
+from cobayes.errors import CobayesError, warn_user
 
 
 def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple[str, ...]:
@@ -35,17 +36,15 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     for text in texts:
         if text in seen:
             raise CobayesError(
-                f"the {kind} label {text!r} occurs twice; labels must differ.",
+                f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
                 "rename or merge the rows or columns that share it.",
             )
         seen.add(text)
     numbered = [is_position(label) for label in given]
     if count and all(numbered) and texts != tuple(str(position) for position in range(count)):
-        warnings.warn(
-            f"the {kind} labels are whole numbers; in calls a number means a position "
-            f"(counted from 0) and the label {texts[0]} is written '{texts[0]}'.",
-            CobayesWarning,
-            stacklevel=4,
+        warn_user(
+            f"the {kind} labels are integers; in calls an integer means a position (counted from "
+            f"0), and the label {texts[0]} is written '{texts[0]}'."
         )
     return texts
 
@@ -90,12 +89,38 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
         )
     if isinstance(value, str) and value in labels:
         return labels.index(value)
-    raise CobayesError(
-        f"there is no {kind} called {value!r}.", f"choose one of: {shorten(labels)}."
-    )
+    raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+
+
+def suggest(value: object, names: Sequence[str], limit: int = 12) -> str:
+    """Return a hint about a name that is not known: the nearest one, or the choice.
+
+    Parameters
+    ----------
+    value
+        What was given.
+    names
+        What is known.
+    limit
+        How many names to list at most.
+    """
+    choice = f"choose one of: {shorten(names, limit)}."
+    folded = {name.casefold(): name for name in reversed(names)}
+    text = str(value)[:200].casefold()
+    near = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.7)
+    return f"did you mean {folded[near[0]]!r}? Otherwise {choice}" if near else choice
 
 
 def shorten(labels: Sequence[str], limit: int = 12) -> str:
     """List labels for a message, cutting a long list."""
-    shown = ", ".join(repr(label) for label in labels[:limit])
+    shown = ", ".join(quoted(label) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown}, … ({len(labels)} in all)"
+
+
+_QUOTED = reprlib.Repr()
+_QUOTED.maxstring = _QUOTED.maxother = 80
+
+
+def quoted(label: object) -> str:
+    """Return a label in quotation marks, short enough for a message."""
+    return _QUOTED.repr(label)

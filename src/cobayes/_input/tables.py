@@ -1,22 +1,42 @@
-"""From what users hold (arrays, DataFrames, DataArrays) to positive float64 and labels."""
+"""From what users hold (arrays, frames, files) to float64 values and labels."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.limits import require_memory
 from cobayes.errors import CobayesError
 
 
 def unpack(matrix: Any) -> tuple[Any, Any, Any]:
-    """Separate values from the labels that a table brings along."""
+    """Separate values from the labels that a table brings along.
+
+    Parameters
+    ----------
+    matrix
+        An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or what
+        holds one, the path of a file, or ``"example:NAME"``.
+
+    Returns
+    -------
+    values, data, hypotheses
+        The labels are None where the table has none.
+    """
+    if isinstance(matrix, (str, os.PathLike)):
+        from cobayes.reading import read_model  # reads into a Model, which is made from here
+
+        matrix = read_model(matrix)
     held = getattr(matrix, "model", matrix)  # an example holds a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
     if hasattr(matrix, "columns") and hasattr(matrix, "index"):
-        return matrix.to_numpy(), list(matrix.index), list(matrix.columns)
+        return _unpack_pandas(matrix)
+    if hasattr(matrix, "columns") and hasattr(matrix, "to_numpy"):
+        return _unpack_polars(matrix)
     if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
         if len(matrix.dims) != 2:
             raise CobayesError(
@@ -29,7 +49,35 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
         return matrix.values, own[0], own[1]
+    if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
+        require_memory(
+            8.0 * float(np.prod(matrix.shape)),
+            f"a sparse matrix of shape {matrix.shape} as a full one",
+            "take a part of its rows or columns.",
+        )
+        return matrix.toarray(), None, None
     return matrix, None, None
+
+
+def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
+    """Return values, index and columns, or tell how to make a column of labels the index."""
+    for name, dtype in frame.dtypes.items():
+        kind = getattr(dtype, "kind", "O")
+        if kind not in "biufc" and all(isinstance(cell, str) for cell in frame[name].array):
+            raise CobayesError(
+                f"the column {name!r} of the DataFrame holds text; expected numbers.",
+                f"if it holds the labels of the data, give frame.set_index({name!r}).",
+            )
+    return frame.to_numpy(), list(frame.index), list(frame.columns)
+
+
+def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
+    """Return values and labels of a frame without an index: a first column of text is one."""
+    names = list(frame.columns)
+    first = frame[names[0]].to_list() if names else []
+    if first and all(isinstance(cell, str) for cell in first):
+        return frame[names[1:]].to_numpy(), first, names[1:]
+    return frame.to_numpy(), None, names
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:

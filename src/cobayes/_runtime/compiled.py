@@ -10,17 +10,13 @@ would depend on whether the process has compiled them or found them in the cache
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
 
+from cobayes._runtime.compilation import attended
 from cobayes._runtime.kernel_cache import KernelCache
-
-logger = logging.getLogger("cobayes")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -57,38 +53,7 @@ def compiled(
             store = dispatcher._cache
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
+        dispatcher.compile = attended(dispatcher.compile)
         return dispatcher
 
     return decorate
-
-
-class _CompilationNotice(event.Listener):
-    """Says "compiling" when it takes more than a second, so that nobody is left wondering."""
-
-    def __init__(self, patience: float = 1.0) -> None:
-        self.patience = patience
-        self._was_given = False
-        self._local = threading.local()
-
-    def on_start(self, event: event.Event) -> None:  # noqa: ARG002
-        depth = getattr(self._local, "depth", 0)
-        self._local.depth = depth + 1
-        if depth == 0 and not self._was_given:
-            timer = threading.Timer(self.patience, self._notify)
-            timer.daemon = True
-            timer.start()
-            self._local.timer = timer
-
-    def on_end(self, event: event.Event) -> None:  # noqa: ARG002
-        self._local.depth = getattr(self._local, "depth", 1) - 1
-        timer = getattr(self._local, "timer", None)
-        if self._local.depth == 0 and timer is not None:
-            timer.cancel()
-
-    def _notify(self) -> None:
-        self._was_given = True
-        logger.warning("compiling cobayes's numerical code (once; it is cached on disk) ...")
-
-
-_notice = _CompilationNotice()
-event.register("numba:compile", _notice)

@@ -61,7 +61,7 @@ def choose_wish(trial: Callable[[Any], None] = _double) -> Any:
         trial(values)
         np.testing.assert_array_equal(values, 2.0 * np.arange(16.0))
     except Exception as error:  # whatever goes wrong inside a compiler, there is another way
-        logger.info("512-bit vectors cannot be asked for here: %s", error)
+        logger.debug("512-bit vectors cannot be asked for here: %s", error)
         return ask_for_nothing
     return ask_for_wide_vectors
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cobayes.cli.failures import FriendlyGroup
+from cobayes.cli.failures import FriendlyCommand, FriendlyGroup
 
 COMMANDS = (
     "teach",
@@ -16,7 +16,9 @@ COMMANDS = (
     "robustness",
     "conjecture",
     "world",
+    "fit",
     "studio",
+    "experiment",
     "info",
     "examples",
     "reproduce",
@@ -60,7 +62,10 @@ def cobayes(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
     debug: Annotated[
@@ -78,4 +83,4 @@ for _name in COMMANDS:
     if isinstance(_command, typer.Typer):
         app.add_typer(_command, name=_name)
     else:
-        app.command(_name, epilog=getattr(_module, "EPILOG", None))(_command)
+        app.command(_name, cls=FriendlyCommand, epilog=getattr(_module, "EPILOG", None))(_command)

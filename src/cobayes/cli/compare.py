@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, output, progress
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
@@ -27,34 +27,40 @@ def compare(
     matrix: options.Matrix,
     hypothesis: options.TaughtHypothesis = None,
     rounds: Annotated[
-        int, typer.Option("--rounds", "-k", min=1, help="How many data the teacher may show.")
+        int,
+        options.count_option(
+            "--rounds", "-k", least=1, help="How many data the teacher may show in a lesson."
+        ),
     ] = 100,
     lessons: Annotated[
-        int, typer.Option("--lessons", "-n", min=2, help="How many lessons by each rule.")
+        int,
+        options.count_option(
+            "--lessons", "-n", least=2, help="How many lessons to simulate by each rule."
+        ),
     ] = 10_000,
     level: Annotated[
         float,
-        typer.Option("--level", help="The belief in the truth from which on a learner is sure."),
+        typer.Option(
+            "--level",
+            parser=options.probability,
+            metavar="BELIEF",
+            help="The belief in the truth from which on a learner counts as sure.",
+        ),
     ] = 0.95,
     prior: options.Prior = None,
-    seed: options.SeedOfNumbers = None,
+    seed: options.Seed = None,
+    smooth: options.Smooth = None,
     as_json: options.AsJson = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw both rules: .png, .svg or .pdf (needs matplotlib)."
-        ),
-    ] = None,
+    plot: options.Plot = None,
 ) -> None:
     """Compare the rounds that a learner needs to be sure of the truth, BI against SCBI.
 
     Teacher and learner follow the same rule; many lessons are simulated by each.
     """
-    model, example = inputs.load_matrix(matrix)
+    inputs.check_outputs({"--plot": plot}, [matrix])
+    model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     first_belief = inputs.read_prior(prior, model, example, name="prior")
-    if plot is not None:
-        inputs.require_picture_file(plot, "--plot")
 
     import numpy as np
 
@@ -63,19 +69,21 @@ def compare(
 
     used_seed = inputs.choose_seed(seed)
     seeds = np.random.SeedSequence(used_seed).spawn(2)
-    found = [
-        simulate(
-            rule,
-            target,
-            num_rounds=rounds,
-            num_lessons=lessons,
-            prior=first_belief,
-            rng=np.random.default_rng(own),
-            level=level,
-            keep_paths=False,
-        )
-        for rule, own in zip((BI(model), SCBI(model)), seeds, strict=True)
-    ]
+    doing = f"running {output.counted(lessons, 'lesson')} of {output.counted(rounds, 'round')}"
+    with progress.patience(f"{doing} by each rule"):
+        found = [
+            simulate(
+                rule,
+                target,
+                num_rounds=rounds,
+                num_lessons=lessons,
+                prior=first_belief,
+                rng=np.random.default_rng(own),
+                level=level,
+                keep_paths=False,
+            )
+            for rule, own in zip((BI(model), SCBI(model)), seeds, strict=True)
+        ]
     if plot is not None:
         _save(found, plot)
         output.say(f"wrote {plot}")
@@ -152,10 +160,10 @@ def _print(found: list[Ensemble]) -> None:
         [("", "left"), *((ensemble.rule_name, "right") for ensemble in found)],
     )
     rows = [
-        ("half of the learners", [_round(e.rounds_needed.median) for e in found]),
-        ("a quarter", [_round(e.rounds_needed.quantile(0.25)) for e in found]),
-        ("three quarters", [_round(e.rounds_needed.quantile(0.75)) for e in found]),
-        ("nine in ten", [_round(e.rounds_needed.quantile(0.9)) for e in found]),
+        ("half of the learners", [_round(e.rounds_needed.median, e) for e in found]),
+        ("a quarter", [_round(e.rounds_needed.quantile(0.25), e) for e in found]),
+        ("three quarters", [_round(e.rounds_needed.quantile(0.75), e) for e in found]),
+        ("nine in ten", [_round(e.rounds_needed.quantile(0.9), e) for e in found]),
         ("mean", [_mean_text(e) for e in found]),
         (f"not sure after {first.num_rounds}", [_unsure_text(e) for e in found]),
         (
@@ -221,8 +229,8 @@ def _by_rounds(entry: tuple[str, int]) -> int:
     return entry[1]
 
 
-def _round(number: int | None) -> str:
-    return "never" if number is None else str(number)
+def _round(number: int | None, ensemble: Ensemble) -> str:
+    return f"more than {ensemble.num_rounds}" if number is None else str(number)
 
 
 def _mean_text(ensemble: Ensemble) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cobayes.cli import options, output
+from cobayes.cli import options, output, progress
+from cobayes.cli.failures import CommandGroup, FriendlyCommand
 
 if TYPE_CHECKING:
     from cobayes.conjecture.search import Falsifier, SearchReport
+    from cobayes.stability.bounds import Distance
 
 conjecture = typer.Typer(
+    cls=CommandGroup,
     no_args_is_help=True,
     help=(
         "Check counter-examples to Conjecture 5.3 of the paper, and search for new ones.\n\n"
@@ -28,15 +30,11 @@ conjecture = typer.Typer(
 NOT_CONFIRMED = 1
 
 
-class DistanceChoice(StrEnum):
-    """How the distance between priors is measured."""
-
-    euclidean = "euclidean"
-    l1 = "l1"
-    tv = "tv"
-
-
-@conjecture.command("check", epilog="Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1")
+@conjecture.command(
+    "check",
+    cls=FriendlyCommand,
+    epilog="Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1",
+)
 def check(
     file: Annotated[
         str,
@@ -46,9 +44,14 @@ def check(
     ],
     sequences: Annotated[
         int | None,
-        typer.Option("--sequences", "-n", min=100, help="Lessons; by default what FILE asks for."),
+        options.count_option(
+            "--sequences",
+            "-n",
+            least=100,
+            help="How many lessons to simulate (default: what FILE asks for).",
+        ),
     ] = None,
-    seed: options.SeedOfNumbers = None,
+    seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Run a certificate again: measure the success rate in two ways against the conjecture.
@@ -61,7 +64,8 @@ def check(
 
     certificate = Certificate.load(file)
     used_seed = choose_seed(seed)
-    outcome = check_certificate(certificate, num_sequences=sequences, rng=used_seed)
+    with progress.patience("simulating lessons"):
+        outcome = check_certificate(certificate, num_sequences=sequences, rng=used_seed)
     if as_json:
         output.print_json({"file": file, "seed": used_seed, **outcome.to_dict()})
     else:
@@ -96,25 +100,43 @@ def check(
 
 @conjecture.command(
     "search",
+    cls=FriendlyCommand,
     epilog="Example:\n\ncobayes conjecture search --distance tv --minutes 10 --out search-tv",
 )
 def search(
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Where the search keeps its state and finds."),
+        typer.Option("--out", metavar="DIR", help="The folder of the search."),
     ],
     distance: Annotated[
-        DistanceChoice, typer.Option("--distance", help="The form of the conjecture.")
-    ] = DistanceChoice.tv,
+        str,
+        typer.Option(
+            "--distance",
+            **options.choice("euclidean", "l1", "tv"),
+            help="How the distance between the two priors is measured.",
+        ),
+    ] = "tv",
     minutes: Annotated[
-        float, typer.Option("--minutes", min=0.0, help="How long to search in this session.")
+        float,
+        typer.Option(
+            "--minutes",
+            parser=options.number(0.0, float("inf"), closed="low"),
+            metavar="MINUTES",
+            help="How long to search in this session.",
+        ),
     ] = 10.0,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Of the whole search, over all its sessions.")
+        int,
+        options.count_option("--seed", least=0, help="The seed of the search over all sessions."),
     ] = 0,
     alpha: Annotated[
         float,
-        typer.Option("--alpha", help="Chance that the whole search claims something false."),
+        typer.Option(
+            "--alpha",
+            parser=options.number(0.0, 1.0),
+            metavar="PROBABILITY",
+            help="The probability that the whole search claims something false.",
+        ),
     ] = 0.01,
     as_json: options.AsJson = False,
 ) -> None:
@@ -125,7 +147,9 @@ def search(
     """
     from cobayes.conjecture.search import Falsifier
 
-    report = Falsifier(out, distance.value, seed=seed, alpha=alpha).run(minutes, _Notifier())
+    report = Falsifier(out, cast("Distance", distance), seed=seed, alpha=alpha).run(
+        minutes, _Notifier()
+    )
     if as_json:
         output.print_json(report.to_dict())
     else:

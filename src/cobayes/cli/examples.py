@@ -15,16 +15,19 @@ EPILOG = "Examples:\n\ncobayes examples\n\ncobayes examples diagnosis --csv diag
 
 def examples(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The example to show; none lists all.")
+        str | None,
+        typer.Argument(metavar="NAME", help="The example to show (default: list all)."),
     ] = None,
     as_json: options.AsJson = False,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the matrix to a table you can edit."),
+        options.file_option("--csv", "Write the matrix to a table that you can edit."),
     ] = None,
+    raw: options.Raw = False,
 ) -> None:
     """List the built-in examples, show one, or write one to a file to start from."""
     from cobayes.example_library import examples as library
+    from cobayes.reading import EXAMPLE_PREFIX
 
     if name is None:
         if csv is not None:
@@ -36,12 +39,12 @@ def examples(
         else:
             _print_list(library)
         return
-    example = library[name.removeprefix(inputs.EXAMPLE_PREFIX)]
+    example = library[name.removeprefix(EXAMPLE_PREFIX)]
     if csv is not None:
         model = example.model
         rows = ([datum, *row] for datum, row in zip(model.data, model.matrix.tolist(), strict=True))
-        inputs.require_writable(csv, "--csv")
-        output.write_csv(csv, ["datum", *model.hypotheses], rows)
+        inputs.check_outputs({"--csv": csv})
+        output.write_csv(csv, ["datum", *model.hypotheses], rows, raw=raw)
         output.say(f"wrote {csv}")
     if as_json:
         priors = {key: values.tolist() for key, values in example.priors.items()}

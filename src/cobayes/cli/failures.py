@@ -9,14 +9,44 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from cobayes.cli import streams
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
 
-class FriendlyGroup(TyperGroup):
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """Return parameters that show no type of Python in the help, such as "<bool>" or "<str>"."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+        if parameter.param_type_name == "argument":  # its name says what it is
+            parameter.display_type_rich = _no_type
+    return parameters
+
+
+def _no_type(ctx: Any) -> None:
+    del ctx  # the toolkit gives it
+
+
+class FriendlyCommand(TyperCommand):
+    """A command whose help has no words of the toolkit."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, the option of the help text among them."""
+        return _without_types(super().get_params(ctx))
+
+
+class CommandGroup(TyperGroup):
+    """A group of commands whose help has no words of the toolkit."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, the option of the help text among them."""
+        return _without_types(super().get_params(ctx))
+
+
+class FriendlyGroup(CommandGroup):
     """The group of all commands, with our own answers to failures.
 
     ``--debug`` is taken at any place of the command line, since that is where people add it when
@@ -25,11 +55,19 @@ class FriendlyGroup(TyperGroup):
 
     _interrupt: BaseException | None = None
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order of `app.COMMANDS`; typer puts groups last."""
+        from cobayes.cli.app import COMMANDS
+
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: COMMANDS.index(name) if name in COMMANDS else -1)
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
         """Run a command and exit with its code."""
         given, is_debugging = _without_debug(list(sys.argv[1:] if args is None else args))
         options["standalone_mode"] = False
         streams.never_fail_to_encode()
+        streams.show_notices()
         with warnings.catch_warnings():
             _show_warnings_in_one_line()
             try:
@@ -93,14 +131,25 @@ def explain(error: Exception, path: str = "cobayes") -> int:
         return 0
     usage = getattr(error, "format_message", None)
     if usage is not None:  # the usage errors of every version of typer and click
-        _say("error", usage())
+        _say("error", _in_plain_words(error, usage()))
         context = getattr(error, "ctx", None)
         known = getattr(context, "command_path", None) or path
+        known = known.replace("python -m cobayes", "cobayes", 1)
         _say("hint", f"run '{known} --help' to see what it takes.")
         return BAD_INPUT
     _say("error", f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     _say("hint", "run again with --debug for the full traceback.")
     return FAILED
+
+
+def _in_plain_words(error: Exception, text: str) -> str:
+    """Return a usage error without the toolkit's phrases."""
+    parameter, message = getattr(error, "param", None), getattr(error, "message", None)
+    if text.startswith("Invalid value for") and parameter is not None and message:
+        names = [name for name in parameter.opts if name.startswith("--")]
+        return f"{names[0] if names else parameter.metavar}: {message}"
+    text = text.replace("(Possible options:", "(did you mean one of:")
+    return text[:1].lower() + text[1:]
 
 
 def _explain_interrupt(interrupt: BaseException | None) -> None:
@@ -132,7 +181,7 @@ def _show_warnings_in_one_line() -> None:
 def _say(kind: str, text: str) -> None:
     """Write one line to stderr, its kind in colour where that is shown."""
     colors = {"error": "red", "hint": "cyan", "warning": "yellow", "interrupted": "yellow"}
-    line = " ".join(text.split())
+    line = streams.printable(" ".join(text.split()))
     start = f"{kind}:"
     if streams.wants_color():
         start = typer.style(start, fg=colors[kind], bold=True)

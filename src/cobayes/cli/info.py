@@ -14,10 +14,11 @@ EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json
 
 def info(
     matrix: options.Matrix,
+    smooth: options.Smooth = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), mean rates."""
-    model, example = inputs.load_matrix(matrix)
+    model, example = inputs.load_matrix(matrix, smooth)
     report = model.check()
     content: dict[str, Any] = {
         "matrix": matrix,

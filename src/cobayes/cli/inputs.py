@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +17,32 @@ if TYPE_CHECKING:
     from cobayes.example_library import Example
     from cobayes.model import Model
 
-EXAMPLE_PREFIX = "example:"
-
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
 
 
-def load_matrix(text: str) -> tuple[Model, Example | None]:
-    """Return the model that ``example:NAME`` or a file name stands for, and the example."""
+def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example | None]:
+    """Return the model that ``example:NAME`` or a file name stands for, and the example.
+
+    Parameters
+    ----------
+    text
+        What the user typed.
+    smooth
+        The share of the uniform distribution to mix into every column; None changes nothing.
+    """
+    from cobayes import model
     from cobayes.example_library import examples
-    from cobayes.reading import read_model
+    from cobayes.reading import EXAMPLE_PREFIX, read_model
 
     if text.startswith(EXAMPLE_PREFIX):
         example = examples[text.removeprefix(EXAMPLE_PREFIX)]
-        return example.model, example
-    if text in examples and not Path(text).exists():
+        found = example.model
+    elif text in examples and not Path(text).exists():
         raise CobayesError(f"there is no file {text}.", f"for the example write example:{text}.")
-    return read_model(text), None
+    else:
+        example, found = None, read_model(text)
+    return (found if smooth is None else model.smooth(found, smooth)), example
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
@@ -51,9 +62,15 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    if text not in model.hypotheses and text.isdecimal() and len(text) < _MANY_DIGITS:
+    is_number = text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS
+    if text not in model.hypotheses and is_number:
         return model.hypothesis_index(int(text))
-    return model.hypothesis_index(text)
+    position = model.hypothesis_index(text)
+    if is_number and position != int(text) < model.num_hypotheses:
+        from cobayes.cli import output
+
+        output.say(f"note: {text} is the label of a hypothesis (at position {position}).")
+    return position
 
 
 def read_prior(
@@ -77,8 +94,29 @@ def read_prior(
         return None
     if example is not None and text.strip() in example.priors:
         return model.distribution(example.priors[text.strip()], name=name)
+    return read_distribution(text, model, name=name, known=tuple(example.priors) if example else ())
+
+
+def read_distribution(
+    text: str, model: Model, *, name: str, over: str = "hypothesis", known: tuple[str, ...] = ()
+) -> NDArray[np.float64]:
+    """Return the distribution over hypotheses or data that the user typed.
+
+    Parameters
+    ----------
+    text
+        Numbers, pairs of label and number, or ``uniform``.
+    model
+        Knows the labels.
+    name
+        What to call the distribution in an error message.
+    over
+        "hypothesis" or "datum".
+    known
+        Names that could have been given instead, for the hint.
+    """
     if text.strip() == "uniform":
-        return model.distribution(None)
+        return model.distribution(None, over=over)
     parts = [part.strip() for part in text.split(",")]
     pairs = [part.rpartition("=") for part in parts]
     if all(sign for _, sign, _ in pairs):
@@ -89,12 +127,11 @@ def read_prior(
         values: Any = {
             label: _number(value, name) for label, (_, _, value) in zip(labels, pairs, strict=True)
         }
-        return model.distribution(values, name=name)
-    numbers = [_number(part, name, example) for part in parts]
-    return model.distribution(numbers, name=name)
+        return model.distribution(values, over=over, name=name)
+    return model.distribution([_number(part, name, known) for part in parts], over=over, name=name)
 
 
-def _number(text: str, name: str, example: Example | None = None) -> float:
+def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
     # Not fractions.Fraction: it would write out all the digits of 1e99999999.
     above, has_line, below = text.strip().partition("/")
     try:
@@ -105,10 +142,10 @@ def _number(text: str, name: str, example: Example | None = None) -> float:
             raise ValueError
         return value
     except (ValueError, ZeroDivisionError):
-        known = f", or a name: {', '.join(example.priors)}" if example is not None else ""
+        names = f", or a name: {', '.join(known)}" if known else ""
         raise CobayesError(
             f"the {name} holds {text.strip()!r}, which is not a finite number.",
-            f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{known}.",
+            f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}.",
         ) from None
 
 
@@ -121,22 +158,54 @@ def choose_seed(seed: int | None) -> int:
     return secrets.randbelow(2**32)
 
 
-def require_writable(path: Path, purpose: str) -> None:
-    """Raise an error early where a file cannot be written."""
+def check_outputs(
+    outputs: Mapping[str, Path | None], sources: Iterable[str | Path | None] = ()
+) -> None:
+    """Raise an error before any work is done where an output cannot or must not be written.
+
+    Parameters
+    ----------
+    outputs
+        The files to write by the name of their option; None where none was asked for.
+        ``--plot`` must be a picture.
+    sources
+        What the command reads; none of it may be overwritten.
+    """
+    wanted = {option: path for option, path in outputs.items() if path is not None}
+    for option, path in wanted.items():
+        _require_writable(path, option)
+        for source in sources:
+            if source is not None and _is_same_file(path, Path(source)):
+                raise CobayesError(
+                    f"{option} would overwrite {source}, which is read.",
+                    "write to another file.",
+                )
+        for other, elsewhere in wanted.items():
+            if other != option and _is_same_file(path, elsewhere):
+                raise CobayesError(
+                    f"{option} and {other} are both {path}.", "give them different names."
+                )
+        if option == "--plot":
+            from cobayes.plots.overview import require_picture_format
+
+            require_picture_format(path)
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    """Tell whether two names mean one file, also through links."""
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _require_writable(path: Path, purpose: str) -> None:
     try:
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()
-    except OSError as error:
-        raise CobayesError(f"{purpose} cannot be written: {error.strerror}.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CobayesError(f"{purpose} cannot be written: {reason}.") from None
     if is_folder:
         raise CobayesError(f"{path} is a folder; {purpose} needs a file name.")
     if not has_folder:
         raise CobayesError(f"the folder {path.parent} does not exist.", "make it first.")
-
-
-def require_picture_file(path: Path, purpose: str) -> None:
-    """Raise an error early where a picture cannot be written to this file."""
-    require_writable(path, purpose)
-
-    from cobayes.plots.overview import require_picture_format
-
-    require_picture_format(path)

@@ -1,19 +1,105 @@
-"""Arguments and options that several commands share, with one help text each."""
+"""Arguments and options that several commands share, with one help text each.
+
+Values are parsed here rather than by the toolkit, so that errors and help are in plain words.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+# Python refuses to read integers of thousands of digits.
+_MOST_DIGITS = 40
 
-class RuleChoice(StrEnum):
-    """Which rule both agents follow."""
 
-    scbi = "scbi"
-    bi = "bi"
-    both = "both"
+def integer(least: int) -> Callable[[str], int]:
+    """Return a parser of integers that are not smaller than `least`."""
+
+    def parse(text: str | int) -> int:
+        plain = str(text).strip()
+        digits = plain.removeprefix("-")
+        if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
+            number = int(plain)
+        else:
+            number = _whole_float(plain)
+        if number is None or number < least:
+            raise typer.BadParameter(f"expected an integer >= {least}, found {plain[:40]!r}.")
+        return number
+
+    return parse
+
+
+def _whole_float(text: str) -> int | None:
+    """Read ``1e6`` as an integer; None where the text is no whole number."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and "_" not in text else None
+
+
+def number(low: float, high: float, *, closed: str = "", hint: str = "") -> Callable[[str], float]:
+    """Return a parser of numbers between two bounds; `closed` names the bounds allowed."""
+
+    def parse(text: str | float) -> float:
+        from cobayes._input.validation import number_between
+        from cobayes.errors import CobayesError
+
+        try:
+            value = float("nan") if "_" in str(text) else float(text)
+        except ValueError:
+            raise typer.BadParameter(f"expected a number, found {str(text)[:40]!r}.") from None
+        try:
+            return number_between(value, "it", low, high, closed=closed)
+        except CobayesError as error:
+            expected = error.message.partition("; ")[2].rstrip(".")
+            raise typer.BadParameter(f"{expected}, found {text}{hint}.") from None
+
+    return parse
+
+
+def probability(text: str | float) -> float:
+    """Parse a probability above 0 and up to 1; percentages get a hint."""
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = 0.0
+    hint = f" (for {percent:g} % write {percent / 100:g})" if 2.0 <= percent <= 100.0 else ""
+    return number(0.0, 1.0, closed="high", hint=hint)(str(text))
+
+
+def choice(*names: str) -> Any:
+    """Return the settings of an option that takes one of several names, in any case."""
+
+    def parse(text: str) -> str:
+        plain = str(text).strip().lower()
+        if plain in names:
+            return plain
+        near = difflib.get_close_matches(plain, names, n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise typer.BadParameter(
+            f"{str(text)[:40]!r} is not one of {', '.join(map(repr, names))}.{meant}"
+        )
+
+    return {
+        "parser": parse,
+        "metavar": "|".join(names),
+        "autocompletion": lambda incomplete: [n for n in names if n.startswith(incomplete)],
+    }
+
+
+def count_option(*flags: str, least: int, help: str) -> Any:
+    """Return an option that takes an integer."""
+    return typer.Option(*flags, parser=integer(least), metavar="N", help=help)
+
+
+def file_option(flag: str, help: str) -> Any:
+    """Return an option that takes the name of a file to write."""
+    return typer.Option(flag, metavar="FILE", help=help)
 
 
 Matrix = Annotated[
@@ -22,6 +108,7 @@ Matrix = Annotated[
         metavar="MATRIX",
         help="A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
         "example:NAME; see 'cobayes examples'.",
+        show_default=False,
     ),
 ]
 
@@ -30,25 +117,79 @@ TaughtHypothesis = Annotated[
     typer.Option(
         "--hypothesis",
         "-H",
-        help="What is taught: a label, or a position counted from 0. An example knows its own.",
+        metavar="LABEL",
+        help="The hypothesis that is taught: its label, or its position counted from 0 "
+        "(default: the example's own).",
     ),
 ]
+
+_PRIOR_FORMS = "0.2,0.8 or A=0.2,B=0.8 or the name of one of the example's priors"
 
 Prior = Annotated[
     str | None,
     typer.Option(
         "--prior",
-        help="The first belief: 0.2,0.8 or A=0.2,B=0.8 or a prior of the example by name; "
-        "uniform if not given.",
+        metavar="PRIOR",
+        help=f"The learner's first belief: {_PRIOR_FORMS} (default: uniform).",
+    ),
+]
+
+TeacherPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--teacher-prior",
+        metavar="PRIOR",
+        help=f"What the teacher takes the learner's prior to be: {_PRIOR_FORMS} "
+        "(default: uniform).",
+    ),
+]
+
+LearnerPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--learner-prior",
+        metavar="PRIOR",
+        help="The learner's actual prior (default: what the teacher assumes).",
     ),
 ]
 
 Rule = Annotated[
-    RuleChoice, typer.Option("--rule", help="How both think; 'both' compares the two.")
+    str,
+    typer.Option(
+        "--rule",
+        **choice("scbi", "bi", "both"),
+        help="The rule of teacher and learner; 'both' shows SCBI and plain Bayes (BI).",
+    ),
 ]
 
-SeedOfNumbers = Annotated[
-    int | None, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+Seed = Annotated[
+    int | None,
+    count_option(
+        "--seed", least=0, help="The same seed gives the same result (default: a new one)."
+    ),
+]
+
+Smooth = Annotated[
+    float | None,
+    typer.Option(
+        "--smooth",
+        parser=number(0.0, 1.0),
+        metavar="EPSILON",
+        help="Mix every column with this share of the uniform distribution (default: none).",
+    ),
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")]
+
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write labels to CSV as they are, even those that a spreadsheet would run.",
+    ),
+]
+
+Plot = Annotated[
+    Path | None,
+    file_option("--plot", "Write a picture: .png, .svg or .pdf (needs matplotlib)."),
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ def print_json(content: Any) -> None:
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
     if not streams.can_write(text):
         text = json.dumps(_finite(content), indent=2, ensure_ascii=True, allow_nan=False)
-    typer.echo(text)
+    typer.echo(streams.printable_json(text))
 
 
 def _finite(item: Any) -> Any:
@@ -34,20 +35,41 @@ def _finite(item: Any) -> Any:
     return item
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table to a file."""
+def write_csv(
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[object]], *, raw: bool = False
+) -> None:
+    """Write a table to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header, rows
+        The cells.
+    raw
+        Whether to write labels as they are; by default a label that a spreadsheet would take for
+        a formula gets an apostrophe in front, which `cobayes.read_model` removes again.
+    """
+    from cobayes._output import not_a_formula, write_text
+
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    for row in (header, *rows):
+        writer.writerow(row if raw else [not_a_formula(cell) for cell in row])
     try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(header)
-            writer.writerows(rows)
+        write_text(path, text.getvalue())
     except OSError as error:
         raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def say(text: str) -> None:
     """Tell the user something that is not the result: it goes to stderr."""
-    typer.echo(text, err=True)
+    typer.echo(streams.printable(text), err=True)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: "1 round", "1,000 rounds"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def say_seed(seed: int, to_do: str) -> None:
@@ -64,10 +86,10 @@ def say_seed(seed: int, to_do: str) -> None:
 
 
 def console() -> Any:
-    """Return rich's console for stdout; piped output keeps its width and loses its colours."""
+    """Return rich's console for stdout; output to a pipe is not cut and has no colours."""
     from cobayes.cli.tables import WideConsole
 
-    return WideConsole(highlight=False)
+    return WideConsole()
 
 
 def table(title: str | None, columns: Sequence[tuple[str, Justification]]) -> Any:
@@ -86,13 +108,7 @@ def table(title: str | None, columns: Sequence[tuple[str, Justification]]) -> An
 
     from cobayes.cli.tables import NumberTable
 
-    made = NumberTable(
-        title=Text(title) if title else None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    made = NumberTable(title, box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, justify in columns:
         made.add_column(Text(heading), justify=justify)
     return made

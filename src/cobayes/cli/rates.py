@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, output, progress
 
 if TYPE_CHECKING:
     from cobayes.model import Model
@@ -21,15 +21,27 @@ EPILOG = (
 
 def rates(
     matrix: options.Matrix,
-    samples: Annotated[
-        int | None,
+    hypothesis: Annotated[
+        str | None,
         typer.Option(
-            "--samples",
-            min=2,
-            help="Also compare the rules on this many random matrices of the same shape.",
+            "--hypothesis",
+            "-H",
+            metavar="LABEL",
+            help="Show this hypothesis alone: its label, or its position counted from 0 "
+            "(default: all).",
         ),
     ] = None,
-    seed: options.SeedOfNumbers = None,
+    samples: Annotated[
+        int | None,
+        options.count_option(
+            "--samples",
+            least=2,
+            help="Also compare the rules on this many random matrices of the same shape "
+            "(default: none).",
+        ),
+    ] = None,
+    seed: options.Seed = None,
+    smooth: options.Smooth = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
@@ -37,14 +49,17 @@ def rates(
     For every hypothesis, the rate of BI and of SCBI when it is taught, and the other hypothesis
     that is hardest to tell from it, which sets the rate.
     """
-    model, _ = inputs.load_matrix(matrix)
+    model, example = inputs.load_matrix(matrix, smooth)
     table = _rates_of(model)
+    if hypothesis is not None:
+        table = [table[inputs.find_hypothesis(hypothesis, model, example)]]
     comparison = None
     used_seed = inputs.choose_seed(seed)
     if samples is not None:
         from cobayes.random_matrices.compare import compare_rates
 
-        comparison = compare_rates(*model.shape, samples, rng=used_seed)
+        with progress.patience(f"drawing {samples:,} random matrices"):
+            comparison = compare_rates(*model.shape, samples, rng=used_seed)
     if as_json:
         output.print_json(
             {
@@ -112,6 +127,8 @@ def _print_rates(table: list[dict[str, Any]]) -> None:
     console = output.console()
     console.print(shown)
     count = len(table)
+    if count == 1:
+        return
     means = {rule: sum(row[rule]["rate"] for row in table) / count for rule in ("bi", "scbi")}
     console.print(f"mean rate: BI {means['bi']:.5g}, SCBI {means['scbi']:.5g}")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cobayes.cli import output
+from cobayes.cli import options, output
 from cobayes.errors import CobayesError
 
 EPILOG = (
@@ -22,32 +22,35 @@ EPILOG = (
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FIGURE", help="Parts of the report to compute; none means all."),
+        typer.Argument(metavar="FIGURE", help="Parts of the report to compute (default: all)."),
     ] = None,
     scale: Annotated[
         str,
         typer.Option(
+            "--scale",
             metavar="quick|paper|FACTOR",
             help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of "
             "samples, a number is a multiple of the paper's.",
         ),
     ] = "quick",
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the report goes.")
+        Path, typer.Option("--out", metavar="DIR", help="The folder of the report.")
     ] = Path("report"),
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")
+        int, options.count_option("--seed", least=0, help="The same seed gives the same numbers.")
     ] = 2020,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, metavar="N", help="Local processes; all cores by default."),
+        options.count_option(
+            "--jobs", least=1, help="Number of local processes (default: one per core)."
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
             "--scheduler",
             metavar="ADDRESS|FILE",
-            help="A Dask cluster's scheduler, by address or by its scheduler file.",
+            help="Address or scheduler file of a Dask cluster (default: this machine).",
         ),
     ] = None,
     fresh: Annotated[
@@ -135,7 +138,7 @@ def read_formats(text: str) -> tuple[str, ...]:
     for name in found:
         if name not in FORMATS:
             raise CobayesError(
-                f"--format holds {name!r}, which is none.", f"choose among: {', '.join(FORMATS)}."
+                f"--format: {name!r} is not a format.", f"choose from {', '.join(FORMATS)}."
             )
     return tuple(found)
 

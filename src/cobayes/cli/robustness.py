@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, output, progress
 
 if TYPE_CHECKING:
     from cobayes.stability.robustness import Robustness
@@ -24,42 +24,43 @@ MAP_DIVISIONS = 24
 def robustness(
     matrix: options.Matrix,
     hypothesis: options.TaughtHypothesis = None,
-    teacher_prior: Annotated[
-        str | None,
-        typer.Option(
-            "--teacher-prior",
-            help="What the teacher takes the learner's prior to be: 0.2,0.8 or A=0.2,B=0.8 or a "
-            "prior of the example by name; uniform if not given.",
-        ),
-    ] = None,
-    learner_prior: Annotated[
-        str | None,
-        typer.Option("--learner-prior", help="What it is; the teacher is right if not given."),
-    ] = None,
+    teacher_prior: options.TeacherPrior = None,
+    learner_prior: options.LearnerPrior = None,
     learner_matrix: Annotated[
         str | None,
         typer.Option(
-            "--learner-matrix", metavar="MATRIX", help="The learner's own matrix, where it differs."
+            "--learner-matrix",
+            metavar="MATRIX",
+            help="The learner's own matrix (default: the teacher's).",
         ),
     ] = None,
     radius: Annotated[
         float,
-        typer.Option("--radius", min=1e-6, help="How far to move the prior in every direction."),
+        typer.Option(
+            "--radius",
+            parser=options.number(0.0, 2.0),
+            metavar="DISTANCE",
+            help="How far the learner's prior is moved to find the most dangerous direction.",
+        ),
     ] = 0.05,
     sequences: Annotated[
-        int, typer.Option("--sequences", "-n", min=2, help="How many lessons to run.")
+        int,
+        options.count_option("--sequences", "-n", least=2, help="How many lessons to simulate."),
     ] = 10_000,
     max_rounds: Annotated[
-        int, typer.Option("--max-rounds", min=1, help="Where to cut off a lesson.")
+        int,
+        options.count_option(
+            "--max-rounds", least=1, help="Lessons that are undecided after so many rounds stop."
+        ),
     ] = 10_000,
-    seed: options.SeedOfNumbers = None,
+    seed: options.Seed = None,
+    smooth: options.Smooth = None,
     as_json: options.AsJson = False,
     plot: Annotated[
         Path | None,
-        typer.Option(
+        options.file_option(
             "--plot",
-            metavar="FILE",
-            help="Draw a map (three hypotheses) or the most dangerous directions (any number).",
+            "Write a picture: a map of priors (three hypotheses) or the most dangerous directions.",
         ),
     ] = None,
 ) -> None:
@@ -68,30 +69,31 @@ def robustness(
     Teacher and learner follow SCBI. The teacher has an idea of the learner's prior; where it is
     wrong, the learner may end up with another hypothesis, however long the lesson.
     """
-    model, example = inputs.load_matrix(matrix)
+    inputs.check_outputs({"--plot": plot}, [matrix, learner_matrix])
+    model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     own = inputs.read_prior(teacher_prior, model, example, name="teacher's prior")
     theirs = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    other = None if learner_matrix is None else inputs.load_matrix(learner_matrix)[0]
-    if plot is not None:
-        inputs.require_picture_file(plot, "--plot")
+    other = None if learner_matrix is None else inputs.load_matrix(learner_matrix, smooth)[0]
 
     from cobayes.stability.robustness import robustness as estimate
 
     used_seed = inputs.choose_seed(seed)
-    result = estimate(
-        model,
-        other,
-        hypothesis=target,
-        teacher_prior=own,
-        learner_prior=theirs,
-        radius=radius,
-        num_sequences=sequences,
-        max_rounds=max_rounds,
-        rng=used_seed,
-    )
+    with progress.patience(f"running {output.counted(sequences, 'lesson')} per prior"):
+        result = estimate(
+            model,
+            other,
+            hypothesis=target,
+            teacher_prior=own,
+            learner_prior=theirs,
+            radius=radius,
+            num_sequences=sequences,
+            max_rounds=max_rounds,
+            rng=used_seed,
+        )
+        if plot is not None:
+            _draw(result, model, other, target, own, used_seed, plot)
     if plot is not None:
-        _draw(result, model, other, target, own, used_seed, plot)
         output.say(f"wrote {plot}")
     if as_json:
         output.print_json({"matrix": matrix, "seed": used_seed, **result.to_dict()})

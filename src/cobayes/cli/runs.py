@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cobayes.cli import output
+from cobayes.cli import options, output
 from cobayes.errors import CobayesError
 
 EPILOG = "Examples:\n\ncobayes runs report\n\nwatch cobayes runs report"
@@ -20,9 +20,7 @@ def runs(
             metavar="DIR", help="Folder of a run, or one that has runs somewhere below it."
         ),
     ],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON, for programs to read.")
-    ] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what is done, what is left, the time, and the estimates so far."""
     from cobayes.runs import find_runs, read_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import os
 import sys
 
@@ -23,6 +24,23 @@ _PLAIN_SIGNS = {
 }
 _HANDLER = "cobayes.plain"
 
+# Control characters could move the cursor, recolour or rename the window; marks of direction
+# could reorder what is read. Line breaks and tabs are harmless.
+_CONTROLS = [c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x09, 0x0A)]
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_VISIBLE = dict.fromkeys((*_CONTROLS, *_DIRECTIONS), "�")
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS)}
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal shows and does not obey: a sign for each control character."""
+    return text.translate(_VISIBLE)
+
+
+def printable_json(text: str) -> str:
+    """Return JSON with the control characters of its strings escaped."""
+    return text.translate(_ESCAPED)
+
 
 def never_fail_to_encode() -> None:
     """Let stdout and stderr write a plain sign for each character that they cannot encode."""
@@ -31,6 +49,21 @@ def never_fail_to_encode() -> None:
         reconfigure = getattr(stream, "reconfigure", None)  # a notebook's stream has none
         if reconfigure is not None:
             reconfigure(errors=_HANDLER)
+
+
+class _Notices(logging.Handler):
+    """Writes the library's notices to whatever stderr is at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr)
+
+
+def show_notices() -> None:
+    """Let the library's notices, such as one about a long compilation, appear on stderr."""
+    logger = logging.getLogger("cobayes")
+    if not any(isinstance(handler, _Notices) for handler in logger.handlers):
+        logger.addHandler(_Notices(logging.INFO))
+        logger.setLevel(logging.INFO)
 
 
 def can_write(text: str) -> bool:

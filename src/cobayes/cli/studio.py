@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cobayes.cli import inputs, output
+from cobayes.cli import inputs, options, output
 
 EPILOG = (
     "Examples:\n\n"
@@ -30,6 +30,7 @@ def studio(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Show the page in the browser.")
     ] = True,
+    smooth: options.Smooth = None,
 ) -> None:
     """Write a page on which lessons can be watched, changed and compared.
 
@@ -37,11 +38,11 @@ def studio(
     """
     from cobayes.studio.page import Studio
 
+    inputs.check_outputs({"--out": out}, [matrix])
     table = None
     if matrix is not None:
-        model, example = inputs.load_matrix(matrix)
-        table = model if example is None else example
-    inputs.require_writable(out, "--out")
+        model, example = inputs.load_matrix(matrix, smooth)
+        table = model if example is None or smooth is not None else example
     path = Studio(table).save(out)
     output.say(f"wrote {path}")
     if open_page:

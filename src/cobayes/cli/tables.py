@@ -5,12 +5,18 @@ This module imports rich; `cobayes.cli.output` imports it when a table is made.
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
+
+from cobayes.cli.streams import printable
 
 _FEWEST_LETTERS, _FEWEST_LETTERS_OF_HEADING = 6, 4
 _GAP = 3
@@ -18,11 +24,29 @@ _NO_LIMIT = 10_000
 
 
 class WideConsole(Console):
-    """A console that lets long lines run on, rather than cutting the ends of numbers off."""
+    """A console that cuts nothing off where nobody looks at a terminal.
+
+    On a terminal, or where COLUMNS is set, tables fit its width and long lines run on. Elsewhere
+    a table is as wide as it needs to be. No control character of a label reaches the terminal.
+    """
+
+    def __init__(self) -> None:
+        has_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+        super().__init__(highlight=False, width=None if has_width else _NO_LIMIT)
 
     def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
         """Print without cropping."""
         super().print(*objects, crop=crop, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield what is shown, with a sign for each control character."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(printable(segment.text), segment.style)
 
 
 class NumberTable(Table):
@@ -30,11 +54,18 @@ class NumberTable(Table):
 
     Where there is little room, headings of numbers are broken into lines and text is shortened, to
     a few letters or to the column's ``min_width``; where even that is not enough, the table is
-    wider than the terminal. rich itself would shorten all columns alike, down to nothing.
+    wider than the terminal. rich itself would shorten all columns alike, down to nothing. The
+    heading above is not broken to the table's width.
     """
 
+    def __init__(self, heading: str | None, **options: Any) -> None:
+        super().__init__(**options)
+        self.heading = heading
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Share out the room among the columns and yield the table."""
+        """Share the width among the columns and yield the table."""
+        if self.heading is not None:
+            yield Text(self.heading, style="bold")
         # As wide as they like: the terminal's own width must not cut the measures off.
         free = options.update(max_width=_NO_LIMIT)
         gaps = _GAP * len(self.columns) - 1

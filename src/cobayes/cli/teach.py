@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, output, progress
 
 if TYPE_CHECKING:
     from cobayes.lessons import Lesson
@@ -27,63 +25,50 @@ _FEWEST_LETTERS = 4
 
 def teach(
     matrix: options.Matrix,
-    hypothesis: Annotated[
-        str | None,
-        typer.Option(
-            "--hypothesis",
-            "-H",
-            help="What to teach: a label, or a position counted from 0. An example knows its own.",
-        ),
-    ] = None,
+    hypothesis: options.TaughtHypothesis = None,
     rounds: Annotated[
-        int, typer.Option("--rounds", "-k", min=0, help="How many data the teacher shows.")
-    ] = 10,
-    rule: options.Rule = options.RuleChoice.scbi,
-    prior: options.Prior = None,
-    learner_prior: Annotated[
-        str | None,
-        typer.Option(
-            "--learner-prior", help="The learner's own prior, where the teacher is wrong about it."
+        int,
+        options.count_option(
+            "--rounds", "-k", least=0, help="How many data the teacher shows, one per round."
         ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same lesson.")
-    ] = None,
+    ] = 10,
+    rule: options.Rule = "scbi",
+    prior: options.Prior = None,
+    learner_prior: options.LearnerPrior = None,
+    seed: options.Seed = None,
+    smooth: options.Smooth = None,
     as_json: options.AsJson = False,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the beliefs to a table.")
-    ] = None,
-    plot: Annotated[
         Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw the lesson: .png, .svg or .pdf (needs matplotlib)."
-        ),
+        options.file_option("--csv", "Write a table with the beliefs after every round."),
     ] = None,
+    raw: options.Raw = False,
+    plot: options.Plot = None,
 ) -> None:
     """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
-    model, example = inputs.load_matrix(matrix)
+    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix])
+    model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    if csv is not None:
-        inputs.require_writable(csv, "--csv")
-    if plot is not None:
-        inputs.require_picture_file(plot, "--plot")
 
+    from cobayes._input.limits import require_affordable_lessons
     from cobayes.lessons import Learner, Teacher, run_lesson
     from cobayes.rules import BI, SCBI
 
-    rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule.value]
+    rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule]
     used_seed = inputs.choose_seed(seed)
+    require_affordable_lessons(1, rounds, *model.shape)
     lessons = []
-    for make_rule in rules:
-        made = make_rule(model)
-        teacher = Teacher(made, target, teacher_prior, rng=used_seed)
-        learner = Learner(made, teacher_prior if own_prior is None else own_prior)
-        lessons.append(run_lesson(teacher, learner, rounds))
+    with progress.patience(f"running {output.counted(rounds, 'round')}"):
+        for make_rule in rules:
+            made = make_rule(model)
+            teacher = Teacher(made, target, teacher_prior, rng=used_seed)
+            learner = Learner(made, teacher_prior if own_prior is None else own_prior)
+            lessons.append(run_lesson(teacher, learner, rounds))
 
     if csv is not None:
-        output.write_csv(csv, *_csv_table(lessons))
+        output.write_csv(csv, *_csv_table(lessons), raw=raw)
         output.say(f"wrote {csv}")
     if plot is not None:
         from cobayes.plots.overview import save_lessons
@@ -172,7 +157,8 @@ def _lesson_table(lesson: Lesson, width: int) -> Any:
     else:
         headings.append(("strongest other", "left"))
     table = output.table(
-        f"{lesson.rule_name} teaches {names[taught]}, {lesson.num_rounds} rounds", headings
+        f"{lesson.rule_name} teaches {names[taught]}, {output.counted(lesson.num_rounds, 'round')}",
+        headings,
     )
     beliefs = lesson.beliefs
     for number, (datum, belief) in enumerate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -25,22 +24,25 @@ _COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _SECONDS_A_MOVE = 0.5
 
 
-class MovesChoice(StrEnum):
-    """How the walker moves."""
-
-    forward = "forward"
-    any = "any"
-    plan = "plan"
-
-
 def world(
-    width: Annotated[int, typer.Option("--width", min=2, help="Columns of the board.")] = 7,
-    height: Annotated[int, typer.Option("--height", min=2, help="Rows of the board.")] = 3,
+    width: Annotated[
+        int, options.count_option("--width", least=2, help="Number of columns of the board.")
+    ] = 7,
+    height: Annotated[
+        int, options.count_option("--height", least=2, help="Number of rows of the board.")
+    ] = 3,
     goals: Annotated[
-        int, typer.Option("--goals", min=2, help="Candidate goals on the upper edge.")
+        int,
+        options.count_option("--goals", least=2, help="Number of goals on the upper edge."),
     ] = 2,
     discount: Annotated[
-        float, typer.Option("--discount", help="What a step leaves of the reward, between 0 and 1.")
+        float,
+        typer.Option(
+            "--discount",
+            parser=options.number(0.0, 1.0),
+            metavar="FACTOR",
+            help="By what a reward shrinks with every step, between 0 and 1.",
+        ),
     ] = 0.5,
     board: Annotated[
         Path | None,
@@ -52,40 +54,44 @@ def world(
         ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--goal", help="The walker's goal by its label; the first.")
+        str | None,
+        typer.Option("--goal", metavar="LABEL", help="The walker's goal (default: the first)."),
     ] = None,
-    rule: options.Rule = options.RuleChoice.both,
+    rule: options.Rule = "both",
     moves: Annotated[
-        MovesChoice,
+        str,
         typer.Option(
             "--moves",
+            **options.choice("forward", "any", "plan"),
             help="forward: drawn among moves towards the goal; any: drawn among all, as in the "
             "paper; plan: the likeliest shortest walk.",
         ),
-    ] = MovesChoice.forward,
+    ] = "forward",
     slip: Annotated[
-        float, typer.Option("--slip", help="Probability that another move happens.")
+        float,
+        typer.Option(
+            "--slip",
+            parser=options.number(0.0, 1.0, closed="low"),
+            metavar="PROBABILITY",
+            help="The probability that another move happens than the one chosen.",
+        ),
     ] = 0.0,
     rounds: Annotated[
-        int, typer.Option("--rounds", "-k", min=1, help="Stop after so many moves.")
+        int, options.count_option("--rounds", "-k", least=1, help="Stop after so many moves.")
     ] = 50,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same seed gives the same walk.")
-    ] = None,
+    seed: options.Seed = None,
     as_json: options.AsJson = False,
     gif: Annotated[
         Path | None,
-        typer.Option("--gif", metavar="FILE", help="Write an animation (needs matplotlib)."),
+        options.file_option("--gif", "Write an animation of the walk (needs matplotlib)."),
     ] = None,
 ) -> None:
     """Walk to a goal on a board while a watcher infers the goal from the moves."""
-    if gif is not None:
-        inputs.require_writable(gif, "--gif")
-
+    inputs.check_outputs({"--gif": gif}, [board])
     made = _make_world(board, width, height, goals, discount, slip)
     true_goal = made.goal_index(made.goal_labels[0] if goal is None else goal)
     used_seed = inputs.choose_seed(seed)
-    names = {"scbi": ["SCBI"], "bi": ["BI"], "both": ["SCBI", "BI"]}[rule.value]
+    names = {"scbi": ["SCBI"], "bi": ["BI"], "both": ["SCBI", "BI"]}[rule]
     walks = [
         _walk(made, true_goal, cast("RuleName", name), moves, rounds, used_seed) for name in names
     ]
@@ -99,7 +105,7 @@ def world(
         return
     _play(walks)
     _print_tables(walks)
-    if seed is None and (moves is not MovesChoice.plan):
+    if seed is None and moves != "plan":
         output.say_seed(used_seed, "see the same walk")
 
 
@@ -120,27 +126,25 @@ def _make_world(
 
 
 def _walk(
-    made: GridWorld, goal: int, rule: RuleName, moves: MovesChoice, rounds: int, seed: int
+    made: GridWorld, goal: int, rule: RuleName, moves: str, rounds: int, seed: int
 ) -> Trajectory:
     from cobayes.worlds import WorldLearner, WorldTeacher, plan_trajectory, run_trajectory
 
-    if moves is MovesChoice.plan:
+    if moves == "plan":
         return plan_trajectory(made, goal, rule)
     # The walker's choices and the world's slips must not share their random numbers.
-    teacher = WorldTeacher(made, goal, rule, rng=[seed, 0], moves=cast("Moves", moves.value))
+    teacher = WorldTeacher(made, goal, rule, rng=[seed, 0], moves=cast("Moves", moves))
     return run_trajectory(teacher, WorldLearner(made, rule), max_rounds=rounds, rng=[seed, 1])
 
 
-def _as_json(
-    made: GridWorld, walks: list[Trajectory], moves: MovesChoice, seed: int
-) -> dict[str, Any]:
+def _as_json(made: GridWorld, walks: list[Trajectory], moves: str, seed: int) -> dict[str, Any]:
     from cobayes import __version__
 
     return {
         "cobayes": __version__,
         "world": made.to_dict(),
         "matrix_at_start": made.matrix_at(made.start).to_dict(),
-        "moves": moves.value,
+        "moves": moves,
         "seed": seed,
         "walks": [walk.to_dict() for walk in walks],
     }

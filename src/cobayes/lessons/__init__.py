@@ -1,6 +1,7 @@
 """Lessons: the two agents, what happens between them, and many lessons at once."""
 
 from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.comparing import TeacherComparison, compare_teachers
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.lessons.planning import plan_lesson
@@ -12,6 +13,8 @@ __all__ = [
     "Lesson",
     "RoundsNeeded",
     "Teacher",
+    "TeacherComparison",
+    "compare_teachers",
     "plan_lesson",
     "run_lesson",
     "simulate",

@@ -154,6 +154,10 @@ class Planner(Teacher):
         return agent
 
 
+class SearchTooLargeError(CobayesError):
+    """A search would have to work out too many beliefs."""
+
+
 @dataclass(frozen=True, eq=False)
 class Node:
     """A point of the search: the states of both tasks and the learner's log-belief."""
@@ -177,11 +181,18 @@ class Search:
         The learner's.
     hypothesis
         The position of the hypothesis.
+    most_nodes
+        How many beliefs may be worked out; `MOST_NODES` by default.
     """
 
-    def __init__(self, task: Task, rule: Rule, hypothesis: int) -> None:
+    def __init__(
+        self, task: Task, rule: Rule, hypothesis: int, most_nodes: int | None = None
+    ) -> None:
         self._task, self._rule, self._hypothesis = task, rule, hypothesis
+        self._most_nodes = MOST_NODES if most_nodes is None else most_nodes
+        self._num_nodes = 0
         self._known: dict[tuple[Any, ...], tuple[float, int]] = {}
+        self._failed: set[tuple[Any, ...]] = set()
         self._ratios: _Ratios | None = None
 
     def best(self, node: Node, depth: int) -> tuple[float, int]:
@@ -189,35 +200,21 @@ class Search:
 
         The datum is -1 where none is left that the hypothesis allows.
         """
-        key = (depth, node.state, node.learner_state, np.round(node.log_belief, 9).tobytes())
+        key = self._key(node, depth)
         if key not in self._known:
-            if len(self._known) >= MOST_NODES:
-                raise CobayesError(
-                    f"looking ahead has to work out more than {MOST_NODES:,} beliefs.",
-                    "use a smaller look_ahead, or fewer data.",
-                )
             self._known[key] = self._search(node, depth)
         return self._known[key]
 
     def _search(self, node: Node, depth: int) -> tuple[float, int]:
-        response = self._rule.at(node.learner_state).respond(node.log_belief)
-        ratios = self._ratios_of(response)
-        odds = ratios.odds(response, node.log_belief)
-        odds[~self._available(node)] = -np.inf
+        response, odds, bounds = self._expand(node, depth)
         if depth == 1 or odds.max() == -np.inf:
             first = int(np.argmax(odds))
             return float(odds[first]), first if odds[first] > -np.inf else -1
-        bounds = ratios.odds(response, node.log_belief, depth - 1)
-        bounds[odds == -np.inf] = -np.inf
         found, datum = -np.inf, -1
         for row in np.argsort(-bounds, kind="stable").tolist():
             if bounds[row] <= found:
                 break
-            after = Node(
-                _only_state(self._task, node.state, row),
-                _only_state(self._rule.task, node.learner_state, row),
-                add_evidence(node.log_belief, response.log_row(row)),
-            )
+            after = self._after(node, response, row)
             if self._is_over(after):
                 value = float(odds[row])
             else:
@@ -225,6 +222,60 @@ class Search:
             if value > found:
                 found, datum = value, row
         return found, datum
+
+    def reach(self, node: Node, depth: int, wanted: float) -> tuple[int, ...] | None:
+        """Return data that raise the log-odds to `wanted` within `depth` rounds, or None.
+
+        None is a proof that there are none.
+        """
+        key = (wanted, *self._key(node, depth))
+        if key in self._failed:
+            return None
+        response, odds, bounds = self._expand(node, depth)
+        best = int(np.argmax(odds))
+        if odds[best] >= wanted:
+            return (best,)
+        if depth > 1:
+            for row in np.argsort(-odds, kind="stable").tolist():
+                if odds[row] == -np.inf:
+                    break
+                if bounds[row] < wanted:
+                    continue
+                after = self._after(node, response, row)
+                if self._is_over(after):
+                    continue
+                further = self.reach(after, depth - 1, wanted)
+                if further is not None:
+                    return (row, *further)
+        self._failed.add(key)
+        return None
+
+    def _key(self, node: Node, depth: int) -> tuple[Any, ...]:
+        beliefs = np.round(node.log_belief, 9).tobytes()
+        return (depth, node.state, node.learner_state, beliefs)
+
+    def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
+        """Return the response, the log-odds after each datum, and bounds on the final ones."""
+        self._num_nodes += 1
+        if self._num_nodes > self._most_nodes:
+            raise SearchTooLargeError(
+                f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
+                "use a smaller look_ahead, or fewer data.",
+            )
+        response = self._rule.at(node.learner_state).respond(node.log_belief)
+        ratios = self._ratios_of(response)
+        odds = ratios.odds(response, node.log_belief)
+        odds[~self._available(node)] = -np.inf
+        bounds = odds if depth == 1 else ratios.odds(response, node.log_belief, depth - 1)
+        bounds[odds == -np.inf] = -np.inf
+        return response, odds, bounds
+
+    def _after(self, node: Node, response: Response, row: int) -> Node:
+        return Node(
+            _only_state(self._task, node.state, row),
+            _only_state(self._rule.task, node.learner_state, row),
+            add_evidence(node.log_belief, response.log_row(row)),
+        )
 
     def _available(self, node: Node) -> NDArray[np.bool_]:
         """Return which data may be shown and are possible in the learner's task."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,6 +153,25 @@ class Fit:
                 own = np.repeat(np.arange(len(units)), [len(self.groups[unit]) for unit in units])
                 likelihood = Likelihood(self.choices.take(rows), self.family, depth, own)
                 yield BestDepth(likelihood, units, rows, self.arrays.parameters[units, number])
+
+    def at_depth(self, depth: float) -> Fit:
+        """Return the fit of one depth alone; intervals are left out."""
+        if depth not in self.family.depth:
+            raise CobayesError(
+                f"depth {depth!r} was not fitted.",
+                f"choose from {', '.join(f'{own:g}' for own in self.family.depth)}.",
+            )
+        number = self.family.depth.index(depth)
+        found = self.arrays
+        alone = Estimates(
+            found.parameters[:, [number]],
+            found.value[:, [number]],
+            found.is_identified[:, [number]],
+            found.is_converged[:, [number]],
+            np.full_like(found.low, np.nan),
+            np.full_like(found.high, np.nan),
+        )
+        return replace(self, family=self.family.at(depth=depth), arrays=alone)
 
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.

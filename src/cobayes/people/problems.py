@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import find, is_position, shorten
 from cobayes.errors import CobayesError
 from cobayes.model import Model, as_model
+from cobayes.tasks.task import Task
 
 Array = NDArray[np.float64]
 SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
@@ -27,20 +28,33 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem: a labelled table and the prior that a learner starts from."""
+    """One problem: a labelled table, perhaps a task around it, and the learner's first belief."""
 
     name: str
     model: Model
     prior: Array
-    _tables: dict[tuple[int, ...], Table] = field(default_factory=dict, repr=False)
+    task: Task | None = None
+    _tables: dict[Any, Table] = field(default_factory=dict, repr=False)
 
     def table(self, history: tuple[int, ...]) -> Table:
         """Return the matrix and the data prior after some data were shown."""
-        del history
-        if () not in self._tables:
-            num_data = self.model.num_data
-            self._tables[()] = Table(self.model.matrix, np.full(num_data, 1.0 / num_data))
-        return self._tables[()]
+        state = None
+        if self.task is not None:
+            state = self.task.start
+            for datum in history:
+                state = self.task.next_state(state, datum)
+        if state not in self._tables:
+            model = self.model if self.task is None else self.task.matrix_at(state)
+            prior = None if self.task is None else self.task.data_prior_at(state)
+            if prior is None:
+                prior = np.full(model.num_data, 1.0 / model.num_data)
+            elif not prior.any():
+                raise CobayesError(
+                    f"problem {self.name!r}: no datum is available after {len(history)} data.",
+                    "check the table: a choice was made where the task had ended.",
+                )
+            self._tables[state] = Table(model.matrix, prior)
+        return self._tables[state]
 
     def datum(self, value: Any) -> int:
         """Return the position of a datum as written in a table of choices."""
@@ -89,9 +103,10 @@ def read_problems(problems: Any, priors: Mapping[str, Any] | None = None) -> dic
         if isinstance(matrix, Problem):
             found[str(name)] = matrix
             continue
-        model = as_model(matrix)
+        task = matrix if isinstance(matrix, Task) else None
+        model = as_model(matrix) if task is None else task.model
         prior = model.distribution(priors.get(name), name=f"prior of problem {name!r}")
-        found[str(name)] = Problem(str(name), model, prior)
+        found[str(name)] = Problem(str(name), model, prior, task)
     return found
 
 

@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
+from cobayes.scaling.stopping import LOOSEST as LOOSEST
 
 Array = NDArray[np.float64]
 
 LANES = 64
-# Looser tolerances than this save next to nothing, and would leave estimates of the error, which
-# may be several times too small, as large as what was asked for.
-LOOSEST = 1e-9
 
 
 class Lanes(NamedTuple):

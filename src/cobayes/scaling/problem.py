@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.distributions import SUM_SLACK
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
 
 Array = NDArray[np.float64]
@@ -118,10 +119,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
 
 
 def _as_sums(sums: Any, length: int, name: str, what: str) -> Array:
-    try:
-        values = np.asarray(sums, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise CobayesError(f"{name} cannot be read as numbers: {error}.") from error
+    values = as_floats(sums, copy=False, name=name)
     if values.ndim == 0 or values.shape[-1] != length:
         raise CobayesError(
             f"{name} has shape {values.shape}; expected {length} numbers, one for each {what} of "

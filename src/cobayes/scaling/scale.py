@@ -119,8 +119,9 @@ def scale(
         for position in range(first, min(first + BATCH_CHUNK, len(items))):
             item = items[position]
             balanced, row_units, column_units = balance(array[item])
-            # Dividing both kinds of sums by one number changes none of the factors.
-            total = rows[item].sum()
+            # Dividing both kinds of sums by one number changes none of the factors; by a power of
+            # two, it keeps sums of sums that are equal equal.
+            total = np.exp2(np.round(np.log2(rows[item].sum())))
             factors = None if start is None else start[item] * column_units
             supported, solution, ratios, statuses[position] = _solve_item(
                 balanced,

@@ -1,6 +1,7 @@
 """The studio: a page to play with, and experiments for the browser.
 
-`page` makes the one HTML file, `bundle` joins the modules of `page/` and `twin/` into its script.
+`page` makes the one HTML file, `experiment` the folder with a jsPsych experiment; `bundle` joins
+the modules of `twin/`, `page/` and `experiment/` into their scripts.
 The function `studio` and this package share a name, so that the package can be called as well.
 """
 
@@ -10,9 +11,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from cobayes.studio.experiment import write_experiment
 from cobayes.studio.page import Studio, live_figure, studio
 
-__all__ = ["Studio", "live_figure", "studio"]
+__all__ = ["Studio", "live_figure", "studio", "write_experiment"]
 
 
 class _CallableModule(ModuleType):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import Rule, as_rule
 from cobayes.tasks.task import State
 from cobayes.worlds.base import World
 
@@ -21,8 +21,6 @@ Array = NDArray[np.float64]
 
 RuleName = Literal["SCBI", "BI"]
 Moves = Literal["any", "forward"]
-
-RULES: dict[str, type[Rule]] = {"SCBI": SCBI, "BI": BI}
 
 
 def world_rule(world: World, rule: RuleName | type[Rule] = "SCBI") -> Rule:
@@ -32,12 +30,7 @@ def world_rule(world: World, rule: RuleName | type[Rule] = "SCBI") -> Rule:
             f"the world is a {type(world).__name__}; expected a world.",
             "make one with cobayes.GridWorld(...) or cobayes.world_from_gymnasium(env, ...).",
         )
-    if isinstance(rule, type) and issubclass(rule, Rule):
-        return rule(world)
-    found = RULES.get(str(rule).upper())
-    if found is None:
-        raise CobayesError(f"there is no rule called {rule!r}.", "choose 'SCBI' or 'BI'.")
-    return found(world)
+    return as_rule(rule, world)
 
 
 def world_of(agent: Learner) -> World:

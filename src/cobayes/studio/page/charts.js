@@ -1,7 +1,7 @@
 /** Curves and the triangle of beliefs, as SVG. */
 import { digits, svg } from "./dom.js";
 
-const MARGIN = { top: 28, right: 92, bottom: 36, left: 44 };
+const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
 
 /**
  * Curves over rounds.
@@ -12,7 +12,7 @@ const MARGIN = { top: 28, right: 92, bottom: 36, left: 44 };
  */
 export function lineChart(options) {
   const { width, height = 240, xMax, yMin, yMax, xLabel = "round", yLabel, showY = digits, series, title } = options;
-  const isNarrow = width < 420;
+  const isNarrow = width < 330;
   const right = isNarrow ? 14 : MARGIN.right;
   const inner = { left: MARGIN.left, right: width - right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const x = (round) => inner.left + (xMax ? round / xMax : 0) * (inner.right - inner.left);

@@ -21,17 +21,19 @@ export function figure(title, text, extra = null) {
     button("PNG", () => savePng(place.querySelector("svg"), name), { "aria-label": `download ${title} as PNG` })
   );
   const element = h("figure", {}, h("div", { class: "figure-head" }, h("h3", {}, title), tools), extra, place, h("figcaption", {}, caption));
-  let make = null;
+  let make = null, width = 0;
   const self = {
     element,
     caption,
     draw(next) {
       make = next;
-      const width = Math.max(260, Math.floor(place.clientWidth || 480));
-      put(place, make(width));
+      // Asking for the width makes the browser lay the page out, so it is asked once.
+      width ||= place.clientWidth;
+      put(place, make(Math.max(260, Math.floor(width || 480))));
     },
     redraw() {
-      if (make && element.isConnected && place.clientWidth) self.draw(make);
+      width = 0;
+      if (make && element.isConnected) self.draw(make);
     },
   };
   all.add(self);

@@ -65,6 +65,7 @@ function startPage() {
       put(holder, views[current].element);
       tabs.forEach((tab) => (tab.dataset.view === current ? tab.setAttribute("aria-current", "page") : tab.removeAttribute("aria-current")));
       document.body.dataset.view = current;
+      requestAnimationFrame(redrawFigures);
     }
     settings.update(state);
     views[current].update(state);
@@ -73,6 +74,7 @@ function startPage() {
   store.watch(() => remember(store));
   show(store.state);
   addEventListener("hashchange", () => store.decode(location.hash.slice(1)));
+  settings.element.addEventListener("toggle", redrawFigures);
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return;
@@ -83,6 +85,7 @@ function startPage() {
   const isOpening = !wasShared && store.state.view === "lesson" && store.state.round === 0 && !prefersCalm();
   if (isOpening && start.embed !== "round") views.lesson.play();
   if (isOpening && start.embed === "round") document.querySelector(".stages button").click();
+  performance.mark("ready");
   document.documentElement.dataset.ready = "true";
 }
 

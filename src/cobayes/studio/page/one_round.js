@@ -10,7 +10,7 @@ const STEPS = 12;
 export const LIMIT = STEPS + 1;
 
 export function oneRound(store) {
-  let timer = null, shown = null;
+  let timer = null, shown = null, latest = null;
   const slide = h("input", { type: "range", min: 0, max: LIMIT, step: 1, "aria-label": "normalisation", on: { input: () => stopAnd(Number(slide.value)) } });
   const play = button("▶ Normalise", () => (timer ? stop() : start()), { class: "primary" });
   const label = h("p", { class: "stage", "aria-live": "polite" });
@@ -57,17 +57,17 @@ export function oneRound(store) {
     const rowSums = values.map((row) => row.reduce((sum, x) => sum + x, 0));
     const columnSums = hypotheses.map((_, j) => values.reduce((sum, row) => sum + row[j], 0));
     const max = Math.max(...values.flat(), 1e-300);
-    const next = lesson.data[at] ?? -1;
-    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null, next]);
+    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null]);
+    latest = [values, { rowSums, columnSums }, max];
     // The drawing is kept while only numbers change, so that colours can move.
     if (shown?.key !== key) {
       fig.draw((width) => {
         const map = heatMap({ matrix: values, data, hypotheses, max: 1, width: Math.min(width, 860), title: "The table through its normalisations", blocks: isLimit && binds ? scaled.blocks : null, column: state.truth, row: -1 });
         shown = { key, map };
+        map.update(...latest);
         return map.element;
       });
-    }
-    shown.map.update(values, { rowSums, columnSums }, max);
+    } else shown.map.update(...latest);
   }
   return { element: fig.element, update, stop };
 }

@@ -17,8 +17,7 @@ function model(state, isExample) {
   return `model = cb.Model(\n    [\n${matrix.map((row) => `        ${list(row)},\n`).join("")}    ],\n    data=${list(data)},\n    hypotheses=${list(hypotheses)},\n)\n`;
 }
 
-function rules(state) {
-  const subject = state.repeats ? "model" : "task";
+function rules(state, subject = state.repeats ? "model" : "task") {
   const prior = state.dataPrior ? `, data_prior=${list(probabilities(state.dataPrior, state.table.data.length))}` : "";
   const literal = state.literal === "truth" ? ', literal="truth"' : "";
   return (
@@ -74,6 +73,8 @@ function grid(state) {
     `world = cb.GridWorld(\n    ${board.width}, ${board.height}, start=${square(board.start)}, goals={${goals}}, discount=${board.discount},\n` +
     `    walls=[${board.walls.map(square).join(", ")}], actions=${list(world.actions)},\n)\n` +
     `moves = ${steps}  # of the page's walker\n` +
-    `for rule in ("BI", "SCBI"):\n    seen = cb.watch_actions(world, ${text(world.goalLabels[state.goal])}, moves, rule)\n    print(rule, seen.beliefs[-1])\n`
+    rules({ ...state, repeats: true, dataPrior: null }, "world") +
+    "for name, rule in rules.items():\n    watcher = cb.Learner(rule)\n    for move in moves:\n        watcher.observe(move)\n" +
+    "    print(name, dict(zip(world.goal_labels, watcher.belief.round(6).tolist())))\n"
   );
 }

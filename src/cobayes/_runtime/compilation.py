@@ -1,0 +1,87 @@
+"""What goes on around a compilation: a notice if it is long, and Ctrl-C at a safe time."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+logger = logging.getLogger("cobayes")
+
+# Seconds after which a compilation is announced.
+PATIENCE = 1.0
+
+_local = threading.local()
+
+
+def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the method of a dispatcher that compiles a kernel or loads it from the cache."""
+
+    @functools.wraps(compile_kernel)
+    def compile_attended(*arguments: Any) -> Any:
+        # Kernels that a kernel calls are compiled inside: the outermost one is attended.
+        if getattr(_local, "is_compiling", False):
+            return compile_kernel(*arguments)
+        _local.is_compiling = True
+        try:
+            with _interrupts_deferred(), _announced():
+                return compile_kernel(*arguments)
+        finally:
+            _local.is_compiling = False
+
+    return compile_attended
+
+
+@contextmanager
+def _announced() -> Iterator[None]:
+    """Log a notice when something takes longer than a second, and how long it took."""
+    start = time.perf_counter()
+    was_announced = threading.Event()
+
+    def announce() -> None:
+        was_announced.set()
+        logger.info("compiling numerical code for its first use; the result is kept on disk ...")
+
+    timer = threading.Timer(PATIENCE, announce)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if was_announced.is_set():
+            logger.info("compiled in %.1f s.", time.perf_counter() - start)
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait until something is finished; a second one is obeyed at once.
+
+    An interrupt while Numba loads its own modules would leave it half loaded, and every later
+    compilation in the process would fail.
+    """
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    was_interrupted = False
+
+    def remember(number: int, frame: Any) -> None:
+        nonlocal was_interrupted
+        if was_interrupted:
+            signal.default_int_handler(number, frame)
+        was_interrupted = True
+        logger.info("stopping when this compilation is finished; Ctrl-C again stops at once.")
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if was_interrupted:
+        raise KeyboardInterrupt

@@ -1,0 +1,189 @@
+"""``cobayes fit``: fit models of human teachers or learners to a table, and compare them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobayes.cli import options, output
+from cobayes.errors import CobayesError
+
+if TYPE_CHECKING:
+    from cobayes.people import Comparison, Fit
+
+EPILOG = (
+    "Examples:\n\n"
+    "cobayes fit choices.csv --problems problems --out fit\n\n"
+    "cobayes fit choices.csv --problems leaves.csv --depth 0,1,inf --lapse 0.02 --by none"
+)
+
+
+def fit(
+    choices: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CHOICES",
+            help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, "
+            "hypothesis and datum.",
+        ),
+    ],
+    problems: Annotated[
+        Path,
+        typer.Option(
+            "--problems",
+            "-p",
+            metavar="FOLDER|FILE",
+            help="A folder with a matrix file for each problem, named like it, or one matrix for "
+            "all choices.",
+        ),
+    ],
+    depth: Annotated[
+        str, typer.Option("--depth", help="Depths to compare; inf is full cooperation (SCBI).")
+    ] = "0,1,2,inf",
+    rationality: Annotated[
+        str, typer.Option("--rationality", help="A number, or bounds such as 0:20.")
+    ] = "0:20",
+    lapse: Annotated[
+        str, typer.Option("--lapse", help="A number, or bounds such as 0:0.5.")
+    ] = "0:0.5",
+    by: Annotated[
+        str, typer.Option("--by", help="Column to fit by; 'none' pools everybody.")
+    ] = "person",
+    response: Annotated[
+        str,
+        typer.Option(
+            "--response",
+            **options.choice("choice", "guess", "rating"),
+            help="What people did: teachers choose data; learners guess or rate hypotheses.",
+        ),
+    ] = "choice",
+    literal: Annotated[
+        str,
+        typer.Option(
+            "--literal",
+            **options.choice("likelihood", "truth"),
+            help="The literal learner reads columns as likelihoods, or the table as it is.",
+        ),
+    ] = "likelihood",
+    loo: Annotated[
+        bool, typer.Option("--loo/--no-loo", help="Estimate predictions of responses left out.")
+    ] = True,
+    cross_validation: Annotated[
+        bool,
+        typer.Option("--cross-validation", help="Also predict every person from the others."),
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write the results.")
+    ] = Path("fit"),
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Fit people's responses by maximum likelihood and compare depths of recursion.
+
+    Writes fit.csv (estimates), trials.csv (log-likelihood, belief, entropy and information gain of
+    every response), comparison.csv and index.html.
+    """
+    from cobayes import people
+
+    family = people.Family(
+        depth=[_number(part, "--depth") for part in depth.split(",")],
+        rationality=_bounds(rationality, "--rationality"),
+        lapse=_bounds(lapse, "--lapse"),
+        response=response,
+        literal=literal,
+    )
+    _require_file(choices)
+    _require_file(problems)
+    from cobayes.cli.progress import ProgressLine
+
+    with ProgressLine() as line:
+        found = people.fit(
+            choices,
+            problems,
+            family,
+            None if by == "none" else by,
+            progress=lambda text, share: line.tell("fit", f"{text}, {100 * share:.0f} %"),
+        )
+        line.tell("compare", "information criteria and predictions")
+        comparison = people.compare(
+            {f"depth {_name(d)}": found.at_depth(d) for d in family.depth},
+            loo=loo,
+            cross_validation=cross_validation,
+            rng=seed,
+        )
+    command = ["cobayes", "fit", str(choices), "--problems", str(problems), "--depth", depth]
+    command += ["--rationality", rationality, "--lapse", lapse, "--by", by]
+    command += ["--response", response, "--literal", literal]
+    _write(out, found, comparison, shlex.join(command))
+    if as_json:
+        output.print_json(_as_json(found, comparison))
+    else:
+        _print(found, comparison)
+    output.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CobayesError(
+            f"{name}: {text!r} is not a number.", "write 0,1,2,inf for depths, 0:20 for bounds."
+        ) from None
+
+
+def _bounds(text: str, name: str) -> float | tuple[float, float]:
+    low, colon, high = text.partition(":")
+    return (_number(low, name), _number(high, name)) if colon else _number(low, name)
+
+
+def _require_file(path: Path) -> None:
+    if not path.exists():
+        raise CobayesError(f"there is no file or folder {path}.")
+
+
+def _name(depth: float) -> str:
+    return "inf" if depth == float("inf") else f"{depth:g}"
+
+
+def _write(out: Path, found: Fit, comparison: Comparison, command: str) -> None:
+    from cobayes._output import write_text
+    from cobayes.people.page import render_fit
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        found.estimates.to_csv(out / "fit.csv", index=False)
+        found.trials.to_csv(out / "trials.csv", index=False)
+        comparison.table.rename_axis("model").to_csv(out / "comparison.csv")
+        write_text(out / "index.html", render_fit(found, comparison, command))
+    except OSError as error:
+        raise CobayesError(f"{out} cannot be written: {error.strerror}.") from None
+
+
+def _as_json(found: Fit, comparison: Comparison) -> dict[str, Any]:
+    from cobayes import __version__
+
+    return {
+        "cobayes": __version__,
+        "log_likelihood": found.log_likelihood,
+        "estimates": found.estimates.to_dict(orient="records"),
+        "comparison": comparison.table.rename_axis("model").reset_index().to_dict(orient="records"),
+        "conclusion": comparison.conclusion,
+    }
+
+
+def _print(found: Fit, comparison: Comparison) -> None:
+    from rich.text import Text
+
+    console = output.console()
+    columns = [name for name in comparison.table.columns if name != "per_response"]
+    table = output.table(
+        f"{len(found.choices):,} responses",
+        [("model", "left"), *((name.replace("_", " "), "right") for name in columns)],
+    )
+    for name, row in comparison.table.iterrows():
+        table.add_row(Text(str(name)), *(Text(f"{row[column]:.6g}") for column in columns))
+    console.print(table)
+    console.print(comparison.conclusion, markup=False)

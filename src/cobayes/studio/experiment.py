@@ -1,0 +1,237 @@
+"""Experiments for the browser: a folder with a jsPsych page that runs on any static host."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from cobayes.errors import CobayesError
+from cobayes.studio.bundle import bundle, read
+
+if TYPE_CHECKING:
+    from cobayes.model import MatrixLike, Model
+
+ROLES = ("learner", "teacher")
+RULES = ("scbi", "bi", "pragmatic")
+RESPONSES = ("guess", "rating")
+
+_COLUMNS = {
+    "choice": "person, problem, lesson, round, hypothesis (the truth), datum, rt",
+    "guess": "person, problem, lesson, round, datum, guess, truth, rt",
+    "rating": "person, problem, lesson, round, datum, hypothesis (rated), rating, truth, rt",
+}
+
+_INSTRUCTIONS = {
+    "learner": [
+        "In this study a teacher has one of several possibilities in mind and shows you examples, "
+        "one at a time.",
+        "The teacher wants you to find out which one it is, and adapts to your answers. Please "
+        "answer after every example, even when you are not sure.",
+    ],
+    "teacher": [
+        "In this study you are the teacher. You are told which of several possibilities is the "
+        "right one; your partner is not.",
+        "Show your partner examples, one at a time, so that it finds out as quickly as possible.",
+    ],
+}
+
+
+def write_experiment(
+    problems: Mapping[str, MatrixLike],
+    folder: str | Path,
+    *,
+    role: str = "learner",
+    rule: str = "scbi",
+    depth: int = 1,
+    rationality: float = 1.0,
+    response: str = "guess",
+    num_rounds: int = 5,
+    repeats: bool = True,
+    seed: int | None = None,
+    title: str = "Teaching and learning",
+) -> Path:
+    """Write a jsPsych experiment in which a person learns from, or teaches, an artificial partner.
+
+    Parameters
+    ----------
+    problems
+        Tables by name: anything that `cobayes.Model` takes. Every hypothesis is taught once.
+    folder
+        The folder to write; it must not exist or be empty.
+    role
+        The person's: "learner" or "teacher".
+    rule
+        What the partner follows: "scbi", "bi" or "pragmatic".
+    depth, rationality
+        Of the pragmatic rule.
+    response
+        What a person who learns is asked for after each datum: "guess" or "rating".
+    num_rounds
+        Data per lesson.
+    repeats
+        Whether a datum may be shown again in a lesson.
+    seed
+        Of the partner's draws; by default every person gets other draws.
+    title
+        The title of the page.
+
+    Returns
+    -------
+    Path
+        The folder. Its README says how to host it; the table that it saves is what
+        ``cobayes fit`` reads.
+
+    Examples
+    --------
+    >>> import tempfile, cobayes as cb
+    >>> from cobayes.studio import write_experiment
+    >>> folder = tempfile.mkdtemp()
+    >>> sorted(path.name for path in write_experiment(cb.examples, folder).iterdir())[:3]
+    ['README.md', 'config.js', 'experiment.js']
+    """
+    from cobayes import __version__
+    from cobayes.model import as_model
+
+    _require_one_of(role, ROLES, "role")
+    _require_one_of(rule, RULES, "rule")
+    _require_one_of(response, RESPONSES, "response")
+    if num_rounds < 1:
+        raise CobayesError(f"there are {num_rounds} rounds; expected at least one.")
+    models = {_file_stem(name): as_model(matrix) for name, matrix in problems.items()}
+    if not models:
+        raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
+    if len(models) < len(problems):
+        raise CobayesError("two problems have the same name in a file.", "rename one of them.")
+    target = _empty_folder(folder)
+    settings = {
+        "role": role,
+        "rule": _rule_settings(rule, depth, rationality),
+        "response": response,
+        "rounds": num_rounds,
+        "no_repeats": not repeats,
+        "seed": seed,
+        "problems": [{"name": name, **model.to_dict()} for name, model in models.items()],
+    }
+    kind = "choice" if role == "teacher" else response
+    words = {
+        "title": title,
+        "version": __version__,
+        "role": role,
+        "rule_text": _rule_text(rule, depth, rationality),
+        "columns": _COLUMNS[kind],
+        "fit_options": "" if kind == "choice" else f" --response {kind}",
+        "truth_note": "" if kind == "choice" else " `truth` is what the teacher had in mind.",
+    }
+    texts = {
+        "index.html": Template(read("experiment/index.html")).substitute(title=escape(title)),
+        "README.md": Template(read("experiment/README.md")).substitute(words),
+        "config.js": _config(settings),
+        "experiment.js": read("experiment/experiment.js"),
+        "style.css": read("experiment/style.css"),
+        "plugin-cobayes.js": plugin_script(),
+    }
+    for name, text in texts.items():
+        (target / name).write_text(text, encoding="utf-8")
+    (target / "problems").mkdir()
+    for name, model in models.items():
+        _write_table(target / "problems" / f"{name}.csv", model)
+    return target
+
+
+def plugin_script() -> str:
+    """Return the jsPsych plugin with the rules inside: a script that defines `jsPsychCobayes`."""
+    head = read("experiment/plugin.js").partition("*/")[0] + "*/\n"
+    body = f'"use strict";\n{bundle("experiment/plugin.js")}\nreturn CobayesPlugin;'
+    return f"{head}var jsPsychCobayes = (() => {{\n{body}\n}})();\n"
+
+
+def _config(settings: dict[str, Any]) -> str:
+    """Return the file that an experimenter edits."""
+
+    def line(name: str, value: Any, comment: str) -> str:
+        # "<" is written as an escape, so that no text can end a script element.
+        text = json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+        return f"  // {comment}\n  {name}: {text},\n"
+
+    thanks = ["Thank you! That was all.", "Please save your answers with the button below."]
+    parts = [
+        line("role", settings["role"], 'The person is the "learner" or the "teacher".'),
+        line("rule", settings["rule"], 'The partner: kind "BI", "Pragmatic" or "SCBI".'),
+        line("response", settings["response"], 'What a learner is asked for: "guess" or "rating".'),
+        line("feedback", "guess", 'What a teacher sees: "guess", "belief" or "nothing".'),
+        line("rounds", settings["rounds"], "Data per lesson."),
+        line("no_repeats", settings["no_repeats"], "Whether a datum is shown at most once."),
+        line("truths", None, "Hypotheses that are taught, by label; null: each of them once."),
+        line("shuffle", True, "Whether lessons and buttons come in random order."),
+        line("prior", None, "What the partner believes at first, a weight per hypothesis."),
+        line("data_prior", None, "How readily each datum is shown, a weight per datum."),
+        line("seed", settings["seed"], "Of the partner's draws; null: other draws each time."),
+        line("progress_bar", True, "Whether progress is shown."),
+        line(
+            "instructions", [_INSTRUCTIONS[settings["role"]]], "Pages, each a list of paragraphs."
+        ),
+        line("texts", {}, "Words on the buttons and above them; see TEXTS in plugin-cobayes.js."),
+        line("thanks", thanks, "The last page."),
+        "  // Where the data go: null offers a download. Or a function, such as\n"
+        '  // (csv, person) => fetch("save.php", { method: "POST", body: csv })\n'
+        "  save: null,\n",
+        line("problems", settings["problems"], "The tables, data by hypotheses."),
+    ]
+    head = "/* What this experiment does. Edit this file and load the page again. */"
+    return f"{head}\nconst CONFIG = {{\n{''.join(parts)}}};\n"
+
+
+def _rule_settings(rule: str, depth: int, rationality: float) -> dict[str, Any]:
+    if rule != "pragmatic":
+        return {"kind": rule.upper()}
+    if depth < 0 or rationality <= 0:
+        raise CobayesError(
+            f"the pragmatic rule has depth {depth} and rationality {rationality:g}; expected a "
+            "depth of at least 0 and a positive rationality."
+        )
+    return {"kind": "Pragmatic", "depth": depth, "rationality": rationality}
+
+
+def _rule_text(rule: str, depth: int, rationality: float) -> str:
+    if rule == "pragmatic":
+        return f"a pragmatic rule of depth {depth} and rationality {rationality:g}"
+    return {"scbi": "SCBI, full cooperation", "bi": "plain Bayesian inference (BI)"}[rule]
+
+
+def _require_one_of(value: str, known: tuple[str, ...], what: str) -> None:
+    if value not in known:
+        raise CobayesError(f"there is no {what} {value!r}.", f"choose one of: {', '.join(known)}.")
+
+
+def _file_stem(name: str) -> str:
+    """Return a name that every file system takes."""
+    return re.sub(r"[^\w.-]+", "-", str(name)).strip(".-") or "problem"
+
+
+def _empty_folder(folder: str | Path) -> Path:
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(target.iterdir())
+    except OSError as error:
+        raise CobayesError(f"the folder {target} cannot be made: {error.strerror}.") from error
+    if not is_empty:
+        raise CobayesError(
+            f"the folder {target} is not empty.", "choose a new folder; nothing is overwritten."
+        )
+    return target
+
+
+def _write_table(path: Path, model: Model) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["datum", *model.hypotheses])
+        writer.writerows(
+            [label, *row] for label, row in zip(model.data, model.matrix.tolist(), strict=True)
+        )

@@ -1,0 +1,118 @@
+"""Compilations are announced, and Ctrl-C during one leaves a usable interpreter."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code, cache):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+    )
+
+
+def test_every_compilation_that_takes_long_is_announced(tmp_path):
+    # Patience of no time at all, so that nothing depends on the speed of the machine.
+    code = """
+        import logging
+        import time
+        from cobayes._runtime import compilation
+        compilation.PATIENCE = 0.0
+        from cobayes._runtime.compiled import compiled
+
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+
+        @compiled()
+        def add(x, y):
+            return x + y
+
+        add(1, 2), add(1, 2), add(1.0, 2.0)
+        """
+    (tmp_path / "program.py").write_text(textwrap.dedent(code))
+    found = run(f"import runpy; runpy.run_path({str(tmp_path / 'program.py')!r})", tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr.count("INFO compiling numerical code") == 2
+    assert found.stderr.count("INFO compiled in") == 2
+
+
+def test_the_library_itself_is_silent_about_compilation(tmp_path):
+    code = "import cobayes as cb; cb.scale([[1.0, 2.0], [3.0, 1.0]])"
+    for _ in ("compiling", "loading"):
+        found = run(code, tmp_path)
+        assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_the_command_line_announces_compilation_on_stderr(tmp_path):
+    code = """
+        import sys
+        from cobayes._runtime import compilation
+        compilation.PATIENCE = 0.0
+        from cobayes.cli.app import app
+        app(["teach", "example:M_1", "-H", "h_1", "--rounds", "1", "--seed", "1"])
+        """
+    found = run(code, tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert "compiling numerical code" in found.stderr
+    assert "compiling" not in found.stdout
+
+
+@pytest.mark.parametrize("moment", ["load", "start", "middle"])
+def test_an_interrupt_while_compiling_leaves_a_usable_interpreter(tmp_path, moment):
+    # The signal is raised at a fixed place of the compilation, not after some time.
+    code = f"""
+        import signal
+        import numba.core.base
+        import numba.core.typed_passes
+        import numba.core.typing.context
+        import cobayes as cb
+        import cobayes.scaling
+
+        places = {{
+            "load": (numba.core.typing.context.BaseContext, "refresh"),
+            "start": (numba.core.base.BaseContext, "refresh"),
+            "middle": (numba.core.typed_passes.NopythonTypeInference, "run_pass"),
+        }}
+        owner, name = places[{moment!r}]
+        original = getattr(owner, name)
+
+        def interrupted(*arguments):
+            setattr(owner, name, original)
+            signal.raise_signal(signal.SIGINT)
+            return original(*arguments)
+
+        setattr(owner, name, interrupted)
+        try:
+            cb.scale([[1.0, 2.0], [3.0, 1.0]])
+            print("not interrupted")
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
+        """
+    found = run(code, tmp_path)
+    assert found.stdout.split() == ["interrupted", "True"], found.stderr
+
+
+def test_a_second_interrupt_is_obeyed_at_once():
+    code = """
+        import signal
+        from cobayes._runtime.compilation import attended
+
+        def compile_kernel():
+            signal.raise_signal(signal.SIGINT)
+            print("first")
+            signal.raise_signal(signal.SIGINT)
+            print("second")
+
+        try:
+            attended(compile_kernel)()
+        except KeyboardInterrupt:
+            print("stopped", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        """
+    found = run(code, "cache")
+    assert found.stdout.split() == ["first", "stopped", "True"], found.stderr

@@ -1,0 +1,81 @@
+"""``cobayes fit``."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobayes as cb
+from cobayes import people
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "problems").mkdir()
+    rng = np.random.default_rng(1)
+    problems = {f"p{i}": cb.Model(rng.dirichlet(np.ones(6), size=3).T + 1e-3) for i in range(4)}
+    for name, model in problems.items():
+        model.to_dataframe().to_csv(folder / "problems" / f"{name}.csv")
+    truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}
+    choices = people.simulate(truth, problems, num_people=3, num_rounds=4, rng=2)
+    choices.to_csv(folder / "choices.csv", index=False)
+    return folder
+
+
+def test_it_writes_tables_and_a_page(run, study, tmp_path):
+    out = tmp_path / "out"
+    result = run(
+        "fit", study / "choices.csv", "--problems", study / "problems", "--depth", "0,1,inf",
+        "--no-loo", "--out", out,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "depth 1" in result.stdout
+    estimates = pd.read_csv(out / "fit.csv")
+    assert len(estimates) == 3
+    trials = pd.read_csv(out / "trials.csv")
+    assert trials["log_likelihood"].sum() == pytest.approx(estimates["log_likelihood"].sum())
+    comparison = pd.read_csv(out / "comparison.csv")
+    assert set(comparison["model"]) == {"depth 0", "depth 1", "depth inf"}
+    page = (out / "index.html").read_text(encoding="utf-8")
+    for part in ("What can be concluded", "Models compared", "Estimates", "Predicted against"):
+        assert part in page
+    assert "http://www.w3.org" in page or 'src="data:image/svg' in page
+    assert "<script" not in page
+
+
+def test_json_is_for_programs(run, study, tmp_path):
+    result = run(
+        "fit", study / "choices.csv", "-p", study / "problems", "--depth", "1", "--by", "none",
+        "--lapse", "0.05", "--no-loo", "--json", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    content = json.loads(result.stdout)
+    assert content["estimates"][0]["lapse"] == 0.05
+    assert content["estimates"][0]["num_choices"] == 48
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--depth", "one"], "'one' is not a number"),
+        (["--depth", "-1"], "neither an integer"),
+        (["--lapse", "0:2"], "lapse is"),
+        (["--by", "age"], "no column 'age'"),
+        (["--response", "speech"], "is not one of"),
+    ],
+)
+def test_bad_options_are_one_line(run, study, tmp_path, options, message):
+    result = run(
+        "fit", study / "choices.csv", "-p", study / "problems", "-o", tmp_path / "out", *options
+    )
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_files_are_named(run, study, tmp_path):
+    result = run("fit", tmp_path / "none.csv", "-p", study / "problems")
+    assert result.exit_code == 2
+    assert "none.csv" in result.stderr

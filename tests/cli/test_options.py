@@ -1,0 +1,87 @@
+"""Values of options: parsed, and refused, in plain words."""
+
+import re
+
+import pytest
+
+from cobayes.cli.app import COMMANDS
+
+TOOLKIT_WORDS = ("<", "Value error", "Input should be", "Invalid value", "range", "valid integer")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--rounds", "abc"), "--rounds: expected an integer >= 0, found 'abc'."),
+        (("--rounds", "-1"), "--rounds: expected an integer >= 0, found '-1'."),
+        (("--rounds", "2.5"), "--rounds: expected an integer >= 0, found '2.5'."),
+        (("--rounds", "9" * 5000), "--rounds: expected an integer >= 0"),
+        (("--seed", "1.5"), "--seed: expected an integer >= 0, found '1.5'."),
+        (("--rule", "sbci"), "--rule: 'sbci' is not one of 'scbi', 'bi', 'both'. Did you mean"),
+        (("--rouns", "3"), "no such option: --rouns"),
+        (("--hypothesis", "Bowl"), "there is no hypothesis called 'Bowl'."),
+    ],
+)
+def test_a_bad_value_is_refused_in_plain_words(run, arguments, error):
+    result = run("teach", "example:gestures", *arguments)
+    assert result.exit_code == 2
+    assert error in result.stderr
+    assert not any(word in result.stderr for word in TOOLKIT_WORDS)
+
+
+def test_near_misses_are_suggested(run):
+    assert "did you mean 'gestures'?" in run("teach", "example:gesture").stderr
+    assert "did you mean 'bowl'?" in run("teach", "example:gestures", "-H", "Bowl").stderr
+    assert "'--rounds'" in run("teach", "example:gestures", "--rouns", "3").stderr.replace(
+        "--rounds", "'--rounds'"
+    )
+
+
+def test_a_percentage_is_told_from_a_probability(run):
+    result = run("compare", "example:gestures", "--level", "95")
+    assert result.exit_code == 2
+    assert "for 95 % write 0.95" in result.stderr
+
+
+def test_integers_may_be_written_as_powers_of_ten_and_names_in_any_case(run, world):
+    result = run("teach", world, "-H", "A", "--rounds", "1e0", "--rule", "SCBI", "--seed", 1)
+    assert result.exit_code == 0
+    assert "SCBI teaches A, 1 round\n" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_has_no_words_of_the_toolkit(run, name):
+    result = run(*([name] if name else []), "--help")
+    assert result.exit_code == 0
+    assert not re.search(r"<\w+>|<\w+ range>|\[x>=", result.stdout)
+
+
+def test_commands_are_listed_in_their_order(run):
+    text = run("--help").stdout
+    listed = [line.split()[1] for line in text.splitlines() if line.startswith("│ ")]
+    found = [word for word in listed if word in COMMANDS]
+    assert found == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--lessons", "100000000000"), ("--rounds", "1000000000000"), ("--lessons", 1e15)]
+)
+def test_what_no_machine_can_do_is_refused_with_an_estimate(run, arguments):
+    result = run("compare", "example:gestures", "--seed", 1, *arguments)
+    assert result.exit_code == 2
+    assert re.search(r"would need about .* of memory|would take at least", result.stderr)
+    assert "hint: ask for fewer" in result.stderr
+    assert run("teach", "example:gestures", "--rounds", "1e12").exit_code == 2
+
+
+def test_the_median_beyond_the_horizon_is_more_than_it(run):
+    result = run("compare", "example:gestures", "--rounds", 3, "--lessons", 50, "--seed", 1)
+    assert "more than 3" in result.stdout
+    assert "never" not in result.stdout
+
+
+def test_rates_of_one_hypothesis(run):
+    result = run("rates", "example:gestures", "-H", "bowl")
+    assert result.exit_code == 0
+    assert "\n bowl " in result.stdout
+    assert "\n cup " not in result.stdout

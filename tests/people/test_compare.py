@@ -1,0 +1,115 @@
+"""Comparisons: criteria, cross-validation, LOO, and what is concluded."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people import Family
+
+RNG = np.random.default_rng(21)
+PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(8)}
+
+
+@pytest.fixture(scope="module")
+def choices():
+    truth = {"depth": 1, "rationality": 4.0, "lapse": 0.05}
+    return people.simulate(truth, PROBLEMS, num_people=8, num_rounds=3, rng=5)
+
+
+@pytest.fixture(scope="module")
+def fits(choices):
+    whole = people.fit(choices, PROBLEMS, Family(depth=(0, 1)), intervals=None)
+    return {"literal": whole.at_depth(0), "social": whole.at_depth(1)}
+
+
+def test_the_true_model_wins_by_every_criterion(fits):
+    found = people.compare(fits, cross_validation=True, num_draws=100)
+    table = found.table
+    assert list(table.index) == ["social", "literal"]
+    for name in ("log_likelihood", "protected", "cross_validated", "loo", "num_best"):
+        assert table.loc["social", name] > table.loc["literal", name], name
+    for name in ("aic", "bic"):
+        assert table.loc["social", name] < table.loc["literal", name], name
+    assert "'social' is strongly preferred by BIC" in found.conclusion
+    assert "does not say that it is good" in found.conclusion
+    assert table["frequency"].sum() == pytest.approx(1.0)
+
+
+def test_criteria_are_sums_over_people(fits):
+    fit = fits["social"]
+    row = people.compare(fits, loo=False).table.loc["social"]
+    per_person = 2 * np.log(24) - 2 * fit.estimates["log_likelihood"]
+    assert row["bic"] == pytest.approx(per_person.sum())
+    assert row["aic"] == pytest.approx(2 * 16 - 2 * fit.log_likelihood)
+
+
+def test_a_model_compared_with_itself_is_not_told_apart(fits):
+    found = people.compare({"one": fits["social"], "two": fits["social"]}, loo=False)
+    assert "cannot be told from" in found.conclusion
+    assert "is open" in found.conclusion
+    assert found.table["protected"].to_numpy() == pytest.approx(0.5)
+
+
+def test_cross_validation_predicts_a_person_from_the_others(choices, fits):
+    found = people.cross_validate(fits["social"])
+    others = choices[choices["person"] != "3"]
+    pooled = people.fit(others, PROBLEMS, Family(depth=1), by=None).estimates.iloc[0]
+    scored = people.score(
+        choices[choices["person"] == "3"],
+        PROBLEMS,
+        depth=1,
+        rationality=pooled["rationality"],
+        lapse=pooled["lapse"],
+    )
+    expected = scored["log_likelihood"].sum()
+    assert found.set_index("person").loc["3", "log_likelihood"] == pytest.approx(expected, abs=1e-3)
+
+
+def test_loo_of_many_responses_is_near_the_likelihood_minus_the_parameters():
+    truth = {"depth": 0, "rationality": 2.0}
+    choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=40, rng=3)
+    fit = people.fit(choices, PROBLEMS, Family(depth=0, lapse=0.0))
+    row = people.compare({"one": fit}, num_draws=400).table.iloc[0]
+    # For regular models LOO is asymptotically -AIC/2; the tolerance is a few tenths of a nat.
+    assert row["loo"] == pytest.approx(-0.5 * row["aic"], abs=0.6)
+    assert row["loo_unreliable"] == 0
+
+
+def test_arviz_gets_draws_with_labels_within_the_bounds(fits):
+    tree = fits["social"].to_arviz(num_draws=40, rng=1)
+    posterior = tree["posterior"]
+    assert posterior["rationality"].dims == ("chain", "draw", "person")
+    assert posterior.sizes["chain"] * posterior.sizes["draw"] == 40
+    assert float(posterior["lapse"].min()) >= 0.0
+    assert float(posterior["rationality"].max()) <= 20.0
+    assert tree["log_likelihood"]["response"].shape[2] == len(fits["social"].choices)
+    again = fits["social"].to_arviz(num_draws=40, rng=1)
+    assert np.array_equal(again["posterior"]["lapse"], posterior["lapse"])
+
+
+def test_pooled_fits_have_no_exceedance(choices):
+    pooled = people.fit(choices, PROBLEMS, Family(depth=1), by=None)
+    found = people.compare({"pooled": pooled}, loo=False)
+    assert found.exceedance is None
+    assert "nothing is compared" in found.conclusion
+
+
+def test_fits_of_other_responses_are_refused(choices, fits):
+    part = people.fit(choices.iloc[:48], PROBLEMS, Family(depth=1), intervals=None)
+    with pytest.raises(cb.CobayesError, match="not of the same responses"):
+        people.compare({"all": fits["social"], "part": part})
+    with pytest.raises(cb.CobayesError, match="no fit to compare"):
+        people.compare({})
+
+
+def test_predicted_frequencies_sum_to_one_and_are_calibrated(fits):
+    table = people.predictions(fits["social"])
+    keys = ["problem", "hypothesis", "round"]
+    sums = table.groupby(keys)[["predicted", "observed"]].sum().to_numpy()
+    assert sums == pytest.approx(1.0)
+    found = people.calibration(fits["social"], num_bins=4)
+    assert found["num_options"].sum() == 8 * len(fits["social"].choices)
+    # The expected number of hits is the sum of probabilities: 4.5 standard errors per bin.
+    error = np.sqrt(found["predicted"] / found["num_options"])
+    assert (np.abs(found["observed"] - found["predicted"]) < 4.5 * error).all()

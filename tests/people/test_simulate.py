@@ -1,0 +1,106 @@
+"""Simulated people and recovery."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people import Family
+from cobayes.people.simulate import draw_many
+
+PROBLEM = {"one": [[0.6, 0.2, 0.3], [0.3, 0.1, 0.5], [0.1, 0.7, 0.2]]}
+
+
+def test_choices_have_the_frequencies_of_the_teacher():
+    found = people.simulate({"depth": np.inf}, PROBLEM, num_people=4000, num_rounds=1, rng=1)
+    rule = cb.SCBI(PROBLEM["one"])
+    for hypothesis in range(3):
+        own = found[found["hypothesis"] == str(hypothesis)]["datum"].astype(int)
+        shares = np.bincount(own, minlength=3) / len(own)
+        expected = rule.teach(np.full(3, 1 / 3), hypothesis)
+        error = np.sqrt(expected * (1 - expected) / len(own))
+        # Nine comparisons at 4.5 standard errors: an error rate below 1e-4.
+        assert np.all(np.abs(shares - expected) < 4.5 * error)
+
+
+def test_the_same_seed_gives_the_same_people():
+    settings = dict(num_people=3, num_rounds=4)
+    first = people.simulate({"depth": 2, "lapse": 0.2}, PROBLEM, rng=9, **settings)
+    again = people.simulate({"depth": 2, "lapse": 0.2}, PROBLEM, rng=9, **settings)
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_every_person_can_have_parameters_of_its_own():
+    table = pd.DataFrame(
+        {"person": ["ann", "bob"], "depth": [0.0, 1.0], "rationality": [0.0, 20.0], "lapse": 0.0}
+    )
+    found = people.simulate(table, PROBLEM, num_rounds=60, rng=2)
+    first = found[(found["round"] == 1)]
+    assert first["person"].tolist() == ["ann", "bob"]
+    ann = found[found["person"] == "ann"]["datum"].value_counts(normalize=True)
+    assert ann.min() > 0.1
+
+
+def test_people_can_be_simulated_from_a_fit():
+    truth = {"depth": 1, "rationality": 3.0}
+    choices = people.simulate(truth, PROBLEM, num_people=3, num_rounds=20, rng=1)
+    fit = people.fit(choices, PROBLEM, Family(depth=1))
+    again = people.simulate(fit, PROBLEM, num_rounds=5, rng=1)
+    assert again["person"].unique().tolist() == ["1", "2", "3"]
+    pooled = people.fit(choices, PROBLEM, Family(depth=1), by=None)
+    assert len(people.simulate(pooled, PROBLEM, num_people=4, num_rounds=2, rng=1)) == 8
+
+
+def test_a_draw_never_leaves_the_support():
+    probability = np.array([[0.0, 0.3, 0.7 - 1e-16, 0.0]])
+    for uniform in (0.0, 0.2999, 0.3001, 1.0 - 1e-16):
+        assert draw_many(probability, np.array([uniform]))[0] in (1, 2)
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+        people.simulate({"speed": 1.0}, PROBLEM, num_people=1, num_rounds=1)
+    with pytest.raises(cb.CobayesError, match="num_people"):
+        people.simulate({"depth": 1}, PROBLEM, num_rounds=1)
+
+
+def test_choices_without_repeats_never_repeat_and_can_be_scored():
+    task = {"one": cb.without_repeats(PROBLEM["one"])}
+    choices = people.simulate({"depth": 1, "lapse": 0.3}, task, num_people=20, num_rounds=3, rng=4)
+    for _, lesson in choices.groupby(["person", "problem"]):
+        assert lesson["datum"].nunique() == 3
+    scored = people.score(choices, task, depth=1)
+    last = scored[scored["round"] == 3]
+    assert last["probability"].to_numpy() == pytest.approx(1.0)
+    repeated = choices.assign(datum="0")
+    with pytest.raises(cb.CobayesError, match="some responses are impossible"):
+        people.fit(repeated, task, Family(depth=1))
+
+
+def test_recovery_counts_coverage_and_confusion():
+    rng = np.random.default_rng(5)
+    problems = {f"p{i}": rng.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(6)}
+    family = Family(depth=(0, 1), lapse=0.05)
+    found = people.recover(family, problems, num_people=40, num_rounds=5, rng=6)
+    assert found.num_choices == 30
+    assert found.confusion.to_numpy().sum(axis=1) == pytest.approx(1.0)
+    assert found.depth_accuracy > 0.8
+    row = found.coverage.loc["rationality"]
+    # Of 40 intervals at least 33 cover with probability 0.9995 if each does with 0.95.
+    assert row["coverage"] >= 33 / 40
+    assert row["num_identified"] == 40
+    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+        people.recover(family, problems, num_people=2, num_rounds=1, parameters={"speed": 1.0})
+
+
+def test_more_responses_give_narrower_intervals():
+    rng = np.random.default_rng(5)
+    problems = {f"p{i}": rng.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(6)}
+    plan = people.plan_study(
+        Family(depth=1, lapse=0.0), problems, num_rounds=(1, 6), num_people=20, rng=1
+    )
+    assert plan["num_choices"].tolist() == [6, 36]
+    widths = plan["rationality_width"].to_numpy()
+    assert widths[1] < 0.8 * widths[0]
+    assert (plan["depth_accuracy"] == 1.0).all()

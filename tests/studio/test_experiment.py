@@ -1,0 +1,206 @@
+"""Experiments: the folder, and whole sessions by a scripted participant in a browser."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.studio import write_experiment
+from tests.studio.conftest import npm_file
+
+GESTURES = cb.examples["gestures"].model
+EVIL = '<img src=x onerror="window.evil=1"></script>'
+
+
+def write(tmp_path, **options):
+    return write_experiment({"gestures": GESTURES}, tmp_path / "study", seed=5, **options)
+
+
+def take_part(chromium, folder, act, *, query="?person=ann", end="button:has-text('Download')"):
+    """Run a session; jsPsych comes from npm instead of its network. Returns the CSV."""
+    scripts = {
+        "jspsych.css": npm_file("jspsych/css/jspsych.css"),
+        "jspsych@8": npm_file("jspsych/dist/index.browser.min.js"),
+    }
+    complaints = []
+    context = chromium.new_context(accept_downloads=True)
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def answer(route):
+        name = route.request.url.rsplit("/", 1)[1]
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
+        route.fulfill(path=scripts[name], content_type=kind)
+
+    page.route("https://unpkg.com/**", answer)
+    page.goto(folder.joinpath("index.html").as_uri() + query)
+    page.click("button:has-text('Continue')")
+    act(page)
+    page.wait_for_selector(end)
+    with page.expect_download() as saved:
+        page.click(end)
+    text = saved.value.path().read_text(encoding="utf-8")
+    context.close()
+    assert complaints == []
+    return text
+
+
+def table(text):
+    import pandas as pd
+
+    return pd.read_csv(io.StringIO(text), dtype={"person": str, "datum": str})
+
+
+def guess_first(num_trials):
+    def act(page):
+        for _ in range(num_trials):
+            page.wait_for_selector(".cobayes-datum")
+            page.locator(".cobayes-buttons button").first.click()
+
+    return act
+
+
+@pytest.mark.slow
+def test_a_person_who_learns_by_guessing_gives_a_table_that_can_be_fitted(chromium, tmp_path):
+    folder = write(tmp_path, num_rounds=3)
+    responses = table(take_part(chromium, folder, guess_first(12)))
+    assert len(responses) == 12
+    assert list(responses["round"]) == [1, 2, 3] * 4
+    assert set(responses["person"]) == {"ann"}
+    assert set(responses["guess"]) <= set(GESTURES.hypotheses)
+    assert sorted(responses["truth"].unique()) == sorted(GESTURES.hypotheses)
+    family = cb.people.Family(depth=(0, 1), response="guess")
+    fit = cb.people.fit(responses, str(folder / "problems"), family, intervals=None)
+    assert len(fit.trials) == 12
+
+
+@pytest.mark.slow
+def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(chromium, tmp_path):
+    folder = write(tmp_path, num_rounds=2, response="rating")
+
+    def act(page):
+        for _ in range(8):
+            sliders = page.locator(".cobayes-rating input")
+            for k in range(sliders.count()):
+                sliders.nth(k).fill(str(10 * (k + 1)))
+            page.click(".cobayes-rating button")
+
+    responses = table(take_part(chromium, folder, act))
+    assert len(responses) == 8 * 4
+    sums = responses.groupby(["lesson", "round"])["rating"].sum()
+    np.testing.assert_allclose(sums, 1.0)
+    family = cb.people.Family(depth=1, response="rating")
+    trials = cb.people.fit(responses, str(folder / "problems"), family, intervals=None).trials
+    assert len(trials) == 32
+
+
+@pytest.mark.slow
+def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_path):
+    folder = write(tmp_path, num_rounds=3, role="teacher", repeats=False)
+
+    def act(page):
+        for _ in range(12):
+            page.wait_for_selector(".cobayes-truth")
+            page.locator(".cobayes-buttons button").first.click()
+            page.wait_for_selector(".cobayes-answer")
+            page.click("button:has-text('Continue')")
+
+    responses = table(take_part(chromium, folder, act))
+    assert len(responses) == 12
+    assert not responses.duplicated(["lesson", "datum"]).any()
+    fit = cb.people.fit(
+        responses, str(folder / "problems"), cb.people.Family(depth=(0, 1)), intervals=None
+    )
+    assert np.isfinite(fit.log_likelihood)
+
+
+@pytest.mark.slow
+def test_labels_are_never_read_as_html(chromium, tmp_path):
+    model = cb.Model([[0.7, 0.2], [0.3, 0.8]], [EVIL, "b"], ["<b>x</b>", "y"])
+    folder = write_experiment({"<p>": model}, tmp_path / "study", num_rounds=1, role="teacher")
+    seen = []
+
+    def act(page):
+        for _ in range(2):
+            page.wait_for_selector(".cobayes-truth")
+            page.click(f"button:has-text({json.dumps(EVIL)})")
+            page.wait_for_selector(".cobayes-answer")
+            seen.append(page.locator(".cobayes img, .cobayes b").count())
+            page.click("button:has-text('Continue')")
+        seen.append(page.evaluate("window.evil === undefined"))
+
+    responses = table(take_part(chromium, folder, act))
+    assert seen == [0, 0, True]
+    assert list(responses["datum"]) == [EVIL, EVIL]
+
+
+@pytest.mark.slow
+def test_the_demo_shows_what_the_teacher_thinks(chromium, tmp_path):
+    folder = write(tmp_path, num_rounds=2)
+
+    def act(page):
+        for _ in range(2):
+            page.wait_for_selector(".cobayes-bars meter")
+            page.locator(".cobayes-buttons button").first.click()
+        page.wait_for_selector("button:has-text('Start again')")
+        # Nothing is saved in a demonstration: the file is asked for by hand.
+        page.evaluate(
+            "document.querySelector('button').insertAdjacentHTML('afterend', "
+            "'<a download=x.csv href=\"data:text/csv,done\">Download</a>')"
+        )
+
+    assert take_part(chromium, folder, act, query="?demo", end="a:has-text('Download')") == "done"
+
+
+def test_the_folder_says_what_it_is(tmp_path):
+    folder = write(tmp_path, role="teacher", rule="pragmatic", depth=2, rationality=3.0)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert "pragmatic rule of depth 2 and rationality 3" in readme
+    assert "cobayes fit responses.csv --problems problems\n" in readme
+    config = (folder / "config.js").read_text(encoding="utf-8")
+    assert '"kind": "Pragmatic", "depth": 2, "rationality": 3.0' in config
+    assert cb.read_model(folder / "problems" / "gestures.csv") == GESTURES
+
+
+def test_nothing_is_sent_anywhere_by_default(tmp_path):
+    folder = write(tmp_path)
+    for name in ("experiment.js", "plugin-cobayes.js"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert re.search(r"\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket|innerHTML", text) is None
+    assert "save: null" in (folder / "config.js").read_text(encoding="utf-8")
+
+
+def test_what_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "data.csv").write_text("precious")
+    with pytest.raises(cb.CobayesError, match="not empty"):
+        write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"role": "watcher"}, "no role 'watcher'"),
+        ({"rule": "rsa"}, "no rule 'rsa'"),
+        ({"response": "shrug"}, "no response 'shrug'"),
+        ({"num_rounds": 0}, "at least one"),
+        ({"rule": "pragmatic", "rationality": 0.0}, "positive rationality"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(tmp_path, options, words):
+    with pytest.raises(cb.CobayesError, match=words):
+        write(tmp_path, **options)
+
+
+def test_the_command_writes_the_folder(tmp_path):
+    from typer.testing import CliRunner
+
+    from cobayes.cli.app import app
+
+    target = tmp_path / "study"
+    arguments = ["experiment", "example:gestures", "--out", str(target), "--role", "teacher"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert 'role: "teacher"' in (target / "config.js").read_text(encoding="utf-8")
