@@ -31,7 +31,7 @@ from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, BeliefState, Rule
 from cobayes.stability.bounds import frechet
-from cobayes.stability.validation import as_rule
+from cobayes.stability.validation import as_rule, has_zeros, is_scbi
 
 Array = NDArray[np.float64]
 
@@ -44,6 +44,8 @@ SETTLED = 1e-13
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
+# On tables with zeros rounding is not bounded; this is far above what was seen.
+ESTIMATED_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def success_enclosure(
     (True, True)
     """
     rule = as_rule(matrix)
-    if not isinstance(rule, SCBI):
+    if not is_scbi(rule):
         raise CobayesError(
             f"the rule is {rule.name}; the enclosure is for SCBI, whose beliefs are martingales.",
             "use success_rate(...), which takes any rule.",
@@ -143,7 +145,7 @@ def success_enclosure(
         raise unteachable(name, "teacher's prior")
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, True, name)
-    if (rule.model.matrix == 0.0).any():
+    if has_zeros(rule):
         return _enclose_with_zeros(rule, position, own, theirs, depth, max_leaves)
     agents = _Agent.of(rule, own, position), _Agent.of(rule, theirs, position)
     tree = _Tree(agents, depth, max_leaves)
@@ -203,16 +205,15 @@ class _Agent:
     data_prior: Array
 
     @classmethod
-    def of(cls, rule: SCBI, prior: Array, position: int) -> _Agent:
+    def of(cls, rule: Rule, prior: Array, position: int) -> _Agent:
         """Return the agent with a prior."""
         kept = np.flatnonzero(prior > 0.0)
         model = rule.model
         part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
         share = getattr(rule, "data_prior", None)
         uniform = np.full(model.num_data, 1.0 / model.num_data)
-        settings = {} if share is None else {"data_prior": share}
         return cls(
-            SCBI(part, **settings),
+            SCBI(part) if share is None else SCBI(part, data_prior=share),
             prior[kept],
             int(np.searchsorted(kept, position)),
             uniform if share is None else np.asarray(share),
@@ -371,5 +372,46 @@ def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, 
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def _enclose_with_zeros(*_):
-    raise NotImplementedError
+def _enclose_with_zeros(
+    rule: Rule, position: int, own: Array, theirs: Array, depth: int, max_leaves: int
+) -> SuccessEnclosure:
+    """Enclose success on a table with zeros, where data can exclude.
+
+    Teacher and learner may expect different data there, so that there is no law under which
+    both beliefs are martingales. What remains true: a learner that has excluded the taught
+    hypothesis fails, and one that has excluded all others succeeds.
+    """
+    weights, taught, believed = np.ones(1), own[None], theirs[None]
+    lower, num_settled, rounds = 0.0, 0, 0
+    is_sure = (np.delete(believed, position, axis=1) == 0.0).all(axis=1)
+    if is_sure.all():
+        lower, weights = 1.0, weights[:0]
+    while rounds < depth and 0 < len(weights) * rule.model.num_data <= max_leaves:
+        chances = rule.likelihood(taught)
+        weights = (weights[:, None] * chances[:, :, position]).reshape(-1)
+        taught = _posteriors(taught, chances)
+        believed = _posteriors(believed, rule.likelihood(believed))
+        is_sure = (np.delete(believed, position, axis=1) == 0.0).all(axis=1)
+        is_sure &= believed[:, position] > 0.0
+        is_open = (believed[:, position] > 0.0) & ~is_sure & (weights > 0.0)
+        lower += float(weights[is_sure].sum())
+        num_settled += int(((weights > 0.0) & ~is_open).sum())
+        weights, taught, believed = weights[is_open], taught[is_open], believed[is_open]
+        rounds += 1
+    upper = lower + float(weights.sum())
+    return SuccessEnclosure(
+        max(lower - ESTIMATED_ROUNDING, 0.0),
+        min(upper + ESTIMATED_ROUNDING, 1.0),
+        num_settled + len(weights),
+        rounds,
+        False,
+        rule.model.hypotheses[position],
+    )
+
+
+def _posteriors(beliefs: Array, likelihoods: Array) -> Array:
+    """Return the posteriors after every datum, (a n, m); zero after data that contradict all."""
+    joint = beliefs[:, None, :] * likelihoods
+    evidence = joint.sum(axis=2, keepdims=True)
+    joint /= np.where(evidence > 0.0, evidence, 1.0)
+    return joint.reshape(-1, joint.shape[2])
