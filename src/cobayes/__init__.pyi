@@ -58,6 +58,8 @@ from .stability import coupling as coupling
 from .stability import success_bounds as success_bounds
 from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
+from .stability.enclosure import SuccessEnclosure as SuccessEnclosure
+from .stability.enclosure import success_enclosure as success_enclosure
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
 from .studio import studio as studio

@@ -31,7 +31,7 @@ from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, BeliefState, Rule
 from cobayes.stability.bounds import frechet
-from cobayes.stability.validation import as_rule, has_zeros, is_scbi
+from cobayes.stability.validation import as_rule, has_zeros, is_scbi, martingale_law
 
 Array = NDArray[np.float64]
 
@@ -210,13 +210,10 @@ class _Agent:
         kept = np.flatnonzero(prior > 0.0)
         model = rule.model
         part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
-        share = getattr(rule, "data_prior", None)
-        uniform = np.full(model.num_data, 1.0 / model.num_data)
+        law = martingale_law(rule)
+        assert law is not None  # tables with zeros go another way
         return cls(
-            SCBI(part) if share is None else SCBI(part, data_prior=share),
-            prior[kept],
-            int(np.searchsorted(kept, position)),
-            uniform if share is None else np.asarray(share),
+            SCBI(part, data_prior=law), prior[kept], int(np.searchsorted(kept, position)), law
         )
 
     def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
@@ -410,8 +407,8 @@ def _enclose_with_zeros(
 
 
 def _posteriors(beliefs: Array, likelihoods: Array) -> Array:
-    """Return the posteriors after every datum, (a n, m); zero after data that contradict all."""
+    """Return the posteriors after every datum, (a n, m); a contradicted belief stays."""
     joint = beliefs[:, None, :] * likelihoods
     evidence = joint.sum(axis=2, keepdims=True)
-    joint /= np.where(evidence > 0.0, evidence, 1.0)
-    return joint.reshape(-1, joint.shape[2])
+    joint = np.where(evidence > 0.0, joint, beliefs[:, None, :])
+    return (joint / joint.sum(axis=2, keepdims=True)).reshape(-1, joint.shape[2])
