@@ -58,6 +58,8 @@ from .stability import coupling as coupling
 from .stability import success_bounds as success_bounds
 from .stability import success_rate as success_rate
 from .stability import two_hypothesis_success as two_hypothesis_success
+from .stability.enclosure import SuccessEnclosure as SuccessEnclosure
+from .stability.enclosure import success_enclosure as success_enclosure
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
 from .studio import studio as studio
@@ -69,15 +71,12 @@ from .theory.emphasis import DataPrior as DataPrior
 from .theory.emphasis import best_data_prior as best_data_prior
 from .theory.empirical import EmpiricalRate as EmpiricalRate
 from .theory.empirical import empirical_rate as empirical_rate
+from .theory.exact import ExactRounds as ExactRounds
 from .theory.exact import exact_rounds as exact_rounds
 from .theory.exact import exact_rounds_all as exact_rounds_all
-from .theory.exact_results import AllExactRounds as AllExactRounds
-from .theory.exact_results import ExactRounds as ExactRounds
 from .theory.invariants import InvariantReport as InvariantReport
 from .theory.invariants import check_invariants as check_invariants
-from .theory.maps import inverse_update as inverse_update
-from .theory.maps import teaching_map as teaching_map
-from .theory.maps import update_map as update_map
+from .theory.inverse import inverse_update as inverse_update
 from .theory.measures import AtomicMeasure as AtomicMeasure
 from .theory.rates import m_sharp as m_sharp
 from .theory.rates import rate_of_convergence as rate_of_convergence
