@@ -7,6 +7,7 @@ from . import worlds as worlds
 from ._runtime.threads import num_threads as num_threads
 from ._runtime.threads import set_num_threads as set_num_threads
 from ._version import __version__ as __version__
+from .classifiers import model_from_classifiers as model_from_classifiers
 from .conjecture.certificate import Certificate as Certificate
 from .conjecture.certificate import check_certificate as check_certificate
 from .errors import CobayesError as CobayesError
@@ -16,6 +17,7 @@ from .errors import InfeasibleError as InfeasibleError
 from .errors import MissingDependencyError as MissingDependencyError
 from .example_library import Example as Example
 from .example_library import examples as examples
+from .lessons import ClassTeacher as ClassTeacher
 from .lessons import Ensemble as Ensemble
 from .lessons import Learner as Learner
 from .lessons import Lesson as Lesson
@@ -38,6 +40,7 @@ from .rules import BI as BI
 from .rules import SCBI as SCBI
 from .rules import BeliefState as BeliefState
 from .rules import CooperativeInference as CooperativeInference
+from .rules import Pragmatic as Pragmatic
 from .rules import Response as Response
 from .rules import Rule as Rule
 from .rules import cooperative_inference as cooperative_inference

@@ -1,6 +1,7 @@
 """Lessons: the two agents, what happens between them, and many lessons at once."""
 
 from cobayes.lessons.agents import Learner, Teacher
+from cobayes.lessons.classes import ClassTeacher
 from cobayes.lessons.comparing import TeacherComparison, compare_teachers
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
@@ -8,6 +9,7 @@ from cobayes.lessons.planning import plan_lesson
 from cobayes.lessons.simulation import simulate
 
 __all__ = [
+    "ClassTeacher",
     "Ensemble",
     "Learner",
     "Lesson",

@@ -79,6 +79,10 @@ class Ensemble:
         Log-beliefs of every lesson at `path_rounds`, (num_lessons, rounds, m), if kept.
     path_rounds : ndarray
         The rounds that `paths` holds.
+    num_contradicted : int
+        In how many lessons the learner saw a datum that is impossible under every hypothesis it
+        believed; it then kept its belief. Always zero where teacher and learner share rule and
+        prior.
     """
 
     model: Model
@@ -93,6 +97,7 @@ class Ensemble:
     histogram: LogOddsHistogram
     paths: Array | None
     path_rounds: NDArray[np.intp]
+    num_contradicted: int = 0
 
     def __post_init__(self) -> None:
         freeze(self)

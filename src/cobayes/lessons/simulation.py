@@ -58,6 +58,7 @@ class _Block:
     squares: Array
     first_sure: NDArray[np.int64]
     paths: Array
+    num_contradicted: int
 
 
 def simulate(
@@ -112,6 +113,7 @@ def simulate(
     histogram = np.zeros((num_rounds + 1, NUM_BINS), dtype=np.int64)
     first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
     paths = []
+    num_contradicted = 0
     sizes = [min(BLOCK, num_lessons - start) for start in range(0, num_lessons, BLOCK)]
     generators = spawn_generators(rng, len(sizes))
     pieces = list(zip(sizes, generators, strict=True))
@@ -128,6 +130,7 @@ def simulate(
         for block in map_chunks(run, pieces[start : start + WAVE]):
             moments.merge(block.size, block.means, block.squares)
             first_sure += block.first_sure
+            num_contradicted += block.num_contradicted
             paths.append(block.paths)
     return Ensemble(
         model=task.learner.model,
@@ -142,6 +145,7 @@ def simulate(
         histogram=LogOddsHistogram(histogram),
         paths=np.concatenate(paths) if len(task.path_rounds) else None,
         path_rounds=task.path_rounds,
+        num_contradicted=num_contradicted,
     )
 
 
@@ -152,6 +156,7 @@ class _Agent:
         self.rule = rule
         self.beliefs = BeliefState.from_logs(log_prior, size)
         self.responses: Responses | None = None
+        self.contradicted = np.zeros(size, dtype=np.bool_)
 
     def respond(self) -> Responses:
         """Answer the current beliefs."""
@@ -161,7 +166,7 @@ class _Agent:
     def observe(self, data: NDArray[np.intp]) -> None:
         """Move on by a datum each, after the answer."""
         assert self.responses is not None
-        self.beliefs = self.responses.observe(data)
+        self.beliefs = self.responses.observe(data, self.contradicted)
 
 
 def _run_block(
@@ -199,7 +204,8 @@ def _run_block(
         if k in recorded:
             paths[:, recorded[k]] = learner.beliefs.log_beliefs
     counts = np.bincount(first_sure, minlength=task.num_rounds + 2)
-    return _Block(size, means, squares, counts, paths), histogram
+    num_contradicted = int(learner.contradicted.sum())
+    return _Block(size, means, squares, counts, paths, num_contradicted), histogram
 
 
 def _validated(

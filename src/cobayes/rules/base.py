@@ -40,12 +40,16 @@ class Response:
         The likelihood is ``row_factors[:, None] * matrix * column_factors``; None means ones.
     memory : ndarray or None
         What makes the answer to the next belief quicker; an agent hands it back.
+    logs : ndarray or None
+        What the learner takes for the log-likelihood, (n, m), where the logarithm of the likelihood
+        is not exact enough (or, for a literal learner that takes a table as it is, another one).
     """
 
     matrix: Array
     row_factors: Array | None = None
     column_factors: Array | None = None
     memory: Array | None = None
+    logs: Array | None = None
 
     @property
     def likelihood(self) -> Array:
@@ -65,6 +69,8 @@ class Response:
 
     def log_row(self, datum: int) -> Array:
         """Return log-likelihoods of one datum, (m,), exact where likelihoods underflow."""
+        if self.logs is not None:
+            return self.logs[datum]
         with np.errstate(divide="ignore"):
             logs = np.log(self.matrix[datum])
             if self.row_factors is None or self.column_factors is None:
@@ -74,6 +80,8 @@ class Response:
     @property
     def log_likelihood(self) -> Array:
         """Logarithms of the likelihood matrix, (n, m)."""
+        if self.logs is not None:
+            return self.logs
         with np.errstate(divide="ignore"):
             logs = np.log(self.matrix)
             if self.row_factors is None or self.column_factors is None:
@@ -164,6 +172,10 @@ class Rule(ABC):
             )
         if prior is None:
             return type(self)(model, **self.settings())
+        return self._restricted(model, prior)
+
+    def _restricted(self, model: Model, prior: Array) -> Rule:
+        """Return the same rule with another matrix, where a task gives the data a prior."""
         return Restricted(self, model, prior)
 
     def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
@@ -182,9 +194,12 @@ class Rule(ABC):
             memory = self.workspace(beliefs)
         if memory is not None:
             return memory.answer(beliefs)
-        return Responses(
-            beliefs, np.array([self.respond(logs).log_likelihood for logs in beliefs.log_beliefs])
-        )
+        priors = beliefs.data_priors
+        found = [
+            (self if priors is None else self._restricted(self.model, priors[k])).respond(logs)
+            for k, logs in enumerate(beliefs.log_beliefs)
+        ]
+        return Responses(beliefs, np.array([one.log_likelihood for one in found]))
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:  # noqa: ARG002
         """Return where compiled answers to beliefs start, or None where nothing is compiled."""
@@ -262,7 +277,12 @@ class Rule(ABC):
         logs = self.log_beliefs(belief)
         if logs.ndim == 1:
             return np.exp(self.observe(logs, self.respond(logs), row))
-        return np.exp(self._responses(logs).observe(np.full(len(logs), row)).log_beliefs)
+        responses = self._responses(logs)
+        contradicted = np.zeros(len(logs), dtype=np.bool_)
+        found = responses.observe(np.full(len(logs), row), contradicted).log_beliefs
+        if contradicted.any():
+            raise self._impossible(row)
+        return np.exp(found)
 
     def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
         """Return the log-posterior after a datum, or raise an error that says it is impossible.
@@ -278,13 +298,16 @@ class Rule(ABC):
         """
         posterior = add_evidence(log_belief, response.log_row(datum))
         if np.isnan(posterior[0]):
-            raise CobayesError(
-                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
-                "believed, so the belief cannot be updated.",
-                "show a datum that some believed hypothesis allows, or start from a prior that "
-                "allows this one.",
-            )
+            raise self._impossible(datum)
         return posterior
+
+    def _impossible(self, datum: int) -> CobayesError:
+        return CobayesError(
+            f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
+            "believed, so the belief cannot be updated.",
+            "show a datum that some believed hypothesis allows, or start from a prior that "
+            "allows this one.",
+        )
 
     def posteriors(self, belief: ArrayLike) -> Array:
         """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.

@@ -7,12 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Response, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.responses import CompiledResponses
-from cobayes.scaling.problem import balance
 
 
 class BI(Rule):
@@ -35,20 +33,9 @@ class BI(Rule):
         super().__init__(matrix)
         likelihood = self.model.normalized()
         likelihood.flags.writeable = False
-        self._response = Response(likelihood)
-        if ((likelihood == 0.0) & (self.model.matrix > 0.0)).any():
-            # Likelihoods below 1e-308: in factors, whose logarithms are exact.
-            balanced, rows, _ = balance(self.model.matrix)
-            row_factors = np.broadcast_to(rows, len(balanced))
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                column_factors = 1.0 / (row_factors[:, None] * balanced).sum(axis=0)
-            factors = np.append(row_factors, column_factors)
-            if not ((factors > 0.0) & (factors < np.inf)).all():
-                raise CobayesError(
-                    "some likelihoods are too small for floating point.",
-                    "make the smallest entries of the matrix larger, or replace them by zeros.",
-                )
-            self._response = Response(balanced, row_factors, column_factors)
+        # Where a likelihood is too small for float64 its logarithm is not.
+        is_exact = np.array_equal(likelihood > 0.0, self.model.matrix > 0.0)
+        self._response = Response(likelihood, logs=None if is_exact else self._logs())
 
     def respond(
         self,
@@ -58,12 +45,16 @@ class BI(Rule):
         """Return the same likelihood whatever the belief."""
         return self._response
 
+    def _logs(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.model.matrix)
+        return logs - np.logaddexp.reduce(logs, axis=0)
+
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return compiled answers to beliefs; see `Rule.workspace`."""
         matrix = self._response.matrix
-        if (
-            self._response.row_factors is not None
-            or not matrix.max() <= WIDEST_SPREAD * matrix.min()
-        ):
+        smallest = matrix[matrix > 0.0].min()
+        is_exact = self._response.logs is None
+        if beliefs.row_sums is not None or not is_exact or smallest < 1.0 / WIDEST_SPREAD:
             return None
         return CompiledResponses.starting(beliefs, matrix)

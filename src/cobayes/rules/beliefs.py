@@ -145,3 +145,44 @@ def renormalise(mantissas, shifts, totals):
             rises = (value >= 1.0) & (shift > 0)
             shifts[j, lane] = shift + 1 if sinks else (shift - 1 if rises else shift)
             mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)
+
+
+@compiled()
+def replace_belief(mantissas, shifts, lane, values):
+    """Put a belief with new mantissas, on the old shifts, into a lane, normalised.
+
+    The largest of what is left may have a shift: zeros can rule out all that was believed.
+
+    Parameters
+    ----------
+    mantissas, shifts
+        In and out, (m, LANES).
+    lane
+        The lane.
+    values
+        The mantissas before normalisation, (m,).
+
+    Returns
+    -------
+    is_possible
+        Whether anything is left; if not, the belief stays as it was.
+    """
+    num_columns = mantissas.shape[0]
+    least = -1
+    for j in range(num_columns):
+        if values[j] > 0.0 and (least < 0 or shifts[j, lane] < least):
+            least = shifts[j, lane]
+    if least < 0:
+        return False
+    total = 0.0
+    for j in range(num_columns):
+        total += values[j] if shifts[j, lane] == least else 0.0
+    for j in range(num_columns):
+        value = values[j] / total
+        shift = shifts[j, lane] - least if value > 0.0 else 0
+        if 0.0 < value < TINY:
+            value, shift = value * HUGE, shift + 1
+        elif value >= 1.0 and shift > 0:
+            value, shift = value * TINY, shift - 1
+        mantissas[j, lane], shifts[j, lane] = value, shift
+    return True

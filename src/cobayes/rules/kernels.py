@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cobayes._runtime.compiled import compiled
-from cobayes.rules.beliefs import fill_shares, renormalise
+from cobayes.rules.beliefs import fill_shares, renormalise, replace_belief
 from cobayes.scaling.lanes import LANES
 from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.small import solve_in_closed_form
@@ -151,3 +151,54 @@ def observe_many(lanes, data, beliefs):
             beliefs.shifts[g],
             scratch,
         )
+
+
+@compiled()
+def _entry(matrix, row_labels, column_labels, g, i, j, lane):
+    """Return an entry of the matrix, zero where it vanishes."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if row_labels is None:
+        return matrix[i, j]
+    return matrix[i, j] if row_labels[g, i, lane] == column_labels[g, j, lane] else 0.0
+
+
+@compiled()
+def draw_possible(lanes, hypotheses, uniforms, data):
+    """Do what `draw_many` does for matrices with zeros: no impossible datum is ever drawn."""
+    matrix = lanes.matrix
+    for g in range(lanes.factors.shape[0]):
+        for lane in range(LANES):
+            h = hypotheses[g, lane]
+            factor = lanes.factors[g, h, lane]
+            total = 0.0
+            datum = 0
+            for i in range(matrix.shape[0]):
+                entry = _entry(matrix, lanes.row_labels, lanes.column_labels, g, i, h, lane)
+                chance = lanes.row_scaling[g, i, lane] * entry * factor
+                if chance > 0.0:
+                    total += chance
+                    datum = i
+                    if uniforms[g, lane] < total:
+                        break
+            data[g, lane] = datum
+
+
+@compiled()
+def observe_possible(lanes, data, beliefs, contradicted):
+    """Do what `observe_many` does for matrices with zeros.
+
+    A datum that rules out everything believed leaves the belief as it was and is marked in
+    `contradicted`, (groups, LANES).
+    """
+    num_rows, num_columns = lanes.matrix.shape
+    values = np.empty(num_columns)
+    for g in range(lanes.factors.shape[0]):
+        mantissas, shifts = beliefs.mantissas[g], beliefs.shifts[g]
+        for lane in range(LANES):
+            i = data[g, lane]
+            scaling = num_rows * lanes.row_scaling[g, i, lane]
+            for j in range(num_columns):
+                entry = _entry(lanes.matrix, lanes.row_labels, lanes.column_labels, g, i, j, lane)
+                values[j] = mantissas[j, lane] * (scaling * entry * lanes.factors[g, j, lane])
+            if not replace_belief(mantissas, shifts, lane, values):
+                contradicted[g, lane] = 1

@@ -8,10 +8,11 @@ from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Rule
 from cobayes.rules.bayes import BI
+from cobayes.rules.pragmatic import Pragmatic
 from cobayes.rules.sequential import SCBI
 from cobayes.tasks.task import Task
 
-RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI}
+RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI, "pragmatic": Pragmatic}
 
 # What `Rule.to_dict` holds beside the settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
@@ -20,7 +21,7 @@ RuleLike = Any
 """A rule, a class of rules, or the name of one in any spelling."""
 
 
-def as_rule(rule: RuleLike, matrix: MatrixLike | None = None) -> Rule:
+def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -> Rule:
     """Return a rule, from an object, a class or a name.
 
     Parameters
@@ -29,6 +30,8 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None) -> Rule:
         A rule; or a class or a name such as "scbi" or "SCBI", which is given the matrix.
     matrix
         The data-by-hypotheses matrix for a class or a name.
+    **settings
+        Further arguments for a class or a name, as the depth of "pragmatic".
 
     Examples
     --------
@@ -49,7 +52,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None) -> Rule:
             f"the rule is {kind.__name__}, without a matrix.",
             f"give it one: cobayes.{kind.__name__}(matrix).",
         )
-    return kind(matrix)
+    return kind(matrix, **settings)
 
 
 def rule_class(rule: RuleLike) -> type[Rule] | None:
@@ -84,5 +87,6 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
             return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
-        f"there is no rule called {name!r}.", "expected 'BI', 'SCBI' or a custom rule's name."
+        f"there is no rule called {name!r}.",
+        "expected 'BI', 'SCBI', 'Pragmatic' or a custom rule's name.",
     )

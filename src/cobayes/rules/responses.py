@@ -7,8 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes.errors import CobayesError
 from cobayes.rules.beliefs import BeliefState, keep_lanes
-from cobayes.rules.kernels import draw_many, observe_many
+from cobayes.rules.kernels import draw_many, draw_possible, observe_many, observe_possible
 from cobayes.scaling.lanes import LANES, Lanes, from_lanes, row_to_lanes
 
 Array = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Responses:
     @property
     def likelihoods(self) -> Array:
         """The likelihood matrices, (size, n, m); columns sum to one."""
-        return np.exp(self._logs)
+        return _with_sum_one(np.exp(self._logs))
 
     @property
     def log_likelihoods(self) -> Array:
@@ -41,7 +42,7 @@ class Responses:
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:
         """Return the distribution over data under one hypothesis for each belief, (size, n)."""
-        return self.likelihoods[np.arange(self.beliefs.size), :, hypotheses]
+        return _with_sum_one(np.exp(self._logs[np.arange(self.beliefs.size), :, hypotheses]))
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for every belief, as a teacher of these hypotheses would.
@@ -59,12 +60,25 @@ class Responses:
         last = shares.shape[1] - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
         return np.minimum((uniforms[:, None] >= sums).sum(axis=1), last)
 
-    def observe(self, data: NDArray[np.intp]) -> BeliefState:
-        """Move the beliefs on by a datum each, (size,), and return them.
+    def observe(
+        self, data: NDArray[np.intp], contradicted: NDArray[np.bool_] | None = None
+    ) -> BeliefState:
+        """Move the beliefs on by a datum each and return them.
 
         The answers belong to the beliefs before: ask the rule for new ones.
+
+        Parameters
+        ----------
+        data
+            The position of each one's datum, (size,).
+        contradicted
+            Where given, beliefs that a datum contradicts, because it is impossible under every
+            hypothesis believed, are marked in it and stay as they are; else this is an error.
         """
         joint = self.beliefs.log_beliefs + self._logs[np.arange(self.beliefs.size), data]
+        impossible = joint.max(axis=1) == -np.inf
+        mark_contradicted(impossible, data, contradicted)
+        joint[impossible] = self.beliefs.log_beliefs[impossible]
         peak = joint.max(axis=1, keepdims=True)
         joint -= peak + np.log(np.exp(joint - peak).sum(axis=1, keepdims=True))
         self.beliefs = BeliefState.from_logs(joint, data_priors=self.beliefs.data_priors)
@@ -105,6 +119,8 @@ class CompiledResponses(Responses):
         self.beliefs = beliefs
         self.lanes = lanes
         self.solver = solver
+        rows = lanes.row_sums
+        self.has_zeros = bool(lanes.matrix.min() == 0.0 or (rows is not None and rows.min() == 0.0))
 
     @classmethod
     def starting(
@@ -163,26 +179,37 @@ class CompiledResponses(Responses):
         if self.solver is None:
             return np.broadcast_to(self.lanes.matrix, (self.beliefs.size, *self.lanes.matrix.shape))
         rows, columns = self.factors
-        return rows[:, :, None] * self.lanes.matrix * columns[:, None, :]
+        return rows[:, :, None] * self._matrices * columns[:, None, :]
+
+    @property
+    def _matrices(self) -> Array:
+        """The matrix, or for every belief the one without the entries that vanish."""
+        lanes, size = self.lanes, self.beliefs.size
+        if lanes.row_labels is None or lanes.column_labels is None:
+            return lanes.matrix
+        rows, columns = from_lanes(lanes.row_labels, size), from_lanes(lanes.column_labels, size)
+        return np.where(rows[:, :, None] == columns[:, None, :], lanes.matrix, 0.0)
 
     @property
     def log_likelihoods(self) -> Array:
         """Logarithms of the likelihood matrices, (size, n, m)."""
         rows, columns = self.factors
         with np.errstate(divide="ignore"):
-            logs = np.log(self.lanes.matrix)
+            logs = np.log(self._matrices)
             return np.log(rows)[:, :, None] + logs + np.log(columns)[:, None, :]
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:
         """Return the distribution over data under one hypothesis for each belief, (size, n)."""
         rows, columns = self.factors
-        own = columns[np.arange(self.beliefs.size), hypotheses]
-        return rows * self.lanes.matrix.T[hypotheses] * own[:, None]
+        each = np.arange(self.beliefs.size)
+        matrices = np.broadcast_to(self._matrices, (len(each), *self.lanes.matrix.shape))
+        return rows * matrices[each, :, hypotheses] * columns[each, hypotheses, None]
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
         """Draw a datum for every belief; see `Responses.draw`."""
         data = np.empty((len(self.lanes.factors), LANES), dtype=np.int64)
-        draw_many(
+        draw = draw_possible if self.has_zeros else draw_many
+        draw(
             self.lanes,
             row_to_lanes(hypotheses, np.int64),
             row_to_lanes(uniforms, np.float64),
@@ -190,9 +217,17 @@ class CompiledResponses(Responses):
         )
         return data.reshape(-1)[: self.beliefs.size]
 
-    def observe(self, data: NDArray[np.intp]) -> BeliefState:
-        """Move the beliefs on by a datum each, (size,), in place, and return them."""
-        observe_many(self.lanes, row_to_lanes(data, np.int64), self.beliefs)
+    def observe(
+        self, data: NDArray[np.intp], contradicted: NDArray[np.bool_] | None = None
+    ) -> BeliefState:
+        """Move the beliefs on by a datum each, in place; see `Responses.observe`."""
+        packed = row_to_lanes(data, np.int64)
+        if not self.has_zeros:
+            observe_many(self.lanes, packed, self.beliefs)
+            return self.beliefs
+        marks = np.zeros(packed.shape, dtype=np.int64)
+        observe_possible(self.lanes, packed, self.beliefs, marks)
+        mark_contradicted(marks.reshape(-1)[: self.beliefs.size] > 0, data, contradicted)
         return self.beliefs
 
     def keep(self, chosen: NDArray[np.intp]) -> CompiledResponses:
@@ -207,6 +242,31 @@ class CompiledResponses(Responses):
             keep_lanes(lanes.factors, size, chosen),
             keep_lanes(lanes.row_scaling, size, chosen),
             np.zeros((len(shares), LANES), dtype=np.int64),
+            None if lanes.row_labels is None else keep_lanes(lanes.row_labels, size, chosen),
+            None if lanes.column_labels is None else keep_lanes(lanes.column_labels, size, chosen),
         )
         solver = None if self.solver is None else self.solver.keep(size, chosen)
         return CompiledResponses(self.beliefs.keep(chosen), kept, solver)
+
+
+def _with_sum_one(likelihoods: Array) -> Array:
+    """Normalise over data, the second axis, what a literal learner may take as it is."""
+    totals = likelihoods.sum(axis=1, keepdims=True)
+    is_far = (np.abs(totals - 1.0) > 1e-9) & (totals > 0.0)
+    return likelihoods / np.where(is_far, totals, 1.0)
+
+
+def mark_contradicted(
+    impossible: NDArray[np.bool_],
+    data: NDArray[np.intp],
+    contradicted: NDArray[np.bool_] | None,
+) -> None:
+    """Mark beliefs whose datum is impossible, or raise an error about the first one."""
+    if contradicted is not None:
+        contradicted |= impossible
+    elif impossible.any():
+        first = int(np.argmax(impossible))
+        raise CobayesError(
+            f"datum {int(data[first])} is impossible under every hypothesis that belief {first} "
+            "holds possible, so the belief cannot be updated."
+        )

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
-from cobayes.model import MatrixLike
+from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Response, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
 from cobayes.rules.kernels import scale_many
@@ -20,8 +20,14 @@ from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import solve, solve_components
-from cobayes.scaling.stopping import LOOSEST, MAX_NEWTON_STEPS, entry_spread, is_nearly_blocks
+from cobayes.scaling.solver import Solution, solve, solve_components
+from cobayes.scaling.stopping import (
+    LOOSEST,
+    MAX_NEWTON_STEPS,
+    WEAK_COUPLING,
+    entry_spread,
+    is_nearly_blocks,
+)
 
 Array = NDArray[np.float64]
 
@@ -42,6 +48,9 @@ class SCBI(Rule):
     ----------
     matrix
         The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+    data_prior
+        Probabilities of the data before anything is taught; uniform by default, zero for data
+        that are not available. The row sums are ``n data_prior``.
     tolerance
         For the relative error of the scaling. Values above 1e-9 count as 1e-9, in single calls and
         in compiled lessons alike: a looser scaling saves next to nothing.
@@ -54,7 +63,13 @@ class SCBI(Rule):
 
     name: ClassVar[str] = "SCBI"
 
-    def __init__(self, matrix: MatrixLike, *, tolerance: float = 1e-12) -> None:
+    def __init__(
+        self,
+        matrix: MatrixLike,
+        *,
+        data_prior: ArrayLike | None = None,
+        tolerance: float = 1e-12,
+    ) -> None:
         super().__init__(matrix)
         number_between(
             tolerance,
@@ -67,15 +82,23 @@ class SCBI(Rule):
         self.tolerance = min(tolerance, LOOSEST)
         # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
         self.balanced = balance(self.model.matrix)[0]
-        self._spread = entry_spread(self.balanced)
+        self.data_prior = None
         self._row_sums = np.ones(self.model.num_data)
+        if data_prior is not None:
+            self.data_prior = self.model.distribution(data_prior, over="datum", name="data prior")
+            self._row_sums = self.model.num_data * self.data_prior
+        self._available = np.flatnonzero(self._row_sums)
         has_zeros = self.balanced.min() == 0.0
         self._pattern = pattern_workspace(self.balanced > 0.0) if has_zeros else None
+        least = self._row_sums[self._available].min()
+        # Rare data couple hypotheses as weakly as small entries do.
+        self._spread = entry_spread(self.balanced) * self._row_sums.max() / least
+        self._rarest = least / self._row_sums.max()
 
     @cached_property
     def _is_nearly_blocks(self) -> bool:
         """Whether, at some belief, two hypotheses share next to no data: slow to scale."""
-        return is_nearly_blocks(self.balanced)
+        return self._rarest < WEAK_COUPLING or is_nearly_blocks(self.balanced[self._available])
 
     @cached_property
     def _slow_mode(self) -> Array:
@@ -90,7 +113,8 @@ class SCBI(Rule):
             likelihood = self.likelihood(np.full(m, 1.0 / m))
         except ConvergenceError:
             return vector
-        posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
+        totals = likelihood.sum(axis=1, keepdims=True)
+        posterior = likelihood / np.where(totals > 0.0, totals, 1.0)
         for _ in range(SLOW_MODE_STEPS):
             vector = likelihood.T @ (posterior @ (vector - vector.mean()))
             length = np.abs(vector).max()
@@ -119,16 +143,7 @@ class SCBI(Rule):
             factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
         column_sums = matrix.shape[0] * np.exp(log_belief)
         if self._pattern is None:
-            solution = solve(
-                matrix,
-                self._row_sums,
-                column_sums,
-                tolerance=self.tolerance,
-                max_iterations=MAX_ITERATIONS,
-                spread=self._spread,
-                factors=factors,
-                rate=rate,
-            )
+            solution = self._solve_positive(column_sums, factors, rate)
         else:
             blocks = fresh_workspace(self._pattern)
             count = find_blocks(blocks, self._row_sums, column_sums)
@@ -156,9 +171,59 @@ class SCBI(Rule):
             memory=np.append(solution.factors, solution.rate),
         )
 
+    def _solve_positive(self, column_sums: Array, factors: Array | None, rate: float) -> Solution:
+        """Scale a matrix without zeros, over the data that are available."""
+        rows = self._available
+        is_part = len(rows) < len(self.balanced)
+        solution = solve(
+            self.balanced[rows] if is_part else self.balanced,
+            self._row_sums[rows] if is_part else self._row_sums,
+            column_sums,
+            tolerance=self.tolerance,
+            max_iterations=MAX_ITERATIONS,
+            spread=self._spread,
+            factors=factors,
+            rate=rate,
+        )
+        if not is_part:
+            return solution
+        row_scaling = np.zeros(len(self.balanced))
+        row_scaling[rows] = solution.row_scaling
+        return solution._replace(row_scaling=row_scaling)
+
+    def at_certainty(self, hypothesis: int | str) -> Response:
+        """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
+
+        With zeros, another hypothesis that allows a datum which this one rules out is known to
+        choose such data only.
+        """
+        column = self.model.hypothesis_index(hypothesis)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.balanced)
+            weights = np.log(self._row_sums)[:, None]
+        own = logs[:, column, None]
+        is_allowed = own > -np.inf
+        inside = np.where(is_allowed, weights + logs - np.where(is_allowed, own, 0.0), -np.inf)
+        outside = np.where(is_allowed, -np.inf, weights + logs)
+        goes_out = (outside > -np.inf).any(axis=0)
+        logs = np.where(goes_out, outside, inside)
+        totals = np.logaddexp.reduce(logs, axis=0)
+        logs -= np.where(totals > -np.inf, totals, 0.0)
+        return Response(np.exp(logs), logs=logs)
+
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
-        return {"tolerance": self.tolerance}
+        prior = self.data_prior
+        return {
+            "tolerance": self.tolerance,
+            "data_prior": None if prior is None else prior.tolist(),
+        }
+
+    def _restricted(self, model: Model, prior: Array) -> Rule:
+        """Return the same rule with another matrix, where a task gives the data a prior."""
+        if self.data_prior is not None:
+            prior = prior * self.data_prior
+        return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
@@ -174,7 +239,8 @@ class SCBI(Rule):
                 np.zeros((groups, LANES)),
             )
         solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks)
-        return CompiledResponses.starting(beliefs, self.balanced, solver)
+        row_sums = None if self.data_prior is None else self._row_sums
+        return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,9 @@ class Lanes(NamedTuple):
         The row factors u, (groups, n, LANES).
     not_converged : ndarray
         One where a problem is not solved, (groups, LANES).
+    row_labels, column_labels : ndarray or None
+        With zeros: the component of every row, (groups, n, LANES), and column, (groups, m, LANES).
+        An entry whose labels differ vanishes.
     """
 
     matrix: Array
@@ -50,6 +53,8 @@ class Lanes(NamedTuple):
     factors: Array
     row_scaling: Array
     not_converged: NDArray[np.int64]
+    row_labels: NDArray[np.int64] | None = None
+    column_labels: NDArray[np.int64] | None = None
 
 
 class Probes(NamedTuple):
@@ -158,6 +163,8 @@ def group_of(lanes, g):
         lanes.factors[g : g + 1],
         lanes.row_scaling[g : g + 1],
         lanes.not_converged[g : g + 1],
+        _group_or_none(lanes.row_labels, g),
+        _group_or_none(lanes.column_labels, g),
     )
 
 

@@ -1,0 +1,129 @@
+"""Models from classifiers: labelled points that tell one classifier from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes.errors import CobayesError
+from cobayes.model import Model
+
+
+def model_from_classifiers(
+    classifiers: Mapping[str, Any] | Sequence[Any],
+    points: ArrayLike,
+    *,
+    labels: Iterable[Any] | None = None,
+    names: Iterable[object] | None = None,
+    smallest: float = 1e-3,
+) -> Model:
+    """Return the matrix that says how well labelled points go with fitted classifiers.
+
+    Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
+    probability that the classifier gives to that label at that point. A teacher who shows the
+    best data explains one classifier among the others.
+
+    Parameters
+    ----------
+    classifiers
+        Fitted classifiers with the methods of scikit-learn (``predict_proba`` and ``classes_``),
+        by name or in a list. All must know the same classes.
+    points
+        The points that may be shown, (p, features).
+    labels
+        The label of each point where it is known, so that each point is one datum. By default
+        every point is shown with every label, p times the number of classes.
+    names
+        Names of the points; numbered by default.
+    smallest
+        No probability is taken to be lower than this: even a sure classifier can be wrong, and a
+        zero would rule it out by one example.
+
+    Returns
+    -------
+    Model
+        Data are labelled "point: label".
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> points, kinds = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> fitted = {str(c): LogisticRegression(C=c).fit(points, kinds) for c in (0.1, 10.0)}
+    >>> cb.model_from_classifiers(fitted, points, labels=kinds).data
+    ('0: 0', '1: 0', '2: 1', '3: 1')
+    """
+    named = _named(classifiers)
+    table = _read_points(points)
+    known = [np.asarray(one.classes_) for one in named.values()]
+    for name, classes in zip(named, known, strict=True):
+        if not np.array_equal(classes, known[0]):
+            raise CobayesError(
+                f"classifier {name!r} knows the classes {classes.tolist()}, the first one "
+                f"{known[0].tolist()}.",
+                "fit all of them to the same classes.",
+            )
+    chances = np.stack(
+        [np.asarray(one.predict_proba(table), dtype=np.float64) for one in named.values()], axis=2
+    )
+    points_named = [str(k) for k in range(len(table))] if names is None else [str(n) for n in names]
+    if len(points_named) != len(table):
+        raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
+    rows, columns = _pairs(labels, known[0], len(table))
+    entries = np.maximum(chances[rows, columns], smallest)
+    data = [
+        f"{points_named[row]}: {known[0][column]}"
+        for row, column in zip(rows, columns, strict=True)
+    ]
+    return Model(entries, data, list(named))
+
+
+def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    found = (
+        {str(name): one for name, one in classifiers.items()}
+        if isinstance(classifiers, Mapping)
+        else {str(position): one for position, one in enumerate(classifiers)}
+    )
+    if len(found) < 2:
+        raise CobayesError(f"{len(found)} classifiers were given; expected at least two.")
+    for name, one in found.items():
+        if not hasattr(one, "predict_proba") or not hasattr(one, "classes_"):
+            raise CobayesError(
+                f"classifier {name!r}, a {type(one).__name__}, has no predict_proba or is not "
+                "fitted.",
+                "fit it first; for SVC use probability=True.",
+            )
+    return found
+
+
+def _read_points(points: ArrayLike) -> NDArray[Any]:
+    table = np.asarray(points)
+    if table.ndim != 2 or not len(table):
+        raise CobayesError(
+            f"the points have the shape {table.shape}; expected (points, features).",
+            "for one feature give a column: points.reshape(-1, 1).",
+        )
+    return table
+
+
+def _pairs(
+    labels: Iterable[Any] | None, classes: NDArray[Any], count: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return point and class of every datum."""
+    if labels is None:
+        rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
+        return rows, columns
+    position = {kind: column for column, kind in enumerate(classes.tolist())}
+    given = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels)).tolist()
+    if len(given) != count:
+        raise CobayesError(f"{len(given)} labels were given for {count} points.")
+    unknown = [label for label in given if label not in position]
+    if unknown:
+        raise CobayesError(
+            f"no classifier knows the label {unknown[0]!r}.",
+            f"the classes are {classes.tolist()}.",
+        )
+    return np.arange(count), np.array([position[label] for label in given], dtype=np.intp)

@@ -1,0 +1,222 @@
+"""Teaching a class, or one learner whose prior is not known."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.labels import find
+from cobayes._input.validation import number_between
+from cobayes.errors import CobayesError
+from cobayes.lessons import saving
+from cobayes.lessons.agents import Learner, Teacher
+from cobayes.rules import Rule
+from cobayes.rules.base import add_evidence, require_teachable
+
+Array = NDArray[np.float64]
+
+Aim = Literal["mean", "worst", "number"]
+"""What a class teacher raises: the mean belief, the lowest one, or how many learners are sure."""
+
+
+class ClassTeacher(Teacher):
+    """A teacher of several learners, or of one whose prior it does not know.
+
+    It holds one learner in mind for each prior, with a weight: the share of a class, or how
+    likely that prior is. Every round it shows the datum after which its aim is highest; nothing
+    is drawn. Answers to "which do you think it is?" change the weights.
+
+    Parameters
+    ----------
+    rule
+        How the learners learn: a rule made from the matrix or task.
+    hypothesis
+        The true hypothesis, by position or label.
+    priors
+        The learners' priors, (k, m).
+    weights
+        Of the priors, (k,); equal by default.
+    aim
+        "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
+        "number": the weight of the learners whose belief is at least `level`, then the mean.
+    level
+        For "number": from which belief on a learner counts as sure.
+    rationality, lapse
+        The choice model of answers: with probability ``1 - lapse`` a learner names a hypothesis
+        in proportion to ``belief ** rationality``, else any one.
+
+    Examples
+    --------
+    Two learners with different priors, taught together:
+
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI([[0.6, 0.2, 0.2], [0.3, 0.5, 0.3], [0.1, 0.3, 0.5]])
+    >>> teacher = cb.ClassTeacher(rule, 0, [[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], aim="worst")
+    >>> data = [teacher.choose() for _ in range(8)]
+    >>> bool((teacher.beliefs[:, 0] > 0.95).all())
+    True
+    """
+
+    kind = "class teacher"
+
+    def __init__(
+        self,
+        rule: Rule,
+        hypothesis: int | str,
+        priors: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        aim: Aim = "mean",
+        level: float = 0.95,
+        rationality: float = 1.0,
+        lapse: float = 0.05,
+    ) -> None:
+        given = list(priors) if isinstance(priors, list | tuple) else list(np.atleast_2d(priors))
+        if not given:
+            raise CobayesError("no priors were given; expected one for each learner in mind.")
+        super().__init__(rule, hypothesis, given[0], rng=0)
+        if aim not in get_args(Aim):
+            raise CobayesError(f"the aim is {aim!r}; expected 'mean', 'worst' or 'number'.")
+        self.learners = tuple(Learner(rule, prior) for prior in given)
+        for learner in self.learners:
+            require_teachable(rule.model, learner.log_belief, self.hypothesis, "prior")
+        self.weights = _read_weights(weights, len(self.learners))
+        self.aim: Aim = aim
+        self.level = number_between(level, "level", 0.0, 1.0)
+        self.rationality = number_between(rationality, "rationality", 0.0, np.inf, closed="low")
+        self.lapse = number_between(lapse, "lapse", 0.0, 1.0, closed="both")
+
+    @property
+    def beliefs(self) -> Array:
+        """What it takes each learner's belief to be, (k, m)."""
+        return np.array([learner.belief for learner in self.learners])
+
+    @property
+    def log_belief(self) -> Array:
+        """The logarithm of the weighted mean of the beliefs, (m,)."""
+        logs = np.array([learner.log_belief for learner in self.learners])
+        with np.errstate(divide="ignore"):
+            return np.logaddexp.reduce(logs + np.log(self.weights)[:, None], axis=0)
+
+    @property
+    def belief(self) -> Array:
+        """The weighted mean of the beliefs, (m,)."""
+        return np.exp(self.log_belief)
+
+    @property
+    def scores(self) -> Array:
+        """How far each datum would further the aim, (n,); minus infinity where not available."""
+        after = np.array([self._belief_after(learner) for learner in self.learners])
+        counted = self.weights > 0.0
+        prior = self.task.data_prior_at(self.state)
+        is_open = after[counted].min(axis=0) > -np.inf
+        if prior is not None:
+            is_open &= prior > 0.0
+        mean = self.weights @ np.exp(after)
+        if self.aim == "worst":
+            with np.errstate(divide="ignore"):
+                scores = (after - np.log(-np.expm1(after)))[counted].min(axis=0)
+        elif self.aim == "number":
+            scores = self.weights @ (np.exp(after) >= self.level) + 1e-3 * mean
+        else:
+            scores = mean
+        return np.where(is_open, scores, -np.inf)
+
+    def _belief_after(self, learner: Learner) -> Array:
+        """Return a learner's log-belief in the truth after each datum, (n,)."""
+        logs = learner._respond().log_likelihood
+        with np.errstate(invalid="ignore"):
+            after = add_evidence(learner.log_belief, logs)[:, self.hypothesis]
+        return np.where(np.isnan(after), -np.inf, np.minimum(after, 0.0))
+
+    def choose(self) -> int:
+        """Choose the datum that furthers the aim most, and follow its effect on all learners."""
+        scores = self.scores
+        datum = int(np.argmax(scores))
+        if scores[datum] == -np.inf:
+            raise CobayesError("no datum is left that the truth allows for every learner.")
+        self.observe(datum)
+        return datum
+
+    def observe(self, datum: int | str) -> Array:
+        """Follow the effect of a datum on all learners; return the mean belief."""
+        for learner in self.learners:
+            learner.observe(datum)
+        self._state = self.learners[0].state
+        self._outcomes = self.learners[0].outcomes
+        return self.belief
+
+    def arrive(self, state: Any) -> None:
+        """Say in which state of the task everybody is; see `Learner.arrive`."""
+        for agent in self.learners:
+            agent.arrive(state)
+        super().arrive(state)
+
+    def hear(self, answer: int | str) -> Array:
+        """Take in which hypothesis a learner named, and return the new weights.
+
+        A learner who named what it believes little is probably another one: weights change in
+        proportion to the probability of the answer under the choice model.
+        """
+        named = find(answer, self.rule.model.hypotheses, "hypothesis")
+        logs = np.array([self.rationality * learner.log_belief for learner in self.learners])
+        logs[np.isnan(logs)] = 0.0  # with rationality zero every answer is as likely
+        chosen = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, named]
+        weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
+        if not weights.sum() > 0.0:
+            raise CobayesError(
+                f"none of the learners in mind can have answered "
+                f"{self.rule.model.hypotheses[named]!r}.",
+                "allow for lapses: ClassTeacher(..., lapse=0.05).",
+            )
+        self.weights = weights / weights.sum()
+        return self.weights.copy()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the agent's state; see `Learner.snapshot`."""
+        return {
+            **super().snapshot(),
+            "log_belief": self.log_belief,
+            "learners": [learner.snapshot() for learner in self.learners],
+            "weights": self.weights.copy(),
+            "aim": self.aim,
+            "level": self.level,
+            "rationality": self.rationality,
+            "lapse": self.lapse,
+        }
+
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
+        learners = tuple(
+            Learner.restore(saving.require(one, dict, "learner")) for one in content["learners"]
+        )
+        options = {name: content[name] for name in ("aim", "level", "rationality", "lapse")}
+        hypothesis = Teacher._rebuild(rule, content).hypothesis
+        priors = [learner.belief for learner in learners]
+        agent = cls(rule, hypothesis, priors, content["weights"], **options)
+        agent.learners = learners
+        return agent
+
+    def __repr__(self) -> str:
+        truth = self.rule.model.hypotheses[self.hypothesis]
+        return (
+            f"ClassTeacher({self.rule.name}; {len(self.learners)} learners in mind; teaches "
+            f"{truth!r} for the {self.aim}; mean belief in it {self.belief[self.hypothesis]:.4f})"
+        )
+
+
+def _read_weights(weights: ArrayLike | None, count: int) -> Array:
+    if weights is None:
+        return np.full(count, 1.0 / count)
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(f"the weights cannot be read as numbers: {error}.") from error
+    if found.shape != (count,) or not (found >= 0.0).all() or not 0.0 < found.sum() < np.inf:
+        raise CobayesError(
+            f"the weights are {weights!r}; expected {count} numbers that are not negative, one for "
+            "each prior."
+        )
+    return found / found.sum()

@@ -1,0 +1,167 @@
+import math
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.rules import BeliefState
+from cobayes.rules.responses import CompiledResponses
+
+
+def recursion(matrix, belief, depth, rationality=1.0, prior=None, literal="likelihood"):
+    """Return teacher and learner of a depth, by the definition."""
+    prior = np.ones(len(matrix)) if prior is None else prior
+    teacher = matrix / matrix.sum(axis=0)
+    learner = (matrix if literal == "truth" else teacher) * belief
+    learner = learner / learner.sum(axis=1, keepdims=True)
+    for _ in range(depth):
+        teacher = prior[:, None] * learner**rationality
+        teacher = teacher / teacher.sum(axis=0)
+        learner = teacher * belief
+        learner = learner / learner.sum(axis=1, keepdims=True)
+    return teacher, learner
+
+
+def random_problem(seed, n=5, m=4):
+    rng = np.random.default_rng(seed)
+    return rng.gamma(1.0, size=(n, m)) + 0.05, rng.dirichlet(np.ones(m)), rng.dirichlet(np.ones(n))
+
+
+@pytest.mark.parametrize("literal", ["likelihood", "truth"])
+@pytest.mark.parametrize("rationality", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("depth", [0, 1, 2, 4])
+def test_a_depth_is_what_its_definition_says(depth, rationality, literal):
+    matrix, belief, prior = random_problem(depth)
+    rule = cb.Pragmatic(matrix, depth, rationality=rationality, data_prior=prior, literal=literal)
+    teacher, learner = recursion(matrix, belief, depth, rationality, prior, literal)
+    np.testing.assert_allclose(rule.likelihood(belief), teacher, rtol=1e-12)
+    np.testing.assert_allclose(rule.teach(belief, 2), teacher[:, 2], rtol=1e-12)
+    np.testing.assert_allclose(rule.posteriors(belief), learner, rtol=1e-12)
+    np.testing.assert_allclose(rule.update(belief, 3), learner[3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("literal", ["likelihood", "truth"])
+@pytest.mark.parametrize("rationality", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_many_beliefs_are_answered_as_each(depth, rationality, literal, zeros):
+    matrix, _, prior = random_problem(depth)
+    if zeros:
+        matrix[1, 2] = matrix[3, 0] = matrix[4, 1] = matrix[4, 2] = 0.0
+        prior[2] = 0.0
+    rule = cb.Pragmatic(
+        matrix, depth, rationality=rationality, data_prior=prior / prior.sum(), literal=literal
+    )
+    beliefs = np.random.default_rng(1).dirichlet(np.full(4, 0.4), size=70)
+    for view in (rule.likelihood, rule.posteriors):
+        each = np.array([view(one) for one in beliefs])
+        np.testing.assert_allclose(view(beliefs), each, rtol=1e-11, atol=1e-300)
+    is_compiled = isinstance(
+        rule.respond_many(BeliefState.from_logs(np.log(beliefs))), CompiledResponses
+    )
+    assert is_compiled == (depth > 0 or literal == "likelihood")
+
+
+def test_depth_zero_is_plain_bayes():
+    matrix, belief, _ = random_problem(3)
+    for rule in (cb.Pragmatic(matrix, 0), cb.Pragmatic(matrix, 0, rationality=7.0)):
+        np.testing.assert_allclose(rule.likelihood(belief), cb.BI(matrix).likelihood(belief))
+        np.testing.assert_allclose(rule.posteriors(belief), cb.BI(matrix).posteriors(belief))
+
+
+@pytest.mark.parametrize("prior", [None, [0.1, 0.3, 0.0, 0.2, 0.4]])
+def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
+    matrix, belief, _ = random_problem(4)
+    limit = cb.Pragmatic(matrix, math.inf, data_prior=prior)
+    scbi = cb.SCBI(matrix, data_prior=prior)
+    assert np.array_equal(limit.likelihood(belief), scbi.likelihood(belief))
+    assert limit.rate(1) == scbi.rate(1)
+    deep = cb.Pragmatic(matrix, 400, data_prior=prior)
+    np.testing.assert_allclose(deep.likelihood(belief), scbi.likelihood(belief), rtol=1e-9)
+
+
+def test_infinite_depth_needs_rationality_one():
+    with pytest.raises(cb.CobayesError, match="rationality 1 only"):
+        cb.Pragmatic([[0.8, 0.3], [0.2, 0.7]], math.inf, rationality=2.0)
+
+
+@pytest.mark.parametrize("depth", [-1, 1.5, "deep", math.nan, None, True])
+def test_a_depth_is_an_integer_or_infinity(depth):
+    with pytest.raises(cb.CobayesError, match="depth"):
+        cb.Pragmatic([[0.8, 0.3], [0.2, 0.7]], depth)
+
+
+def test_powers_beyond_float64_are_answered_in_logarithms():
+    # 3 ** 12 = 531441: entries to that power are far below 1e-308.
+    matrix, belief, _ = random_problem(5)
+    rule = cb.Pragmatic(matrix, 12, rationality=3.0)
+    likelihood = rule.likelihood(belief)
+    np.testing.assert_allclose(likelihood.sum(axis=0), 1.0, rtol=1e-12)
+    posteriors = rule.posteriors(belief)
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(rule.posteriors(np.array([belief]))[0], posteriors, rtol=1e-9)
+
+
+def test_reference_game_of_frank_and_goodman():
+    # Blue square, blue circle, green square; words blue, green, square, circle. L1 at depth 1 with
+    # rationality 1: Frank and Goodman (2012), by hand.
+    table = [[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]]
+    learner = cb.Pragmatic(table, 1, literal="truth").posteriors([1 / 3, 1 / 3, 1 / 3])
+    np.testing.assert_allclose(learner[0], [0.6, 0.4, 0.0], atol=1e-15)
+    np.testing.assert_allclose(learner[2], [0.6, 0.0, 0.4], atol=1e-15)
+
+
+def test_teachers_and_learners_of_different_depths_go_together():
+    matrix, _, _ = random_problem(6)
+    ensemble = cb.simulate(
+        cb.Pragmatic(matrix, 2),
+        1,
+        num_rounds=30,
+        num_lessons=200,
+        learner_rule=cb.Pragmatic(matrix, 1),
+        rng=1,
+    )
+    assert ensemble.num_contradicted == 0
+    assert ensemble.mean()[-1] > 0.9
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_compiled_lessons_match_stepwise_lessons(depth):
+    matrix, prior, _ = random_problem(8)
+    matrix[0, 1] = matrix[2, 3] = 0.0
+    rule = cb.Pragmatic(matrix, depth, rationality=1.7)
+    beliefs = BeliefState.from_logs(np.log(prior), 70)
+    learners = [cb.Learner(rule, prior) for _ in range(70)]
+    responses = None
+    rng = np.random.default_rng(2)
+    for _ in range(12):
+        responses = rule.respond_many(beliefs, responses)
+        data = responses.draw(np.full(70, 2), rng.random(70))
+        assert (matrix[data, 2] > 0.0).all()
+        beliefs = responses.observe(data)
+        for learner, datum in zip(learners, data, strict=True):
+            learner.observe(int(datum))
+    expected = np.array([learner.log_belief for learner in learners])
+    np.testing.assert_allclose(beliefs.log_beliefs, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_rates_are_slopes_of_simulated_lessons():
+    matrix, _, prior = random_problem(9, 6, 3)
+    rule = cb.Pragmatic(matrix, 2, data_prior=prior)
+    ensemble = cb.simulate(rule, 0, num_rounds=400, num_lessons=400, rng=3)
+    odds = ensemble.log_odds()
+    slopes = (odds[:, 400] - odds[:, 200]) / 200
+    stderr = slopes.std(ddof=1) / np.sqrt(len(slopes))
+    assert abs(slopes.mean() - rule.rate(0)) < 4 * stderr + 1e-3
+
+
+def test_a_rule_is_made_again_from_its_settings():
+    matrix, belief, prior = random_problem(1)
+    for rule in (
+        cb.Pragmatic(matrix, 2, rationality=3.0, data_prior=prior, literal="truth"),
+        cb.Pragmatic(matrix, math.inf),
+        cb.SCBI(matrix, data_prior=prior),
+    ):
+        again = cb.rules.rule_from_dict(rule.to_dict())
+        assert type(again) is type(rule)
+        assert np.array_equal(again.posteriors(belief), rule.posteriors(belief))

@@ -1,0 +1,69 @@
+"""Matrices from classifiers."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+
+
+class Fitted:
+    """What the adapter needs of a fitted classifier: a threshold with some noise."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def predict_proba(self, points):
+        chance = 1.0 / (1.0 + np.exp(-4.0 * (np.asarray(points)[:, 0] - self.threshold)))
+        return np.column_stack([1.0 - chance, chance])
+
+
+POINTS = np.linspace(0.0, 3.0, 7)[:, None]
+CLASSIFIERS = {"low": Fitted(0.7), "middle": Fitted(1.5), "high": Fitted(2.3)}
+
+
+def test_entries_are_the_predicted_probabilities():
+    model = cb.model_from_classifiers(CLASSIFIERS, POINTS)
+    assert model.hypotheses == ("low", "middle", "high")
+    assert model.data[:2] == ("0: no", "0: yes")
+    expected = CLASSIFIERS["high"].predict_proba(POINTS)[3, 1]
+    assert model.matrix[model.datum_index("3: yes"), 2] == pytest.approx(expected)
+
+
+def test_known_labels_make_each_point_one_datum():
+    labels = np.where(POINTS[:, 0] > 1.5, "yes", "no")
+    model = cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=labels, names="abcdefg")
+    assert model.data == ("a: no", "b: no", "c: no", "d: no", "e: yes", "f: yes", "g: yes")
+
+
+def test_the_best_examples_enclose_the_threshold():
+    model = cb.model_from_classifiers(CLASSIFIERS, POINTS)
+    plan = cb.plan_lesson(cb.BI(cb.without_repeats(model)), "middle", 2, look_ahead=2)
+    shown = {label.split(": ")[1] for label in plan.data_labels}
+    assert shown == {"no", "yes"}
+    assert plan.beliefs[-1, 1] > 0.7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([Fitted(1.0)], POINTS), "expected at least two"),
+        (([Fitted(1.0), object()], POINTS), "no predict_proba or is not fitted"),
+        ((CLASSIFIERS, POINTS[:, 0]), "expected \\(points, features\\)"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(arguments, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.model_from_classifiers(*arguments)
+
+
+def test_labels_are_checked():
+    with pytest.raises(cb.CobayesError, match="6 labels were given for 7 points"):
+        cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=["no"] * 6)
+    with pytest.raises(cb.CobayesError, match="knows the label 'maybe'"):
+        cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=["maybe"] * 7)
+    odd = Fitted(1.0)
+    odd.classes_ = np.array(["no", "perhaps"])
+    with pytest.raises(cb.CobayesError, match="knows the classes"):
+        cb.model_from_classifiers([Fitted(1.0), odd], POINTS)
