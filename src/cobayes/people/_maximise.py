@@ -71,8 +71,10 @@ def maximise(
     damping = np.full(len(start), DAMPING)
     converged = np.zeros(len(start), dtype=bool)
     active = np.flatnonzero(np.isfinite(value))
+    if not len(active) or not len(columns):
+        return Maximum(parameters, value, information, np.isfinite(value))
     part = likelihood if len(active) == len(start) else likelihood.take(active)
-    for _ in range(MAX_STEPS if len(columns) else 0):
+    for _ in range(MAX_STEPS):
         step, gain = _step(
             parameters[active][:, columns],
             gradient[active][:, free],
@@ -104,8 +106,6 @@ def maximise(
         gradient[took], information[took] = new.gradient[better], new.information[better]
         damping[took] = np.maximum(damping[took] / 10.0, 1e-9)
         damping[kept] = damping[kept] * 8.0
-    if not len(columns):
-        converged[:] = True
     return Maximum(parameters, value, information, converged)
 
 
