@@ -6,16 +6,18 @@ from matplotlib.figure import Figure
 
 from cobayes import CobayesError
 from cobayes.paper import figure6
-from cobayes.report.section import Context, Picture, Table
-from cobayes.worlds import GridWorld
-from cobayes.worlds.claims import judge_figure, judge_order, judge_trend
-from cobayes.worlds.experiments import (
+from cobayes.paper.grid_claims import by_board, judge_figure, judge_order, judge_trend
+from cobayes.paper.grid_experiments import (
+    READINGS,
+    Reading,
     board_trend,
     make_board,
     misjudgement_against_discount,
     posteriors_against_discount,
     scbi_posterior_after_left_up,
 )
+from cobayes.report.section import Context, Picture, Table
+from cobayes.worlds import GridWorld
 
 DISCOUNTS = np.linspace(0.15, 0.85, 8)
 
@@ -60,7 +62,7 @@ def test_papers_statements_about_figure_6_hold():
     judged = judge_figure(
         posteriors_against_discount(DISCOUNTS), misjudgement_against_discount(DISCOUNTS)
     )
-    assert [item.verdict for item in judged] == ["holds"] * 5
+    assert [item.verdict for item in judged] == ["holds"] * 7
 
 
 def test_learner_with_the_teachers_discount_is_never_misjudged():
@@ -70,7 +72,7 @@ def test_learner_with_the_teachers_discount_is_never_misjudged():
 
 
 def test_width_alone_changes_nothing():
-    found = board_trend([(5, 2), (9, 2), (15, 2)], [0.3, 0.7])
+    found = board_trend(Reading("w", ((5, 2), (9, 2), (15, 2))), [0.3, 0.7])
     for quantity in ("gap", "SCBI_difference", "BI_difference"):
         by_board = found[quantity].reshape(3, 2)
         assert np.allclose(by_board, by_board[0], rtol=1e-9)
@@ -78,8 +80,21 @@ def test_width_alone_changes_nothing():
 
 def test_doubling_goals_on_both_sides_halves_the_gap():
     # Two goals a side that no move tells apart share what one goal had.
-    two, four = board_trend([(13, 2), (13, 4)], [0.4])["gap"]
+    two, four = board_trend(Reading("g", ((13, 2), (13, 4))), [0.4])["gap"]
     assert four == pytest.approx(two / 2, rel=1e-9)
+
+
+def test_on_the_whole_shortest_walk_the_gap_in_log_odds_grows_at_every_discount():
+    (reading,) = [r for r in READINGS if r.walk == "shortest" and r.scale == "log-odds"]
+    found = board_trend(reading, figure6.TREND_DISCOUNTS)
+    discounts, _, gaps = by_board(found, "gap")
+    # Computed independently: widths 5, 7, 9, 13 and 17 at discount 0.5.
+    at = int(np.flatnonzero(discounts == 0.5)[0])
+    assert gaps[:, at] == pytest.approx([1.00, 1.55, 2.11, 3.23, 4.35], abs=0.005)
+    assert judge_trend(found, "gap", "rises")[0] == "holds"
+    verdict, single = judge_trend(found, "SCBI_difference", "falls")
+    assert verdict == "holds except"
+    assert single == ["holds"] * 4 + ["does not hold"]
 
 
 def trend(*boards):
@@ -97,7 +112,7 @@ def trend(*boards):
     [
         (([1, 1], [2, 3], [3, 4]), "rises", "holds"),
         (([1, 1], [2, 0], [3, 4]), "rises", "holds except"),
-        (([1, 1], [2, 3], [3, 1]), "rises", "does not hold"),
+        (([1, 1], [2, 0], [3, 1]), "rises", "does not hold"),
         (([1, 1], [1, 1], [1, 1]), "rises", "does not hold"),
         (([1, 1], [1, 1], [1, 1]), "falls", "does not hold"),
         (([3, 4], [2, 3], [1, 1]), "falls", "holds"),
@@ -105,7 +120,7 @@ def trend(*boards):
     ],
 )
 def test_verdict_on_a_trend_comes_from_the_numbers(boards, direction, verdict):
-    assert judge_trend("it does", trend(*boards), "gap", direction).verdict == verdict
+    assert judge_trend(trend(*boards), "gap", direction)[0] == verdict
 
 
 @pytest.mark.parametrize(
@@ -135,28 +150,30 @@ def test_plots_take_and_return_axes():
     assert figure6.plot_posteriors(beliefs, ax=ax) is ax
     assert {line.get_label() for line in ax.lines} == {"SCBI", "BI"}
     ax = Figure().subplots()
-    found = board_trend([(5, 2), (5, 3)], [0.3, 0.6])
+    found = board_trend(Reading("g", ((5, 2), (5, 3))), [0.3, 0.6])
     assert figure6.plot_trend(found, "gap", "num_goals", ax=ax) is ax
     assert ax.get_xlabel() == "number of goals"
 
 
 @pytest.mark.slow
 def test_section_has_pictures_verdicts_and_downloads(tmp_path):
-    section = figure6.build(Context("figure-6", 0.01, 2020, tmp_path))
+    section = figure6.build(Context("figure-6", 0.01, 2020, tmp_path / "figure-6"))
     pictures = [block for block in section.blocks if isinstance(block, Picture)]
     tables = [block for block in section.blocks if isinstance(block, Table)]
     assert len({picture.name for picture in pictures}) == len(pictures) == 8
     assert all(picture.alt and picture.caption for picture in pictures)
-    trends = {row[0]: row[1].text for row in tables[1].rows}
-    assert len(trends) == 12
-    gap = "the gap SCBI less BI after (left, up) rises"
-    assert trends[f"{gap}: width, two goals"] == "does not hold"
-    assert trends["SCBI's expected difference falls: number of goals, width 25"] == "holds except"
+    readings = {row[0]: [cell.text for cell in row[2:]] for row in tables[0].rows}
+    assert len(readings) == len(READINGS)
+    assert readings["width, two goals"][0] == "no"
+    assert readings["width, two goals; the whole shortest walk, log-odds"] == [
+        "holds",
+        "at 0.2, 0.3, 0.5, 0.7",
+        "at 0.2, 0.3, 0.5, 0.7",
+    ]
     panels = section.data[0]
     assert panels["belief_bi"] == pytest.approx(1 / (1 + panels["discount"] ** 2))
     claims = {claim.statement: claim.verdict for claim in section.claims}
-    assert len(claims) == 8
-    assert (
-        claims["On larger boards the gap between SCBI and BI after (left, up) grows"]
-        == "does not hold"
-    )
+    assert len(claims) == 10
+    gap = "On larger boards the gap between the posteriors of SCBI and BI grows"
+    assert claims[gap] == "holds except"
+    assert (tmp_path / "runs" / "grid-world" / "ledger.sqlite").is_file()

@@ -7,10 +7,12 @@ import pytest
 
 import cobayes as cb
 from cobayes.errors import CobayesError
-from cobayes.paper import stability_cases
+from cobayes.paper import stability, stability_cases
 from cobayes.paper.stability_cases import (
+    FIGURE_FOUR,
     Case,
     Effort,
+    all_priors,
     column_cases,
     in_symbols,
     learners_of,
@@ -18,14 +20,13 @@ from cobayes.paper.stability_cases import (
     rank_three,
 )
 from cobayes.paper.stability_experiments import (
-    FIGURE_FOUR,
-    all_cases,
-    figure_four,
     join,
     stability_experiment,
+    success_rates,
     success_shard,
 )
 from cobayes.report.section import Context
+from cobayes.runs import run
 
 PAPER = Effort(10_000)
 
@@ -179,35 +180,38 @@ def test_success_rates_agree_with_the_coupling():
 
 def test_shards_are_equal_and_made_of_whole_batches(tmp_path):
     context = Context("any", 0.137, 7, tmp_path / "any")
-    experiment = stability_experiment(
-        context, "x", [FIGURE_FOUR[0], Case("disc", "M_5", "theta_1")]
-    )
-    for point in experiment.points:
+    points = [
+        stability_experiment(context, case).points[0]
+        for case in (FIGURE_FOUR[0], Case("disc", "M_5", "theta_1"))
+    ]
+    for point in points:
         batch = point.parameters["batch"]
         assert point.num_samples % batch == 0
         assert point.samples_per_shard % batch == 0
         assert 1370 <= point.num_samples < 1370 + batch
-    fast, slow = experiment.points
+    fast, slow = points
     assert fast.num_shards < slow.num_shards
 
 
-def test_cases_of_figure_four_are_computed_once(tmp_path, monkeypatch):
+def test_a_figure_computes_its_own_cases_and_shares_those_of_another(tmp_path, monkeypatch):
     context = quick(tmp_path, monkeypatch)
-    shown = figure_four(context)
-    ran = []
-    run = Context.run
+    some = all_priors("uniform", 4)[:3]
+    found = success_rates(context, some)
+    runs = tmp_path / "runs" / "stability"
+    assert {path.name for path in runs.iterdir()} == {f"uniform-Mp_1-thetap_{k}" for k in (1, 2, 3)}
+    assert [rates.case for rates in found] == list(some)
+    told = []
+    monkeypatch.setattr(
+        "cobayes.report.runner.run_all",
+        lambda plans, **given: [told.append(plan) or run(plan, folder) for plan, folder in plans],
+    )
+    # The last panel of Figure 4 is one of these cases.
+    (again,) = success_rates(context, FIGURE_FOUR[3:])
+    assert np.array_equal(again.value, found[0].value)
+    assert len(told) == 1
+    assert len(list(runs.iterdir())) == 3
 
-    def spy(self, experiment, *, section=None):
-        result = run(self, experiment, section=section)
-        ran.append((experiment.name, section, [point.name for point in experiment.points]))
-        return result
 
-    monkeypatch.setattr(Context, "run", spy)
-    found = all_cases(context, "uniform", 4)
-    assert [rates.case.name for rates in found] == [f"uniform, {m}, {p}" for m, p in rank_four()]
-    (first, home, _), (second, other, names) = ran
-    assert (first, home) == ("stability-figure-4", "figure-4")
-    assert (second, other) == ("stability-figure-s6", "figure-s6")
-    assert FIGURE_FOUR[3].name not in names
-    assert len(names) == 8
-    assert np.array_equal(found[0].value, shown[3].value)
+def test_every_case_has_a_folder_of_its_own():
+    cases = {case for figure in stability.FIGURES for case in figure.cases}
+    assert len({case.folder for case in cases}) == len(cases) == 25 + 25 + 9 + 9 + 10

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from cobayes.paper import stability_cases
-from cobayes.report.registry import choose_recipes
-from cobayes.report.section import Context, Made, Picture, Table, load_section, save_section
+from cobayes.paper.stability import FIGURES
+from cobayes.report.saving import load_section, save_section
+from cobayes.report.section import Context, Made, Picture, Table
 
 NAMES = ("4", "S2", "S3", "S4", "S5", "S6", "5", "S7")
 
@@ -17,10 +18,10 @@ def sections(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stability_cases, "QUICK_SEQUENCES", 120)
         return folder, {
-            recipe.name: recipe.build(
-                Context(recipe.name, 0.01, 5, folder / recipe.name, is_quick=True)
+            figure.name: figure.build(
+                Context(figure.name, 0.01, 5, folder / figure.name, is_quick=True)
             )
-            for recipe in choose_recipes(NAMES)
+            for figure in FIGURES
         }
 
 
@@ -103,7 +104,7 @@ def test_success_rates_keep_the_proved_bounds(sections):
         claim.verdict
         for name in ("figure-4", "figure-s5", "figure-s6")
         for claim in found[name].claims
-        if "bounded by" in claim.statement
+        if "is bounded by" in claim.statement
     }
     assert verdicts == {"holds"}
 

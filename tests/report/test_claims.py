@@ -13,6 +13,7 @@ from cobayes.report.claims import (
     judge_exact,
     judge_monotone,
     probability_text,
+    verdict_of,
 )
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -38,7 +39,7 @@ def test_everywhere_above_a_threshold(low, high, verdict):
     ("values", "stderr", "verdict"),
     [
         ([1, 2, 3, 4, 5], 0.1, "holds"),
-        ([1, 2, 1.99, 4, 5], 0.1, "holds"),
+        ([1, 2, 1.99, 4, 5], 0.1, "not decided"),
         ([1, 2, 1.0, 4, 5], 0.1, "holds except"),
         ([5, 4, 3, 2, 1], 0.1, "does not hold"),
         ([1, 1.01, 1.02, 1.01, 1.05], 0.1, "not decided"),
@@ -63,14 +64,26 @@ def test_agreement_errs_as_often_as_it_says():
     rng = np.random.default_rng(20)
     refused = sum(
         judge_agreement(
-            "s", "w", rng.normal(3.0, 0.2, 10), np.full(10, 0.2), np.full(10, 3.0), what="x"
+            "s",
+            "w",
+            rng.normal(3.0, 0.2, 10),
+            np.full(10, 0.2),
+            np.full(10, 3.0),
+            within=2.0,
+            what="x",
         ).verdict
         == "does not hold"
         for _ in range(2000)
     )
     assert abs(refused - 2000 * ERROR_RATE) < 4 * np.sqrt(2000 * ERROR_RATE)
-    wrong = judge_agreement("s", "w", [3.0, 4.0], [0.1, 0.1], [3.0, 3.0], what="x")
+    wrong = judge_agreement("s", "w", [3.0, 4.0], [0.1, 0.1], [3.0, 3.0], within=2.0, what="x")
     assert wrong.verdict == "does not hold"
+
+
+@pytest.mark.parametrize(("stderr", "verdict"), [(0.01, "holds"), (0.1, "not decided")])
+def test_agreement_needs_intervals_inside_its_limit(stderr, verdict):
+    claim = judge_agreement("s", "w", [3.0, 3.0], [stderr] * 2, [3.0, 3.0], within=0.1, what="x")
+    assert claim.verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -89,6 +102,28 @@ def test_one_number_above_another_in_every_matrix(differences, noise, verdict):
     assert claim.verdict == verdict
     positive = sum(d > 0 for d in differences)
     assert f"above zero in {positive} of {len(differences)} matrices" in claim.measured
+
+
+def test_a_difference_needs_more_than_a_few_matrices():
+    # The mean is two standard errors above zero; Student's t with three degrees asks for 5.8.
+    claim = judge_differences("s", "w", [1.0, 3.0, 2.0, 0.2], what="it is")
+    assert claim.verdict == "not decided"
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "verdict"),
+    [
+        ([1, 1, 1], [0, 0, 0], "holds"),
+        ([1, 1, 0], [0, 0, 0], "not decided"),
+        ([1, 1, 0], [0, 0, 1], "holds except"),
+        ([1, 0, 0], [0, 0, 1], "not decided"),
+        ([1, 0, 0], [0, 1, 1], "does not hold"),
+        ([0, 0, 0], [0, 0, 0], "not decided"),
+        ([], [], "not decided"),
+    ],
+)
+def test_a_verdict_needs_intervals_inside_or_outside(inside, outside, verdict):
+    assert verdict_of(np.array(inside, bool), np.array(outside, bool)) == verdict
 
 
 def test_an_identity_holds_up_to_rounding():

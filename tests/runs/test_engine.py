@@ -15,11 +15,20 @@ import time
 
 import pytest
 
-from cobayes.runs import Experiment, Point, RunError, read_state, run, workers
+from cobayes.runs import (
+    Experiment,
+    Point,
+    RunError,
+    ShardError,
+    read_state,
+    run,
+    run_all,
+    workers,
+)
 from cobayes.runs.workers import InProcess
 
 from .conftest import drive, finish, wait_until
-from .experiments import drawing, solve
+from .experiments import drawing, fail, solve
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +161,28 @@ def test_a_folder_whose_name_is_not_utf8_is_as_good_as_any(tmp_path, expected, m
     )
     with pytest.raises(RunError, match="holds another run"):
         run(drawing(seed=4), folder, jobs=1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_runs_that_share_workers_give_what_each_gives_alone(tmp_path, jobs):
+    plans = [(drawing(2, seed=seed), tmp_path / str(seed)) for seed in range(5)]
+    run(*plans[3], jobs=1)
+    states = []
+    together = run_all(plans, jobs=jobs, progress=states.append)
+    alone = [run(plan, tmp_path / "alone", jobs=1, fresh=True) for plan, _ in plans]
+    assert [result.digest for result in together] == [result.digest for result in alone]
+    assert states[-1].status == "complete"
+    assert (states[-1].num_done, states[-1].num_shards) == (20, 20)
+    assert all(read_state(folder).status == "complete" for _, folder in plans)
+    assert run_all(plans)[1].digest == together[1].digest
+
+
+def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
+    bad = Experiment("fails", [Point("p", {"bad_shard": 1}, 3, 1)], fail)
+    with pytest.raises(ShardError):
+        run_all([(drawing(2), tmp_path / "good"), (bad, tmp_path / "bad")], jobs=1)
+    assert read_state(tmp_path / "good").status == "complete"
+    assert read_state(tmp_path / "bad").status == "failed"
 
 
 def nested(left, right):

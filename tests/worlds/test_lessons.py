@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cobayes import BI, SCBI, CobayesError, Learner, Lesson, Teacher, run_lesson
+from cobayes.paper.grid_experiments import scbi_posterior_after_left_up
 from cobayes.worlds import (
     GridWorld,
     TabularWorld,
@@ -17,7 +18,6 @@ from cobayes.worlds import (
     walk_distribution,
     watch_actions,
 )
-from cobayes.worlds.experiments import scbi_posterior_after_left_up
 
 DISCOUNTS = st.floats(0.05, 0.95)
 WALLED = "A..#..C\n..#....\nB..S...\n.#...#."

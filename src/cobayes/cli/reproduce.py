@@ -74,13 +74,14 @@ def reproduce(
     Parts computed earlier stay in the report, so that one can be added or repeated by itself. A
     run that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
     """
-    from cobayes.report.registry import RECIPES, choose_recipes
+    from cobayes.paper import RECIPES
+    from cobayes.report.build import choose_recipes
 
     if show_list:
         _print_recipes(RECIPES)
         return
     factor = read_scale(scale)
-    names = [recipe.name for recipe in choose_recipes(figures or [])]
+    names = [recipe.name for recipe in choose_recipes(figures or [], RECIPES)]
 
     chosen_formats = read_formats(formats)
     if jobs is not None and scheduler is not None:

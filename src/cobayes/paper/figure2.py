@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from cobayes.paper.empirical_formula import GUESS, empirical_formula
 from cobayes.paper.figure2_claims import judge_figure2
+from cobayes.paper.figure_s1 import TOPIC
 from cobayes.paper.rate_experiments import (
     SHAPES,
     Family,
@@ -15,7 +19,9 @@ from cobayes.paper.rate_experiments import (
     splitting_of,
 )
 from cobayes.random_matrices.exact_two import expected_advantage
+from cobayes.report.claims import about
 from cobayes.report.data_table import DataTable, column
+from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Picture, Section, Table
 
 _PANELS = {
@@ -27,34 +33,28 @@ _PANELS = {
 
 def build(context: Context) -> Section:
     """Build the section."""
-    families = {}
-    for name in SHAPES:
-        context.tell(f"random {_PANELS[name][2]} matrices")
-        families[name] = family_of(name, context.run(rates_experiment(context, name)))
-    context.tell("multilevel splitting for squares")
-    splitting = splitting_of(context.run(splitting_experiment(context)))
-    return Section(
-        title="Figure 2: which rule converges faster",
-        blocks=(
-            "The columns of a matrix are drawn uniformly from the simplex. On each matrix both "
-            "rules have a rate of convergence, the slope at which the log-odds of the truth grow, "
-            "averaged over the hypotheses. P is the share of matrices on which SCBI’s rate is at "
-            "least BI’s; E is the mean of the difference. Bars are two standard errors, where "
-            "they are larger than the symbols.",
-            *(picture for name in SHAPES for picture in _panels(families[name])),
-            *_beyond(families["n-by-n"], splitting),
-            "The paper’s precision line lies at ln(N)/2, where 1 − P equals 1/√N; it is drawn "
-            "where it is in view. It is cautious: the exact interval of a rare event’s frequency "
-            "still says much beyond it, up to about ln(N), where one exception is expected among "
-            "N matrices. Beyond that multilevel splitting goes on: a population of matrices is "
-            "led through rising levels of “BI’s rate less SCBI’s”, and the shares that pass the "
-            "levels multiply to an unbiased estimate of 1 − P. Both methods where both see "
-            "exceptions: "
-            f"{_overlap(families['n-by-n'], splitting)}.",
-            _table(families, splitting),
-        ),
+    context.tell("random matrices of three families of shapes, and multilevel splitting")
+    plans = [*(rates_experiment(context, name) for name in SHAPES), splitting_experiment(context)]
+    *sampled, split = context.run_all([(plan, plan.name) for plan in plans])
+    families = {name: family_of(name, run) for name, run in zip(SHAPES, sampled, strict=True)}
+    splitting = splitting_of(split)
+    two = families["n-by-2"]
+    return written_section(
+        read_prose("cobayes.paper.prose", "figure-2"),
+        values={
+            "dip": [f"{value:.4f}" for value in two.probability[:2]],
+            "formula_dip": [
+                f"{1.0 - math.exp(-float(empirical_formula(n, *GUESS))):.4f}" for n in (2, 3)
+            ],
+            "overlap": _overlap(families["n-by-n"], splitting),
+        },
+        parts={
+            "panels": [picture for name in SHAPES for picture in _panels(families[name])],
+            "extended": _beyond(families["n-by-n"], splitting),
+            "values": _table(families, splitting),
+        },
         data=(_data(families, splitting),),
-        claims=judge_figure2(families, splitting),
+        claims=about(TOPIC, *judge_figure2(families, splitting)),
         sizes=(
             "; ".join(
                 f"{family.num_samples:,} matrices for each {_PANELS[name][2]}"
@@ -137,7 +137,7 @@ def _beyond(square: Family, splitting: Splitting) -> tuple[Picture, ...]:
             "figure-2F-extended",
             figure,
             "(F, extended) Square matrices beyond what sampling can see. Diamonds come from "
-            f"multilevel splitting, {splitting.num_estimates} independent estimates a size with "
+            f"multilevel splitting, {splitting.num_estimates} independent estimates per size with "
             "95 % intervals; dots and triangles are the sampled ones of panel F.",
             f"Diamonds rise from {splitting.minus_log[0]:.2f} at n = {splitting.size[0]} to "
             f"{splitting.minus_log[-1]:.1f} at n = {splitting.size[-1]}, bending upwards.",

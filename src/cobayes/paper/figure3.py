@@ -11,9 +11,12 @@ from cobayes.paper.belief_experiments import (
     exact_experiment,
     simulated_experiment,
 )
-from cobayes.report.claims import Claim, judge_differences
+from cobayes.report.claims import Claim, about, judge_differences
 from cobayes.report.data_table import DataTable, column
+from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Picture, Section, Table
+
+TOPIC = "Section 4.2: the first rounds"
 
 _QUANTITIES = (
     ("mean", "mean belief in the truth", "Mean belief in the truth"),
@@ -23,25 +26,19 @@ _QUANTITIES = (
 
 def build(context: Context) -> Section:
     """Build the section."""
-    context.tell("exact distributions after 5 rounds")
-    exact = beliefs_of(context.run(exact_experiment(context)))
-    context.tell("simulated lessons of 30 rounds")
-    simulated = beliefs_of(context.run(simulated_experiment(context)))
+    context.tell("exact distributions after 5 rounds, and simulated lessons of 30")
+    plans = (exact_experiment(context), simulated_experiment(context))
+    exact, simulated = map(beliefs_of, context.run_all([(plan, plan.name) for plan in plans]))
     both = (exact, simulated)
-    return Section(
-        title="Figure 3: the first rounds",
-        blocks=(
-            f"Each point is a random {SIZE} × {SIZE} matrix, columns uniform on the simplex, prior "
-            "uniform, the first hypothesis true. To the right is BI, upwards SCBI; above the "
-            "orange diagonal SCBI has the larger number. After 5 rounds mean and standard "
-            "deviation of the belief in the truth are exact: all "
-            f"{SIZE}⁵ = {SIZE**5:,} sequences of data were followed for SCBI, all counts of data "
-            "for BI. After 30 rounds they come from simulated lessons.",
-            *(_panel(beliefs, *names) for beliefs in both for names in _QUANTITIES),
-            _table(both),
-        ),
+    return written_section(
+        read_prose("cobayes.paper.prose", "figure-3"),
+        values={"size": SIZE, "num_sequences": f"{SIZE**5:,}"},
+        parts={
+            "panels": [_panel(beliefs, *names) for beliefs in both for names in _QUANTITIES],
+            "averages": _table(both),
+        },
         data=(_data(both),),
-        claims=judge_figure3(exact, simulated),
+        claims=about(TOPIC, *judge_figure3(exact, simulated)),
         sizes=f"{len(exact.mean_bi)} matrices exactly after {exact.num_rounds} rounds; "
         f"{len(simulated.mean_bi)} matrices with {simulated.num_lessons} lessons of "
         f"{simulated.num_rounds} rounds each for both rules.",
@@ -63,28 +60,28 @@ def judge_figure3(exact: Beliefs, simulated: Beliefs) -> tuple[Claim, ...]:
     return (
         judge_differences(
             "After 5 rounds SCBI’s mean belief in the truth is higher",
-            "Figure 3, top left",
+            "Section 4.2, “better expectation”; Figure 3, top left",
             exact.mean_scbi - exact.mean_bi,
             what="SCBI less BI is",
         ),
         judge_differences(
             "After 30 rounds SCBI’s mean belief in the truth is higher",
-            "Figure 3, bottom left",
+            "Section 4.2, “better expectation”; Figure 3, bottom left",
             simulated.mean_scbi - simulated.mean_bi,
             what="SCBI less BI is",
             noise=mean_noise,
         ),
         judge_differences(
-            "After 5 rounds SCBI’s standard deviation is higher",
-            "Figure 3, top right",
-            exact.std_scbi - exact.std_bi,
-            what="SCBI less BI is",
+            "After 5 rounds SCBI has less variance",
+            "Section 4.2, “less variance in the short run”; Figure 3, top right",
+            exact.std_bi - exact.std_scbi,
+            what="standard deviation, BI less SCBI, is",
         ),
         judge_differences(
-            "After 30 rounds SCBI’s standard deviation is lower",
-            "Figure 3, bottom right; Section 4.2",
+            "After 30 rounds SCBI has less variance",
+            "Section 4.2, “less variance in the short run”; Figure 3, bottom right",
             simulated.std_bi - simulated.std_scbi,
-            what="BI less SCBI is",
+            what="standard deviation, BI less SCBI, is",
             noise=_deviation_noise(simulated),
         ),
     )
@@ -172,7 +169,7 @@ def _data(both: tuple[Beliefs, Beliefs]) -> DataTable:
             column(
                 "num_lessons",
                 np.repeat([beliefs.num_lessons or 0 for beliefs in both], lengths),
-                "lessons simulated a matrix and rule; 0 where the numbers are exact",
+                "lessons simulated per matrix and rule; 0 where the numbers are exact",
                 "lessons",
             ),
             *(

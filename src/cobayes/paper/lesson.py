@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.example_library import Example, examples
-from cobayes.lessons import Ensemble, Learner, Lesson, Teacher, run_lesson, simulate
+from cobayes.lessons import Learner, Lesson, Teacher, run_lesson, simulate
+from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Download, Picture, Section, Table
 from cobayes.rules import BI, SCBI
+from cobayes.runs import Experiment, Point
 
 EXAMPLE, REALISTIC = "M_3", "diagnosis"
 NUM_ROUNDS = 12
 FULL_NUM_LESSONS, QUICK_NUM_LESSONS = 100_000, 10_000
+_LESSONS_PER_SHARD = 50_000
+RULES = ("BI", "SCBI")
+
+Array = NDArray[np.float64]
 
 
 def build(context: Context) -> Section:
@@ -24,48 +32,95 @@ def build(context: Context) -> Section:
     seeds = context.seeds().spawn(3)
     lessons = _teach(example, seeds[0])
     cases = _teach(realistic, seeds[1])
-    num_lessons = context.count(FULL_NUM_LESSONS, at_least=200, quick=QUICK_NUM_LESSONS)
+    experiment = average_experiment(context)
+    num_lessons = experiment.points[0].num_samples
     context.tell(f"averaging over {num_lessons:,} lessons of {NUM_ROUNDS} rounds")
-    many = [
-        simulate(
-            rule,
-            example.hypothesis,
-            num_rounds=NUM_ROUNDS,
-            num_lessons=num_lessons,
-            rng=np.random.default_rng(seed),
-        )
-        for rule, seed in zip((BI(example), SCBI(example)), seeds[2].spawn(2), strict=True)
-    ]
-    ahead = "ahead of" if many[1].mean()[-1] > many[0].mean()[-1] else "behind"
+    result = context.run(experiment)
+    many = {rule: _average_of(result[rule].statistics) for rule in RULES}
     bayes, cooperative = lessons
-    return Section(
-        title="One lesson, taught twice",
-        blocks=(
-            f"Matrix M₃ of the supplement, prior uniform, h₁ is true. Two teachers show "
-            f"{NUM_ROUNDS} data each: one draws them from the first column of the matrix (BI), "
-            "the other from the first column of the matrix scaled to what the learner believes at "
-            "that moment (SCBI). Each learner reads its data by the same rule.",
-            "A single lesson depends on luck: here plain Bayes ends with belief "
-            f"{bayes.beliefs[-1, 0]:.3f} in the truth and SCBI with "
-            f"{cooperative.beliefs[-1, 0]:.3f}. Averaged over {num_lessons:,} lessons SCBI is "
-            f"{ahead} plain Bayes: {_plus_minus(many[1])} against {_plus_minus(many[0])} "
-            "(standard error).",
-            *_heat_maps(example),
-            *(_bars(lesson, "lesson") for lesson in lessons),
-            _curves(lessons),
-            _average(many, num_lessons),
-            _path(lessons),
-            _table(lessons),
-            "A case from life, the example `diagnosis`: a tutor shows findings to teach "
-            f"*{realistic.hypothesis}*. Run it with `cobayes teach example:diagnosis --rule both`.",
-            *(_bars(lesson, REALISTIC) for lesson in cases),
-        ),
+    return written_section(
+        read_prose("cobayes.paper.prose", "lesson"),
+        values={
+            "num_rounds": NUM_ROUNDS,
+            "num_lessons": f"{num_lessons:,}",
+            "bayes": f"{bayes.beliefs[-1, 0]:.3f}",
+            "cooperative": f"{cooperative.beliefs[-1, 0]:.3f}",
+            "ahead": "ahead of" if many["SCBI"][0][-1] > many["BI"][0][-1] else "behind",
+            "mean_scbi": _plus_minus(*many["SCBI"]),
+            "mean_bi": _plus_minus(*many["BI"]),
+            "realistic": realistic.hypothesis,
+        },
+        parts={
+            "heat-maps": _heat_maps(example),
+            "bars": [_bars(lesson, "lesson") for lesson in lessons],
+            "curves": _curves(lessons),
+            "average": _average(many, num_lessons),
+            "path": _path(lessons),
+            "rounds": _table(lessons),
+            "cases": [_bars(lesson, REALISTIC) for lesson in cases],
+        },
         sizes=f"{num_lessons:,} lessons of {NUM_ROUNDS} rounds by each rule.",
         downloads=(
             Download("lesson.csv", "Both lessons, round by round (CSV)", _csv(lessons)),
             *(_saved(lesson, context) for lesson in lessons),
         ),
     )
+
+
+def average_experiment(context: Context) -> Experiment:
+    """Return the experiment of the averages over many lessons.
+
+    Parameters
+    ----------
+    context
+        Says scale and seed.
+    """
+    count = context.count(FULL_NUM_LESSONS, at_least=200, quick=QUICK_NUM_LESSONS)
+    return Experiment(
+        "lesson-averages",
+        tuple(Point(rule, {"rule": rule}, count, min(count, _LESSONS_PER_SHARD)) for rule in RULES),
+        average_shard,
+        seed=context.seed,
+    )
+
+
+def average_shard(
+    parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
+) -> dict[str, Any]:
+    """Teach lessons and return sums of the belief in the truth, round by round.
+
+    Parameters
+    ----------
+    parameters
+        "rule": "BI" or "SCBI".
+    seed_sequence
+        The shard's own.
+    num_samples
+        How many lessons.
+    """
+    example = examples[EXAMPLE]
+    rule = BI(example) if parameters["rule"] == "BI" else SCBI(example)
+    lessons = simulate(
+        rule,
+        example.hypothesis,
+        num_rounds=NUM_ROUNDS,
+        num_lessons=num_samples,
+        rng=np.random.default_rng(seed_sequence),
+    )
+    mean, std = lessons.mean(), lessons.std()
+    return {
+        "count": num_samples,
+        "total": num_samples * mean,
+        "squares": (num_samples - 1) * std**2 + num_samples * mean**2,
+    }
+
+
+def _average_of(statistics: Mapping[str, Any]) -> tuple[Array, Array]:
+    """Return the mean belief by round, and its standard error."""
+    count = int(statistics["count"])
+    mean = np.asarray(statistics["total"]) / count
+    spread = np.maximum(np.asarray(statistics["squares"]) - count * mean**2, 0.0)
+    return mean, np.sqrt(spread / (count - 1) / count)
 
 
 def _saved(lesson: Lesson, context: Context) -> Download:
@@ -86,8 +141,8 @@ def _teach(example: Example, seed: np.random.SeedSequence) -> list[Lesson]:
     ]
 
 
-def _plus_minus(ensemble: Ensemble) -> str:
-    return f"{ensemble.mean()[-1]:.3f} ± {ensemble.stderr()[-1]:.3f}"
+def _plus_minus(mean: Array, stderr: Array) -> str:
+    return f"{mean[-1]:.3f} ± {stderr[-1]:.3f}"
 
 
 def _table(lessons: list[Lesson]) -> Table:
@@ -188,14 +243,14 @@ def _curves(lessons: list[Lesson]) -> Picture:
     )
 
 
-def _average(many: list[Ensemble], num_lessons: int) -> Picture:
+def _average(many: Mapping[str, tuple[Array, Array]], num_lessons: int) -> Picture:
     from matplotlib.figure import Figure
 
     from cobayes.plots.comparison import plot_mean_beliefs
 
     figure = Figure(figsize=(4.8, 3.2), layout="constrained")
     plot_mean_beliefs(many, ax=figure.subplots())
-    ends = " and ".join(f"{x.rule_name} reaches {x.mean()[-1]:.3f}" for x in many)
+    ends = " and ".join(f"{rule} reaches {mean[-1]:.3f}" for rule, (mean, _) in many.items())
     return Picture(
         "average",
         figure,

@@ -111,6 +111,26 @@ class Case:
         return f"{self.kind}{changed}, {self.matrix}, {self.prior}"
 
     @property
+    def stream(self) -> str:
+        """The name of the experiment, on which its random numbers depend.
+
+        It says in which figure a case was first shown, so that results of earlier versions
+        come out again bit for bit.
+        """
+        if self in FIGURE_FOUR:
+            return "stability-figure-4"
+        if self.column is not None:
+            return f"stability-figure-{'5' if self.matrix == 'M_3' else 's7'}"
+        home = {"disc": "s2", "directions": "s4", "uniform": "s6" if "'" in self.matrix else "s5"}
+        return f"stability-figure-{home[self.kind]}"
+
+    @property
+    def folder(self) -> str:
+        """Where its run is kept, among the runs of a report."""
+        words = self.name.replace("'", "p").replace(",", "")
+        return f"stability/{words.replace(' ', '-')}"
+
+    @property
     def title(self) -> str:
         """Matrix and prior as the paper writes them."""
         return f"{in_symbols(self.matrix)}, {in_symbols(self.prior)}"
@@ -177,6 +197,34 @@ def in_symbols(name: str) -> str:
     """
     text, number = name.replace("theta", "θ").replace("'", "′").split("_")
     return text + "₀₁₂₃₄₅₆₇₈₉"[int(number)]
+
+
+FIGURE_FOUR = (
+    Case("disc", "M_3", "theta_1"),
+    Case("uniform", "M_3", "theta_1"),
+    Case("directions", "M'_1", "theta'_1"),
+    Case("uniform", "M'_1", "theta'_1"),
+)
+"""The panels of Figure 4."""
+
+
+def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
+    """Return all combinations of the paper's matrices and priors, matrix by matrix.
+
+    Parameters
+    ----------
+    kind
+        Of the learners.
+    size
+        Number of hypotheses, 3 or 4.
+    """
+    pairs = rank_three() if size == 3 else rank_four()
+    return tuple(Case(kind, matrix, prior) for matrix, prior in pairs)
+
+
+def all_columns() -> tuple[Case, ...]:
+    """Return the perturbed columns of all five matrices with three hypotheses."""
+    return tuple(case for k in range(1, 6) for case in column_cases(f"M_{k}"))
 
 
 def rank_three() -> tuple[tuple[str, str], ...]:

@@ -17,18 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.example_library import examples
-from cobayes.paper.stability_cases import (
-    Case,
-    Effort,
-    Kind,
-    Learners,
-    column_cases,
-    learners_of,
-    rank_four,
-    rank_three,
-)
+from cobayes.paper.stability_cases import Case, Effort, Learners, learners_of
 from cobayes.report.section import Context
-from cobayes.runs import Estimate, Experiment, Point, PointResult, RunResult
+from cobayes.runs import Estimate, Experiment, Point, PointResult
 from cobayes.runs.statistics import Statistics
 
 Array = NDArray[np.float64]
@@ -36,28 +27,11 @@ Array = NDArray[np.float64]
 NUM_BATCHES = 40
 
 # On one core: a round of a learner costs so many seconds, by the number of hypotheses; a sequence
-# has about so many rounds times the rate of convergence. Measured, see docs/reproducing.md.
+# has about so many rounds times the rate of convergence. They only decide the size of shards.
 _SECONDS_PER_ROUND = {3: 2.8e-8, 4: 5e-8}
 _ROUNDS_TIMES_RATE = 12.5
 _SHARD_SECONDS = 1.5
 _MOST_PER_SHARD = 5000
-
-FIGURE_FOUR = (
-    Case("disc", "M_3", "theta_1"),
-    Case("uniform", "M_3", "theta_1"),
-    Case("directions", "M'_1", "theta'_1"),
-    Case("uniform", "M'_1", "theta'_1"),
-)
-"""The panels of Figure 4."""
-
-# In which section's folder the cases are kept that Figures 4 and 5 do not show.
-_HOMES = {
-    ("disc", 3): "figure-s2",
-    ("directions", 4): "figure-s4",
-    ("uniform", 3): "figure-s5",
-    ("uniform", 4): "figure-s6",
-    ("column", 3): "figure-s7",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,98 +152,46 @@ def success_estimate(statistics: Statistics, _: dict[str, Any]) -> dict[str, Est
     }
 
 
-def figure_four(context: Context) -> list[CaseRates]:
-    """Return the success rates of the four panels of Figure 4.
+def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
+    """Run some cases and return their success rates.
 
-    Parameters
-    ----------
-    context
-        Of any section: the data are kept with Figure 4 and computed once.
-    """
-    return _run(context, "figure-4", FIGURE_FOUR)
-
-
-def figure_five(context: Context) -> list[CaseRates]:
-    """Return the success rates of Figure 5: the irrelevant column, then the relevant one.
-
-    Parameters
-    ----------
-    context
-        Of any section: the data are kept with Figure 5 and computed once.
-    """
-    return _run(context, "figure-5", column_cases("M_3"))
-
-
-def all_cases(context: Context, kind: Kind, size: int) -> list[CaseRates]:
-    """Return the success rates of all combinations of the paper's matrices and priors.
-
-    Those that Figures 4 and 5 show come from there; a case is computed once.
+    Every case has a ledger of its own: figures that show the same case share it, and no figure
+    computes the cases of another.
 
     Parameters
     ----------
     context
         Of any section.
-    kind
-        Of the learners.
-    size
-        Number of hypotheses, 3 or 4.
+    cases
+        In any order.
     """
-    section = _HOMES[kind, size]
-    if kind == "column":
-        cases = tuple(case for k in range(1, 6) for case in column_cases(f"M_{k}"))
-        shown = figure_five(context)
-    else:
-        pairs = rank_three() if size == 3 else rank_four()
-        cases = tuple(Case(kind, matrix, prior) for matrix, prior in pairs)
-        shown = figure_four(context)
-    found = {rates.case: rates for rates in shown}
-    rest = _run(context, section, [case for case in cases if case not in found])
-    found |= {rates.case: rates for rates in rest}
-    return [found[case] for case in cases]
+    effort = Effort.of(context)
+    plans = [(stability_experiment(context, case), case.folder) for case in cases]
+    results = context.run_all(plans)
+    return [
+        _case_rates(case, effort, context.seed, result[case.name])
+        for case, result in zip(cases, results, strict=True)
+    ]
 
 
-def _run(context: Context, section: str, cases: Sequence[Case]) -> list[CaseRates]:
-    experiment = stability_experiment(context, f"stability-{section}", cases)
-    return rates_of(context, context.run(experiment, section=section), cases)
-
-
-def stability_experiment(context: Context, name: str, cases: Sequence[Case]) -> Experiment:
-    """Return the experiment of some cases.
+def stability_experiment(context: Context, case: Case) -> Experiment:
+    """Return the experiment of one case.
 
     Parameters
     ----------
     context
         Says scale and seed.
-    name
-        Of the experiment.
-    cases
-        One point each.
+    case
+        Its only point.
     """
-    effort = Effort.of(context)
     return Experiment(
-        name,
-        tuple(_point(case, effort, context.seed) for case in cases),
+        case.stream,
+        (_point(case, Effort.of(context), context.seed),),
         success_shard,
         seed=context.seed,
         estimate=success_estimate,
         reduce=join,
     )
-
-
-def rates_of(context: Context, result: RunResult, cases: Sequence[Case]) -> list[CaseRates]:
-    """Return the success rates of a finished run, case by case.
-
-    Parameters
-    ----------
-    context
-        The one that the experiment was made with.
-    result
-        Of `stability_experiment`.
-    cases
-        The same.
-    """
-    effort = Effort.of(context)
-    return [_case_rates(case, effort, context.seed, result[case.name]) for case in cases]
 
 
 def _point(case: Case, effort: Effort, seed: int) -> Point:

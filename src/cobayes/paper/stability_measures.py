@@ -186,21 +186,6 @@ def deviance_limit(count: int) -> float:
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 
-def student_limit(count: int, num_batches: int) -> float:
-    """Return what none of so many of Student's t exceeds in size, but for the error rate.
-
-    Parameters
-    ----------
-    count
-        How many are looked at.
-    num_batches
-        One more than the degrees of freedom.
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(num_batches - 1, 1.0 - ERROR_RATE / (2 * count)))
-
-
 def used_share(rates: CaseRates, distance: Distance) -> tuple[Array, Array]:
     """Return failure as a share of what Conjecture 5.3 allows, with standard errors.
 

@@ -19,6 +19,7 @@ from cobayes.report.data_table import Column, DataTable, column
 from cobayes.report.section import Cell, Table
 from cobayes.runs import Estimate
 from cobayes.stability.bounds import Distance, frechet
+from cobayes.stability.sequences import MAX_ROUNDS
 
 
 def data_table(
@@ -73,7 +74,7 @@ def data_table(
         column(
             "num_unfinished",
             repeated(lambda r: r.num_unfinished),
-            "of them cut off after 1000 rounds",
+            f"of them cut off after {MAX_ROUNDS} rounds",
             "sequences",
         ),
     ]
@@ -94,7 +95,7 @@ def sizes_of(found: Sequence[CaseRates]) -> str:
     text = (
         f"{found[0].num_sequences:,} teaching sequences for each of {len(found)} cases, "
         f"{learners:,} learners in all. {unfinished} of {total:,} sequences were cut off after "
-        f"1000 rounds; what stopping hides is at most {hidden:.1e}."
+        f"{MAX_ROUNDS} rounds; what stopping hides is at most {hidden:.1e}."
     )
     if left_out:
         text += f" {left_out} points outside the simplex were left out."
@@ -206,7 +207,9 @@ def _of_columns(joined, repeated, size: int) -> list[Column]:
             ),
             "whether it sets the rate of convergence",
         ),
-        column("kind", joined(lambda r: r.learners.kinds), "centre, disc, curve or mixture"),
+        column(
+            "kind", joined(lambda r: r.learners.kinds), "centre, disc, equal divergence or mixture"
+        ),
         *(
             column(
                 f"entry_{i + 1}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,22 +99,34 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     return ax
 
 
-def plot_mean_beliefs(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
+def plot_mean_beliefs(
+    ensembles: Sequence[Ensemble] | Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the mean belief in the truth, with bands of two standard errors.
 
     Parameters
     ----------
     ensembles
-        From `simulate`, one for each rule; all teach one hypothesis.
+        From `simulate`, one for each rule, all of one hypothesis; or means and standard errors by
+        round, under the rules' names.
     ax
         Where to draw; None makes a new figure.
     """
     ax = axes_or_new(ax)
-    for position, ensemble in enumerate(ensembles):
-        mean, error = ensemble.mean(), 2.0 * ensemble.stderr()
-        style = line_style(ensemble.rule_name, position)
+    label = "mean belief in the truth"
+    if isinstance(ensembles, Mapping):
+        curves = dict(ensembles)
+    else:
+        first = ensembles[0]
+        label = f"mean belief in {first.model.hypotheses[first.hypothesis]}"
+        curves = {each.rule_name: (each.mean(), each.stderr()) for each in ensembles}
+    for position, (name, (values, errors)) in enumerate(curves.items()):
+        mean, error = np.asarray(values), 2.0 * np.asarray(errors)
+        style = line_style(name, position)
         every = max(1, len(mean) // _MARKERS)
-        ax.plot(mean, label=ensemble.rule_name, markevery=every, markersize=4, **style)
+        ax.plot(mean, label=name, markevery=every, markersize=4, **style)
         ax.fill_between(
             range(len(mean)),
             mean - error,
@@ -123,8 +135,7 @@ def plot_mean_beliefs(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) 
             alpha=0.2,
             linewidth=0,
         )
-    first = ensembles[0]
-    _label_rounds(ax, f"mean belief in {first.model.hypotheses[first.hypothesis]}")
+    _label_rounds(ax, label)
     return ax
 
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Sequence
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
+from cobayes._output import write_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.report.claims import Claim
 from cobayes.report.data_table import DataTable, column
-from cobayes.report.page import render_page
-from cobayes.report.registry import RECIPES, Recipe, choose_recipes
+from cobayes.report.page import PageSection, render_page
 from cobayes.report.runner import Runner
-from cobayes.report.section import (
-    FORMATS,
-    QUICK_SCALE,
-    Context,
-    Made,
-    load_section,
-    save_section,
-)
-from cobayes._output import write_text
+from cobayes.report.saving import load_section, save_section
+from cobayes.report.section import FORMATS, QUICK_SCALE, Context, Made, Recipe
+from cobayes.runs.code import package_digest
 
 Tell = Callable[[str], None]
 
@@ -33,6 +24,7 @@ def build_report(
     folder: str | Path,
     names: Sequence[str] = (),
     *,
+    recipes: Sequence[Recipe] | None = None,
     scale: float | None = None,
     seed: int = 2020,
     formats: Collection[str] = FORMATS,
@@ -51,6 +43,9 @@ def build_report(
         Where the report goes; ``index.html`` is its page.
     names
         Which sections to build; none means all.
+    recipes
+        The sections that there are, in the page's order; those of the paper when left out. Add
+        your own to them: ``(*cobayes.paper.RECIPES, mine)``.
     scale
         The effort as a share of the paper's own numbers of samples; the quick numbers, which
         take minutes, when left out.
@@ -68,7 +63,8 @@ def build_report(
     Path
         The page.
     """
-    recipes = choose_recipes(names)
+    known = paper_recipes() if recipes is None else tuple(recipes)
+    chosen = choose_recipes(names, known)
     if scale is not None and (not scale > 0.0 or scale == float("inf")):
         raise CobayesError(f"the scale is {scale}; it must be a positive number.")
     unknown = sorted(set(formats) - set(FORMATS))
@@ -83,38 +79,81 @@ def build_report(
     builder = _Builder(place, scale, seed, frozenset(formats), runner or Runner(jobs=1))
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for number, recipe in enumerate(recipes, start=1):
-            prefix = f"[{number}/{len(recipes)}] {recipe.name}"
+        for number, recipe in enumerate(chosen, start=1):
+            prefix = f"[{number}/{len(chosen)}] {recipe.name}"
             builder.build(recipe, _speaker(tell, prefix))
-        return write_page(place, formats)
+        return write_page(place, known, formats)
     except PermissionError as error:
         raise CobayesError(
             f"{error.filename} cannot be written: {error.strerror}.", "choose another folder."
         ) from None
 
 
-def write_page(folder: Path, formats: Collection[str] = FORMATS) -> Path:
+def write_page(
+    folder: Path, recipes: Sequence[Recipe] | None = None, formats: Collection[str] = FORMATS
+) -> Path:
     """Write ``index.html``, and the claims as files, from the sections that lie in the folder.
 
     Parameters
     ----------
     folder
         Of the report.
+    recipes
+        The sections to look for, in order; those of the paper when left out.
     formats
         Of the claims: "csv" and "netcdf" are heeded.
     """
     from cobayes import __version__
 
-    found: list[tuple[str, Path, dict[str, Any]]] = []
-    for recipe in RECIPES:
+    found = []
+    for recipe in paper_recipes() if recipes is None else recipes:
         content = load_section(folder / recipe.name)
         if content is not None:
-            found.append((recipe.name, folder / recipe.name, content))
+            found.append(PageSection(recipe.name, folder / recipe.name, content, recipe.is_opening))
     claims_files = _write_claims(folder, found, formats)
     page = folder / "index.html"
     # Replaced in one step: a reader never sees half a page.
     write_text(page, render_page(found, __version__, claims_files))
     return page
+
+
+def paper_recipes() -> tuple[Recipe, ...]:
+    """Return the sections of the paper's report."""
+    from cobayes.paper import RECIPES
+
+    return RECIPES
+
+
+def choose_recipes(names: Sequence[str], recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
+    """Return the recipes of these names in the report's order; no name means all.
+
+    ``2``, ``S1`` and ``Figure2`` mean ``figure-2``, ``figure-s1`` and ``figure-2``.
+
+    Parameters
+    ----------
+    names
+        As the user writes them.
+    recipes
+        All that there are.
+    """
+    known = {recipe.name: recipe for recipe in recipes}
+    chosen = set()
+    for name in names:
+        found = name if name in known else f"figure-{_figure_number(name)}"
+        if found not in known:
+            raise CobayesError(
+                f"there is no part of the report called {name!r}.",
+                f"choose among: {', '.join(known)}.",
+            )
+        chosen.add(found)
+    return tuple(recipe for recipe in recipes if not chosen or recipe.name in chosen)
+
+
+def _figure_number(name: str) -> str:
+    text = name.lower()
+    for prefix in ("figure", "fig"):
+        text = text.removeprefix(prefix)
+    return text.strip(" .-_")
 
 
 def scale_in_words(scale: float | None) -> str:
@@ -165,7 +204,7 @@ class _Builder:
             runner=runner,
         )
         # Nothing is written before the section is complete, except run data, which can be resumed.
-        section = recipe.build(context)
+        section = recipe.make(context)
         # A run that was resumed, or found complete, took its time in earlier sessions.
         earlier = (runner.seconds_in_all - in_all) - (runner.seconds_here - here)
         words = scale_in_words(self._scale)
@@ -184,33 +223,28 @@ class _Builder:
     def _key(self) -> str:
         """Return what decides how a section comes out."""
         return json.dumps(
-            [scale_in_words(self._scale), self._seed, sorted(self._formats), _digest_of_package()]
+            [
+                scale_in_words(self._scale),
+                self._seed,
+                sorted(self._formats),
+                package_digest(everything=True),
+            ]
         )
 
 
-def _digest_of_package() -> str:
-    """Return a digest of the package's files: changed code makes sections anew."""
-    root = Path(str(resources.files("cobayes")))
-    whole = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".css", ".csv", ".json"):
-            whole.update(f"{path.relative_to(root)}\n".encode())
-            whole.update(path.read_bytes())
-    return whole.hexdigest()[:16]
-
-
 def _write_claims(
-    folder: Path, sections: Sequence[tuple[str, Path, dict[str, Any]]], formats: Collection[str]
+    folder: Path, sections: Sequence[PageSection], formats: Collection[str]
 ) -> list[str]:
     """Write the claims of all sections as one table; return the names of the files."""
     claims = [
-        (name, Claim(**claim))
-        for name, _, content in sections
-        for claim in content.get("claims", ())
+        (section.name, Claim(**claim))
+        for section in sections
+        for claim in section.content["claims"]
     ]
     if not claims:
         return []
     described = (
+        ("topic", "what the claim is about"),
         ("statement", "what is claimed"),
         ("source", "where the paper says so"),
         ("verdict", "holds, holds except, does not hold, or not decided"),

@@ -1,15 +1,19 @@
-"""Claims of the paper, judged: statement, measured figure, uncertainty, verdict.
+"""Claims, judged: statement, measured figure, uncertainty, verdict.
 
-A verdict comes from numbers by a rule that is stated beside it. Sampled numbers contradict or
-confirm a claim only beyond their noise: each rule errs with a probability of at most `ERROR_RATE`,
-however many numbers it looks at. What lies within the noise is "not decided".
+A verdict follows from numbers by a rule that stands beside it. Each rule compares intervals with a
+limit. The intervals of one claim cover the truth together with probability 1 - `ERROR_RATE`.
 
-A section of the report hands its claims over in ``Section.claims``; the page shows all of them in
-one table.
+- "holds": every interval lies inside the limit;
+- "holds except": most lie inside, some lie outside, and these are named;
+- "does not hold": at least half lie outside;
+- "not decided": the numbers do not say.
+
+A section hands its claims over in ``Section.claims``; the page groups them by topic.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -20,29 +24,41 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Verdict = Literal["holds", "holds except", "does not hold", "not decided"]
+VERDICTS: tuple[Verdict, ...] = ("holds", "holds except", "does not hold", "not decided")
 
 ERROR_RATE = 0.01
+SURE = f"{100 * (1 - ERROR_RATE):g} %"
 _MOST_NAMED = 4
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, beside what was found.
+    """A statement beside what was found.
 
     Attributes
     ----------
     statement : str
         What is claimed, in one sentence.
     source : str
-        Where the paper says so.
+        Where it is claimed.
     verdict : str
-        "holds", "holds except", "does not hold", or "not decided" by these data.
+        "holds", "holds except", "does not hold", or "not decided".
     measured : str
         The figure, and for "holds except" the exceptions.
     uncertainty : str
         How sure the figure is; "exact" for what was computed without sampling.
     rule : str
         How the verdict follows from the figure.
+    topic : str
+        Claims with the same topic are shown together.
+
+    Examples
+    --------
+    >>> claim = judge_exact("Rows sum to one", "Section 2", 1e-16, 1e-12, "largest error 1e-16")
+    >>> claim.verdict
+    'holds'
     """
 
     statement: str
@@ -51,10 +67,43 @@ class Claim:
     measured: str
     uncertainty: str
     rule: str
+    topic: str = ""
+
+
+def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
+    """Return claims with their topic.
+
+    Parameters
+    ----------
+    topic
+        Under which heading the page shows them.
+    *claims
+        Any number.
+    """
+    return tuple(dataclasses.replace(claim, topic=topic) for claim in claims)
+
+
+def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
+    """Return the verdict on a statement about many numbers.
+
+    Parameters
+    ----------
+    is_inside, is_outside
+        For each number, whether its interval lies inside its limit, and whether outside.
+    """
+    inside, outside = np.asarray(is_inside), np.asarray(is_outside)
+    count = inside.size
+    if count and inside.all():
+        return "holds"
+    if outside.any() and 2 * outside.sum() >= count:
+        return "does not hold"
+    if outside.any() and 2 * inside.sum() > count:
+        return "holds except"
+    return "not decided"
 
 
 def family_quantile(count: int, *, two_sided: bool = False) -> float:
-    """Return the z that none of so many normal variables exceeds, but for the error rate.
+    """Return the z that none of so many normal variables exceeds, except with `ERROR_RATE`.
 
     Parameters
     ----------
@@ -68,6 +117,21 @@ def family_quantile(count: int, *, two_sided: bool = False) -> float:
     return -float(ndtri(ERROR_RATE / count / (2 if two_sided else 1)))
 
 
+def student_quantile(count: int, degrees: int) -> float:
+    """Return what none of so many of Student's t exceeds in size, except with `ERROR_RATE`.
+
+    Parameters
+    ----------
+    count
+        How many are looked at.
+    degrees
+        Of freedom, of each.
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, 1.0 - ERROR_RATE / (2 * count)))
+
+
 def judge_all_above(
     statement: str,
     source: str,
@@ -78,6 +142,7 @@ def judge_all_above(
     threshold: float,
     *,
     what: str,
+    places: str = "cases",
 ) -> Claim:
     """Judge that a quantity lies above a threshold everywhere.
 
@@ -88,25 +153,29 @@ def judge_all_above(
     names
         Of the places.
     values, low, high
-        The quantity and the ends of intervals that all cover it together, but for the error rate.
+        The quantity and the ends of intervals that cover it together, except with `ERROR_RATE`.
     threshold
         What it should exceed.
     what
         The quantity's name.
+    places
+        What the places are, in the plural.
     """
     values, low, high = (np.asarray(x, dtype=float) for x in (values, low, high))
-    is_above, is_below = low > threshold, high < threshold
-    verdict = _verdict(int(is_below.sum()), int((~is_above).sum()), len(values))
+    is_below = high < threshold
+    verdict = verdict_of(low > threshold, is_below)
     least = int(np.argmin(values))
-    measured = f"smallest {what} {_number(values[least])} at {names[least]}; {len(values)} shapes"
+    measured = (
+        f"smallest {what} {number_text(values[least])} at {names[least]}; {len(values)} {places}"
+    )
     if verdict == "holds except":
-        measured += f"; not at {_listed(names, is_below)}"
+        measured += f"; not at {listed(names, is_below)}"
     return Claim(
         statement,
         source,
         verdict,
         measured,
-        f"{_interval(low[least], high[least])} there, {_percent()} for all together",
+        f"{number_text(low[least])} to {number_text(high[least])} there, {SURE} for all together",
         f"every interval lies above {threshold:g}",
     )
 
@@ -137,33 +206,26 @@ def judge_monotone(
         The quantity's name.
     """
     values, stderrs = np.asarray(values, dtype=float), np.asarray(stderrs, dtype=float)
-    sign = 1.0 if rises else -1.0
-    steps = sign * np.diff(values)
+    steps = (1.0 if rises else -1.0) * np.diff(values)
     errors = np.hypot(stderrs[1:], stderrs[:-1])
     bound = family_quantile(len(steps), two_sided=True) * errors
-    wrong, right = steps < -bound, steps > bound
     is_exact = not errors.any()
+    right, wrong = steps > bound, steps < -bound
     if is_exact:
         wrong = steps <= 0.0
-    overall = sign * (values[-1] - values[0])
-    is_overall = overall > family_quantile(1) * math.hypot(stderrs[0], stderrs[-1])
-    if not wrong.any():
-        verdict: Verdict = "holds" if is_overall else "not decided"
-    else:
-        verdict = "holds except" if is_overall and wrong.mean() < 0.5 else "does not hold"
+    verdict = verdict_of(right, wrong)
+    way, other = ("rises", "falls") if rises else ("falls", "rises")
     measured = (
-        f"{what} goes from {_number(values[0])} ({names[0]}) to {_number(values[-1])} "
-        f"({names[-1]}); {int(right.sum())} of {len(steps)} steps beyond the noise"
+        f"{what} goes from {number_text(values[0])} ({names[0]}) to {number_text(values[-1])} "
+        f"({names[-1]}); it {way} in {int(right.sum())} of {len(steps)} steps"
+        + ("" if is_exact else " beyond the noise")
     )
-    if is_exact:
-        measured = measured.replace(" beyond the noise", " go that way")
     if wrong.any():
         each = [f"from {a} to {b}" for a, b in itertools.pairwise(names)]
-        way = "falls" if rises else "rises"
         worst = int(np.argmin(np.where(wrong, steps, np.inf)))
         measured += (
-            f"; it {way} {_listed(each, wrong)} "
-            f"({_number(values[worst])} → {_number(values[worst + 1])})"
+            f"; it {other} {listed(each, wrong)} "
+            f"({number_text(values[worst])} → {number_text(values[worst + 1])})"
         )
     return Claim(
         statement,
@@ -171,9 +233,8 @@ def judge_monotone(
         verdict,
         measured,
         "exact" if is_exact else f"standard errors up to {stderrs.max():.2g}",
-        "no step goes the other way"
-        + ("" if is_exact else f" beyond the noise ({_percent()} for all steps together)")
-        + ", and the last value is beyond the first",
+        f"every step {way}"
+        + ("" if is_exact else f" beyond the noise ({SURE} for all steps together)"),
     )
 
 
@@ -184,9 +245,14 @@ def judge_agreement(
     stderrs: ArrayLike,
     expected: ArrayLike,
     *,
+    within: ArrayLike,
     what: str,
+    unit: str = "",
 ) -> Claim:
-    """Judge that measured values are what they are said to be, but for sampling noise.
+    """Judge that measured values are what they are said to be.
+
+    It "holds" where every interval lies within a limit around the expected value, and "does not
+    hold" where a χ² test rejects equality. Too few data give neither.
 
     Parameters
     ----------
@@ -196,24 +262,37 @@ def judge_agreement(
         What was measured, with standard errors, independent of each other.
     expected
         What is claimed.
+    within
+        The largest difference that still counts as agreement; one number or one for each.
     what
         The quantity's name.
+    unit
+        Of the limit.
     """
     from scipy.special import gammaincc
 
     values, stderrs, expected = (np.asarray(x, dtype=float) for x in (values, stderrs, expected))
-    scores = (values - expected) / stderrs
-    chi_square = float((scores**2).sum())
-    chance = float(gammaincc(0.5 * len(scores), 0.5 * chi_square))
-    worst = float(np.abs(values - expected).max())
+    limit = np.broadcast_to(np.asarray(within, dtype=float), values.shape)
+    apart = np.abs(values - expected)
+    chi_square = float(((apart / stderrs) ** 2).sum())
+    chance = float(gammaincc(0.5 * len(values), 0.5 * chi_square))
+    reach = apart + family_quantile(len(values), two_sided=True) * stderrs
+    verdict: Verdict = "not decided"
+    if chance < ERROR_RATE:
+        verdict = "does not hold"
+    elif (reach <= limit).all():
+        verdict = "holds"
+    limits = f"{limit.min():.2g}" + (f" to {limit.max():.2g}" if np.ptp(limit) > 0 else "")
     return Claim(
         statement,
         source,
-        "holds" if chance >= ERROR_RATE else "does not hold",
-        f"{what}: largest difference {worst:.2g} over {len(values)} cases; "
-        f"χ² = {chi_square:.1f} with {len(values)} degrees of freedom, {probability_text(chance)}",
+        verdict,
+        f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, with its error "
+        f"at most {reach.max():.2g}; χ² = {chi_square:.1f} with {len(values)} degrees of freedom, "
+        f"{probability_text(chance)}",
         f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
-        f"p of the χ² test is at least {ERROR_RATE:g}",
+        f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of what is "
+        f"claimed; “does not hold” where χ² has p < {ERROR_RATE:g}",
     )
 
 
@@ -225,7 +304,7 @@ def judge_differences(
     what: str,
     noise: ArrayLike | None = None,
 ) -> Claim:
-    """Judge that one number exceeds another in every matrix of a sample.
+    """Judge that one number exceeds another on average over random matrices.
 
     Parameters
     ----------
@@ -246,12 +325,11 @@ def judge_differences(
     stderr = float(found.std(ddof=1)) / math.sqrt(count)
     errors = np.zeros(count) if noise is None else np.asarray(noise, dtype=float)
     against = found < -family_quantile(count) * errors
-    quantile = family_quantile(1)
-    if mean < -quantile * stderr:
-        verdict: Verdict = "does not hold"
-    elif mean <= quantile * stderr:
-        verdict = "not decided"
-    else:
+    reach = student_quantile(1, count - 1) * stderr
+    verdict: Verdict = "not decided"
+    if mean < -reach:
+        verdict = "does not hold"
+    elif mean > reach:
         verdict = "holds except" if against.any() else "holds"
     positive = int((found > 0.0).sum())
     low, high = exact_interval(positive, count)
@@ -268,8 +346,8 @@ def judge_differences(
         measured,
         f"±\u00a0{stderr:.2g} (standard error); share of all matrices "
         f"{100 * low:.1f} to {100 * high:.1f} % (95 %)",
-        f"the average is above zero beyond the noise ({_percent()}); “except” where single "
-        "matrices go the other way" + (" beyond theirs" if noise is not None else ""),
+        f"the {SURE} interval of the average (Student’s t) lies above zero; “except” where single "
+        "matrices go the other way" + (" beyond their noise" if noise is not None else ""),
     )
 
 
@@ -302,27 +380,25 @@ def probability_text(chance: float) -> str:
     return f"p = {chance:.2g}" if chance > 1e-99 else "p < 10⁻⁹⁹"
 
 
-def _verdict(num_against: int, num_not_for: int, count: int) -> Verdict:
-    if num_against == 0:
-        return "holds" if num_not_for == 0 else "not decided"
-    return "holds except" if 2 * num_against < count else "does not hold"
-
-
-def _listed(names: Sequence[str], chosen: NDArray[np.bool_]) -> str:
-    found = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-    more = len(found) - _MOST_NAMED
-    return ", ".join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _interval(low: float, high: float) -> str:
-    return f"{_number(low)} to {_number(high)}"
-
-
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number with the digits that a reader of a claim needs."""
     if value != 0.0 and abs(value) < 1e-4:
         return f"{value:.1e}"
     return f"{value:.4g}" if abs(value) < 0.999 else f"{value:.6g}"
 
 
-def _percent() -> str:
-    return f"{100 * (1 - ERROR_RATE):g} %"
+def listed(names: Sequence[str], chosen: ArrayLike, separator: str = ", ") -> str:
+    """Return the chosen names, the first few of them.
+
+    Parameters
+    ----------
+    names
+        Of all.
+    chosen
+        Which to list, one bool for each.
+    separator
+        Between two.
+    """
+    found = [name for name, is_chosen in zip(names, np.asarray(chosen), strict=True) if is_chosen]
+    more = len(found) - _MOST_NAMED
+    return separator.join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cobayes.report.claims import ERROR_RATE
+from cobayes.errors import import_optional
+from cobayes.report.claims import ERROR_RATE, VERDICTS
 
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
@@ -24,7 +25,7 @@ FIVE_SENTENCES = (
     "before every round the matrix of likelihoods is scaled, rows and columns in turn, until its "
     "rows sum to one and its columns to the number of data times the learner's current belief.",
     "The teacher draws the next datum from the column of the true hypothesis in that scaled "
-    "matrix, and the learner's new belief is simply the row of that datum.",
+    "matrix, and the learner's new belief is the row of that datum.",
     "The belief still converges to the truth, on most matrices faster than plain Bayes does, "
     "and it keeps most of that when teacher and learner differ a little in matrix or prior.",
 )
@@ -32,196 +33,194 @@ FIVE_SENTENCES = (
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 _SIGNS = {"good": "✓\u00a0", "note": "△\u00a0", "bad": "✗\u00a0", "plain": ""}
 _TONES = {"holds": "good", "holds except": "note", "does not hold": "bad", "not decided": "plain"}
+_COUNTED = {
+    "holds": ("holds", "hold"),
+    "holds except": ("holds with exceptions", "hold with exceptions"),
+    "does not hold": ("does not hold", "do not hold"),
+    "not decided": ("is not decided by these data", "are not decided by these data"),
+}
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A saved section on its way to the page.
+
+    Attributes
+    ----------
+    name : str
+        Of the section and of its folder.
+    folder : Path
+        Where its files are.
+    content : dict
+        What `cobayes.report.saving.load_section` returned.
+    is_opening : bool
+        Whether it stands before the claims.
+    """
+
+    name: str
+    folder: Path
+    content: dict[str, Any]
+    is_opening: bool = False
 
 
 def render_page(
-    sections: Sequence[tuple[str, Path, dict[str, Any]]],
-    version: str,
-    claims_files: Sequence[str] = (),
+    sections: Sequence[PageSection], version: str, claims_files: Sequence[str] = ()
 ) -> str:
     """Return the page as HTML that needs nothing from elsewhere.
 
     Parameters
     ----------
     sections
-        Name, folder and saved content of every section, in order.
+        In order.
     version
         The version of cobayes that made the page.
     claims_files
         Names of the files that hold the claims, beside the page.
     """
-    style = (resources.files("cobayes.report") / "report.css").read_text(encoding="utf-8")
-    claims = _claims(sections, claims_files)
-    contents = '<li><a href="#claims">The paper’s claims, judged</a></li>' if claims else ""
-    contents += "".join(
-        f'<li><a href="#{escape(name)}">{escape(content["title"])}</a></li>'
-        for name, _, content in sections
+    jinja2 = import_optional("jinja2", "plots", "the report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_resource),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in FIVE_SENTENCES)
-    body = "".join(_section(name, folder, content) for name, folder, content in sections)
-    return (
-        "<!DOCTYPE html>\n"
-        '<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{TITLE}</title><style>\n{style}</style></head>\n<body>"
-        f'<header><p class="eyebrow">cobayes {escape(version)} · report</p><h1>{TITLE}</h1>'
-        '<p class="lead">The evidence for the model of Wang, Wang and Shafto (ICML 2020), computed '
-        "afresh: every number and picture below was made by the command that stands beneath it."
-        "</p></header>\n"
-        f'<section class="what"><h2>What SCBI is, in five sentences</h2><ol>{sentences}</ol>'
-        "</section>\n"
-        f'<nav aria-label="Contents"><h2>Contents</h2><ol>{contents}</ol></nav>\n'
-        f"<main>{claims}{body}</main>\n"
-        f"<footer><p>Made with cobayes {escape(version)}. Pictures and tables may be used freely "
-        "under the MIT licence; please cite the paper.</p></footer></body></html>\n"
-    )
-
-
-def _claims(sections: Sequence[tuple[str, Path, dict[str, Any]]], files: Sequence[str]) -> str:
-    """Return the table of all sections' claims."""
-    found = [
-        (name, content["title"], claim)
-        for name, _, content in sections
-        for claim in content.get("claims", ())
+    environment.filters |= {"inline": _safe_inline, "paragraph": _paragraph}
+    environment.globals |= {"signs": _SIGNS, "tones": _TONES}
+    prepared = [(section.is_opening, _prepared(section)) for section in sections]
+    claims = [
+        {**claim, "section": section.name, "title": section.content["title"].partition(":")[0]}
+        for section in sections
+        for claim in section.content["claims"]
     ]
-    if not found:
-        return ""
-    verdicts = [claim["verdict"] for _, _, claim in found]
-    counted = ", ".join(
-        f"{verdicts.count(verdict)} {one if verdicts.count(verdict) == 1 else several}"
-        for verdict, one, several in (
-            ("holds", "holds", "hold"),
-            ("holds except", "holds with exceptions", "hold with exceptions"),
-            ("does not hold", "does not hold", "do not hold"),
-            ("not decided", "is not decided by these data", "are not decided by these data"),
+    return environment.get_template("page.html").render(
+        title=TITLE,
+        version=version,
+        sentences=FIVE_SENTENCES,
+        style=jinja2.utils.markupsafe.Markup(_resource("report.css")),
+        script=jinja2.utils.markupsafe.Markup(_resource("report.js")),
+        opening=[content for is_opening, content in prepared if is_opening],
+        others=[content for is_opening, content in prepared if not is_opening],
+        topics=_topics(claims),
+        verdicts=[
+            (verdict, _count_of(claims, verdict))
+            for verdict in VERDICTS
+            if _count_of(claims, verdict)
+        ],
+        num_claims=len(claims),
+        num_sampled=sum(claim["uncertainty"] != "exact" for claim in claims),
+        counted=_counted(claims),
+        error_rate=f"{100 * ERROR_RATE:g}",
+        claims_files=[(file, Path(file).suffix[1:].upper()) for file in claims_files],
+    )
+
+
+def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the claims topic by topic, each with one line that sums them up."""
+    names = dict.fromkeys(claim["topic"] for claim in claims)
+    found = []
+    for name in names:
+        own = [claim for claim in claims if claim["topic"] == name]
+        verdicts = [verdict for verdict in VERDICTS if _count_of(own, verdict)]
+        found.append(
+            {
+                "name": name or "Further claims",
+                "claims": own,
+                "counts": [(verdict, _count_of(own, verdict)) for verdict in verdicts],
+            }
         )
-        if verdict in verdicts
-    )
-    rows = "".join(
-        f"<tr><td>{inline(claim['statement'])} "
-        f'<span class="source">{inline(claim["source"])} · '
-        f'<a href="#{escape(name)}">{inline(title.partition(":")[0])}</a></span></td>'
-        f'<td class="{_TONES[claim["verdict"]]} verdict">'
-        f"{_SIGNS[_TONES[claim['verdict']]]}{escape(claim['verdict'])}</td>"
-        f"<td>{inline(claim['measured'])} "
-        f'<span class="source">{inline(claim["uncertainty"])}</span></td>'
-        f'<td class="source">{inline(claim["rule"])}</td></tr>'
-        for name, title, claim in found
-    )
-    links = " · ".join(
-        f'<a href="{escape(file)}" download>{Path(file).suffix[1:].upper()}</a>' for file in files
-    )
-    return (
-        '<section id="claims"><h2>The paper’s claims, judged</h2>'
-        f"<p>Of {len(found)} claims, {counted}. Every verdict follows from numbers below by the "
-        "rule in the last column. Sampled numbers speak for or against a claim only beyond their "
-        f"noise: a verdict errs with a probability of at most {100 * ERROR_RATE:g} %. "
-        f'<span class="files">{links}</span></p>'
-        '<div class="table claims" tabindex="0" role="region" aria-label="Claims and verdicts">'
-        '<table><thead><tr><th scope="col">claim</th><th scope="col">verdict</th>'
-        '<th scope="col">measured</th><th scope="col">judged by</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></section>\n"
+    return found
+
+
+def _count_of(claims: Sequence[dict[str, Any]], verdict: str) -> int:
+    return sum(claim["verdict"] == verdict for claim in claims)
+
+
+def _counted(claims: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(
+        f"{count} {_COUNTED[verdict][count != 1]}"
+        for verdict in VERDICTS
+        if (count := _count_of(claims, verdict))
     )
 
 
-def inline(text: str) -> str:
-    """Turn a line of text into HTML: ``*word*`` is emphasis, ````` `word` ````` is code."""
-    # Code is cut out first: what stands between backquotes is shown as it is.
-    parts = re.split(r"`([^`]+)`", escape(text, quote=False))
-    return "".join(
-        f"<code>{part}</code>"
-        if position % 2
-        else re.sub(r"\*(\S(?:[^*]*\S)?)\*", r"<em>\1</em>", part)
-        for position, part in enumerate(parts)
-    )
+def _prepared(section: PageSection) -> dict[str, Any]:
+    """Return a section with its pictures inside and its neighbouring pictures in groups."""
+    content = section.content
+    return {
+        "name": section.name,
+        "title": content["title"],
+        "groups": list(_groups(section)),
+        "downloads": content["downloads"],
+        "made": content["made"],
+        "took": _took(content["made"]["seconds"]),
+        "effort": {"quick": "quick scale", "paper": "the paper’s own sizes"}.get(
+            content["made"]["scale"], f"{content['made']['scale']} of the paper’s sizes"
+        ),
+    }
 
 
-def _section(name: str, folder: Path, content: dict[str, Any]) -> str:
-    body, num_pictures = "", 0
-    for kind, group in groupby(content["blocks"], key=lambda block: block["kind"]):
-        if kind == "text":
-            body += "".join(f"<p>{inline(block['text'])}</p>" for block in group)
-        elif kind == "table":
-            body += "".join(_table(block) for block in group)
-        else:
-            figures = [
-                _picture(block, name, folder, number)
-                for number, block in enumerate(group, start=num_pictures + 1)
-            ]
-            num_pictures += len(figures)
-            body += f'<div class="pictures">{"".join(figures)}</div>'
-    downloads = ""
-    if content["downloads"]:
-        links = "".join(
-            f'<li><a href="{escape(name)}/{escape(item["name"])}" download>'
-            f"{escape(item['label'])}</a></li>"
-            for item in content["downloads"]
-        )
-        downloads = f'<div class="downloads"><h3>Take away</h3><ul>{links}</ul></div>'
-    return (
-        f'<section id="{escape(name)}"><h2>{inline(content["title"])}</h2>{body}{downloads}'
-        f"{_made(content['made'])}</section>\n"
-    )
+def _groups(section: PageSection) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    number = 0
+    for kind, group in groupby(section.content["blocks"], key=lambda block: block["kind"]):
+        blocks = [dict(block) for block in group]
+        for block in blocks:
+            if kind == "picture":
+                number += 1
+                shown = section.folder / block["files"][0]
+                data = base64.b64encode(shown.read_bytes()).decode("ascii")
+                block |= {
+                    "number": number,
+                    "source": f"data:{_MIME[shown.suffix]};base64,{data}",
+                    "links": [(file, Path(file).suffix[1:].upper()) for file in block["files"]],
+                }
+            elif kind == "table":
+                block["is_number"] = [
+                    all(_is_number(row[k]["text"]) for row in block["rows"] if row[k]["text"])
+                    for k in range(len(block["header"]))
+                ]
+        yield kind, blocks
 
 
-def _picture(picture: dict[str, Any], name: str, folder: Path, number: int) -> str:
-    shown = folder / picture["files"][0]
-    data = base64.b64encode(shown.read_bytes()).decode("ascii")
-    links = " · ".join(
-        f'<a href="{escape(name)}/{escape(file)}">{Path(file).suffix[1:].upper()}</a>'
-        for file in picture["files"]
-    )
-    wide = ' class="wide"' if picture["is_wide"] else ""
-    return (
-        f'<figure{wide}><img alt="{escape(picture["alt"])}" '
-        f'src="data:{_MIME[shown.suffix]};base64,{data}">'
-        f"<figcaption><b>{number}.</b> {inline(picture['caption'])} "
-        f'<span class="files">{links}</span></figcaption></figure>'
-    )
-
-
-def _table(table: dict[str, Any]) -> str:
-    numeric = [
-        all(_is_number(row[column]["text"]) for row in table["rows"] if row[column]["text"])
-        for column in range(len(table["header"]))
-    ]
-    kinds = [' class="number"' if is_number else "" for is_number in numeric]
-    head = "".join(
-        f'<th scope="col"{kind}>{inline(title)}</th>'
-        for title, kind in zip(table["header"], kinds, strict=True)
-    )
-    rows = "".join(
-        "<tr>" + "".join(_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
-        for row in table["rows"]
-    )
-    # Focusable, so that a keyboard can scroll a table that is wider than the page.
-    return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{escape(table["caption"])}">'
-        f"<table><caption>{inline(table['caption'])}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _cell(cell: dict[str, str], kind: str) -> str:
-    tone = cell["tone"]
-    if tone != "plain":
-        kind = f' class="{escape(tone)}"'
-    return f"<td{kind}>{_SIGNS[tone]}{inline(cell['text'])}</td>"
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f}\u00a0s" if seconds < 60 else f"{seconds / 60:.1f}\u00a0min"
 
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"\(?[-−+]?[\d.,\s%×e±()–-]+", text) is not None
 
 
-def _made(made: dict[str, Any]) -> str:
-    seconds = made["seconds"]
-    took = f"{seconds:.1f}\u00a0s" if seconds < 60 else f"{seconds / 60:.1f}\u00a0min"
-    effort = {"quick": "quick scale", "paper": "the paper’s own sizes"}.get(
-        made["scale"], f"{made['scale']} of the paper’s sizes"
-    )
-    sizes = f" Sizes: {inline(made['sizes'])}" if made["sizes"] else ""
-    return (
-        f'<p class="made">How it was made: <code>{escape(made["command"])}</code>, seed '
-        f"{made['seed']}, {effort}, {took}, cobayes {escape(made['version'])}.{sizes}</p>"
-    )
+def inline(text: str) -> str:
+    """Turn a line of Markdown into HTML; HTML in it is shown, not obeyed.
+
+    Parameters
+    ----------
+    text
+        Without line breaks.
+    """
+    return str(_markdown().renderInline(text))
+
+
+def _safe_inline(text: str) -> Any:
+    return _safe(inline(text))
+
+
+def _paragraph(text: str) -> Any:
+    """Turn Markdown into HTML; HTML in it is shown, not obeyed."""
+    return _safe(_markdown().render(text))
+
+
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def _safe(html: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(html)
+
+
+def _resource(name: str) -> str:
+    return (resources.files("cobayes.report") / name).read_text(encoding="utf-8")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
-from cobayes.runs import Experiment, RunResult, run
+from cobayes.runs import Experiment, RunResult, run_all
 from cobayes.runs.state import RunState
 from cobayes.runs.workers import Executor, choose_executor
 
@@ -52,8 +52,38 @@ class Runner:
         self.seconds_in_all = 0.0
         """The same with the sessions before it."""
 
+    def run_all(self, experiments: Sequence[tuple[Experiment, Path]]) -> list[RunResult]:
+        """Run experiments in their folders, or go on where earlier runs there stopped.
+
+        Parameters
+        ----------
+        experiments
+            Plans, and where their ledgers are.
+        """
+        # Two sections may share an experiment: the second must not delete what the first made.
+        new = [folder not in self._started for _, folder in experiments]
+        self._started.update(folder for _, folder in experiments)
+        found: dict[int, RunResult] = {}
+        start = time.perf_counter()
+        try:
+            with self._alone():
+                for fresh in {self.fresh and is_new for is_new in new}:
+                    chosen = [k for k, is_new in enumerate(new) if (self.fresh and is_new) == fresh]
+                    results = run_all(
+                        [experiments[k] for k in chosen],
+                        executor=self._workers,
+                        fresh=fresh,
+                        progress=self._progress,
+                    )
+                    found |= dict(zip(chosen, results, strict=True))
+        finally:
+            self.seconds_here += time.perf_counter() - start
+        # They shared the workers, so that their times overlap.
+        self.seconds_in_all += max(result.seconds for result in found.values())
+        return [found[k] for k in range(len(experiments))]
+
     def run(self, experiment: Experiment, folder: Path) -> RunResult:
-        """Run an experiment in a folder, or go on where an earlier run there stopped.
+        """Run one experiment; see `run_all`.
 
         Parameters
         ----------
@@ -62,22 +92,7 @@ class Runner:
         folder
             Where its ledger is.
         """
-        # Two sections may share an experiment: the second must not delete what the first made.
-        is_first = folder not in self._started
-        self._started.add(folder)
-        start = time.perf_counter()
-        try:
-            with self._alone():
-                result = run(
-                    experiment,
-                    folder,
-                    executor=self._workers,
-                    fresh=self.fresh and is_first,
-                    progress=self._progress,
-                )
-        finally:
-            self.seconds_here += time.perf_counter() - start
-        self.seconds_in_all += result.seconds
+        (result,) = self.run_all([(experiment, folder)])
         return result
 
     def __enter__(self) -> Self:

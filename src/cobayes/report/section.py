@@ -1,15 +1,17 @@
-"""Sections of the report: what a figure's module hands back, and how it is kept on disk."""
+"""Sections of a report: what a builder is told, and what it hands back."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from cobayes.errors import CobayesError
 from cobayes.report.claims import Claim
 from cobayes.report.data_table import DataTable
 
@@ -19,11 +21,6 @@ if TYPE_CHECKING:
     from cobayes.report.runner import Runner
     from cobayes.runs import Experiment, RunResult
 
-# A drawing with more text than this (many points) is shown as PNG, which is then smaller.
-_MAX_SVG_BYTES = 400_000
-
-SECTION_FILE = "section.json"
-
 PICTURE_FORMATS, DATA_FORMATS = ("svg", "png", "pdf"), ("csv", "netcdf")
 FORMATS = PICTURE_FORMATS + DATA_FORMATS
 """What pictures and numbers can be saved as."""
@@ -32,6 +29,7 @@ QUICK_SCALE = 0.01
 """The share of the paper's effort at quick scale where a section has no number of its own."""
 
 Tone = Literal["plain", "good", "note", "bad"]
+TONES: tuple[Tone, ...] = ("plain", "good", "note", "bad")
 
 
 @dataclass(frozen=True)
@@ -114,9 +112,8 @@ class Section:
     title : str
         The heading.
     blocks : tuple
-        Paragraphs, pictures and tables in the order of reading; pictures that follow each other
-        are laid side by side where there is room. In text ``*word*`` is emphasis and a word
-        between backquotes is code.
+        Paragraphs of Markdown, pictures and tables in the order of reading; pictures that follow
+        each other are laid side by side where there is room.
     downloads : tuple of Download
         Files to take away.
     data : tuple of DataTable
@@ -177,7 +174,7 @@ class Context:
     seed : int
         The user's seed.
     folder : Path
-        The section's own folder; run data that is kept there can be resumed.
+        The section's own folder, inside the report's.
     tell : callable
         Takes one line of text about the progress.
     is_quick : bool
@@ -190,7 +187,7 @@ class Context:
     scale: float
     seed: int
     folder: Path
-    tell: Any = field(default=lambda _text: None, repr=False)
+    tell: Callable[[str], None] = field(default=lambda _text: None, repr=False)
     is_quick: bool = False
     runner: Runner | None = field(default=None, repr=False)
 
@@ -218,144 +215,73 @@ class Context:
             return quick
         return max(at_least, round(paper_count * self.scale))
 
-    def run(self, experiment: Experiment, *, section: str | None = None) -> RunResult:
+    def run(self, experiment: Experiment) -> RunResult:
         """Run an experiment on the user's workers, or go on where an earlier run stopped.
+
+        Its data are kept in the report's folder ``runs``, under the experiment's name, so that
+        sections with the same experiment share them.
 
         Parameters
         ----------
         experiment
             The plan.
-        section
-            In whose folder its data are kept, for experiments that several sections share;
-            this section's own when left out.
+        """
+        (result,) = self.run_all([(experiment, experiment.name)])
+        return result
+
+    def run_all(self, experiments: Sequence[tuple[Experiment, str]]) -> list[RunResult]:
+        """Run several experiments at once; see `run`.
+
+        Parameters
+        ----------
+        experiments
+            Plans, and the names of their folders inside ``runs``.
         """
         from cobayes.report.runner import Runner
 
-        folder = self.folder if section is None else self.folder.parent / section
+        place = self.folder.parent / "runs"
         runner = self.runner or Runner(jobs=1)
-        return runner.run(experiment, folder / "runs" / experiment.name)
+        return runner.run_all([(experiment, place / name) for experiment, name in experiments])
 
 
-def save_section(
-    section: Section,
-    made: Made,
-    folder: Path,
-    *,
-    formats: Collection[str] = FORMATS,
-    key: str = "",
-) -> None:
-    """Write a section's pictures, numbers, downloads and words into its folder.
+@dataclass(frozen=True)
+class Recipe:
+    """A section that can be built.
 
-    Parameters
+    Attributes
     ----------
-    section
-        What to write.
-    made
-        How it was made.
-    folder
-        Where to.
-    formats
-        Some of `FORMATS`. The page needs one drawing of each picture, so that SVG or PNG is
-        written in any case.
-    key
-        What the section depends on; see `load_section`.
+    name : str
+        What the command line calls it, and the name of its folder.
+    summary : str
+        One line.
+    build : callable or str
+        A function of a `Context` that returns a `Section`; or the name of a module that has such
+        a function ``build``, or ``"module:function"``: it is imported when it is needed.
+    is_opening : bool
+        Whether the page shows it before the claims.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    downloads = []
-    for download in section.downloads:
-        if download.content is not None:
-            (folder / download.name).write_text(download.content, encoding="utf-8")
-        downloads.append({"name": download.name, "label": download.label})
-    for table in section.data:
-        downloads += _save_table(table, folder, formats, made.command)
-    content = {
-        "title": section.title,
-        "blocks": [_save_block(block, folder, formats) for block in section.blocks],
-        "downloads": downloads,
-        "claims": [asdict(claim) for claim in section.claims],
-        "made": asdict(made),
-        "key": key,
-    }
-    # Written last: a section that was interrupted is not part of the report.
-    (folder / SECTION_FILE).write_text(
-        json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8"
-    )
 
+    name: str
+    summary: str
+    build: Callable[[Context], Section] | str
+    is_opening: bool = False
 
-def load_section(folder: Path) -> dict[str, Any] | None:
-    """Return what `save_section` wrote, or None where there is nothing complete."""
-    try:
-        content = json.loads((folder / SECTION_FILE).read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return None
-    return content if all((folder / name).is_file() for name in _files_of(content)) else None
-
-
-def _files_of(content: dict[str, Any]) -> list[str]:
-    pictures = [block for block in content["blocks"] if block["kind"] == "picture"]
-    return [
-        *(item["name"] for item in content["downloads"]),
-        *(name for picture in pictures for name in picture["files"]),
-    ]
-
-
-def _save_table(
-    table: DataTable, folder: Path, formats: Collection[str], history: str
-) -> list[dict[str, str]]:
-    saved = []
-    if "csv" in formats:
-        name = table.write_csv(folder)
-        saved.append({"name": name, "label": f"{table.title} (CSV)"})
-        saved.append({"name": f"{name}-metadata.json", "label": "its columns, described (JSON)"})
-    if "netcdf" in formats:
-        name = table.write_netcdf(folder, history)
-        saved.append({"name": name, "label": f"{table.title} (NetCDF)"})
-    return saved
-
-
-def _save_block(
-    block: str | Picture | Table, folder: Path, formats: Collection[str]
-) -> dict[str, Any]:
-    if isinstance(block, str):
-        return {"kind": "text", "text": block}
-    if isinstance(block, Picture):
-        return {
-            "kind": "picture",
-            "files": _save_picture(block, folder, formats),
-            "caption": block.caption,
-            "alt": block.alt,
-            "is_wide": block.is_wide,
-        }
-    return {
-        "kind": "table",
-        "caption": block.caption,
-        "header": list(block.header),
-        "rows": [[asdict(_as_cell(cell)) for cell in row] for row in block.rows],
-    }
-
-
-def _as_cell(cell: str | Cell) -> Cell:
-    return cell if isinstance(cell, Cell) else Cell(cell)
-
-
-def _save_picture(picture: Picture, folder: Path, formats: Collection[str]) -> list[str]:
-    """Save a drawing in the wanted formats; return the file names, the one to show first."""
-    import matplotlib as mpl
-
-    wanted = [suffix for suffix in PICTURE_FORMATS if suffix in formats]
-    if not {"svg", "png"} & set(wanted):
-        wanted.insert(0, "svg")
-    for suffix in wanted:
-        # A fixed salt and no date: the same drawing gives the same bytes.
-        metadata = {
-            "svg": {"Date": None, "Creator": None},
-            "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-        }
-        with mpl.rc_context({"svg.hashsalt": picture.name}):
-            picture.figure.savefig(
-                folder / f"{picture.name}.{suffix}", dpi=200, metadata=metadata.get(suffix)
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.name) or self.name == "runs":
+            raise CobayesError(
+                f"a section is named {self.name!r}.",
+                "use small letters, digits and hyphens; 'runs' is taken",
             )
-    names = [f"{picture.name}.{suffix}" for suffix in wanted]
-    if {"svg", "png"} <= set(wanted) and (folder / names[0]).stat().st_size > _MAX_SVG_BYTES:
-        names[:2] = reversed(names[:2])
-    return names
+
+    def make(self, context: Context) -> Section:
+        """Build the section.
+
+        Parameters
+        ----------
+        context
+            Scale, seed, folder and workers.
+        """
+        if not isinstance(self.build, str):
+            return self.build(context)
+        module, _, function = self.build.partition(":")
+        return getattr(importlib.import_module(module), function or "build")(context)

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from cobayes.runs.engine import run
+from cobayes.runs.engine import run, run_all
 from cobayes.runs.failures import RunError, RunInterrupted, ShardError
 from cobayes.runs.plan import Experiment, Point, shard_seed, suggest_samples_per_shard
 from cobayes.runs.results import PointResult, RunResult
@@ -41,6 +41,7 @@ __all__ = [
     "proportion_estimate",
     "read_state",
     "run",
+    "run_all",
     "shard_seed",
     "suggest_samples_per_shard",
     "workers",

@@ -137,13 +137,20 @@ def what_is_kept(path: Path) -> str:
     return f"the ledger {path.name} is no longer there, and with it the shards recorded so far"
 
 
-def are_descriptors_used_up() -> bool:
-    """Return whether this process, or the system, cannot open another file."""
-    try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
-    except OSError as error:
-        return error.errno in (errno.EMFILE, errno.ENFILE)
-    return False
+def are_descriptors_used_up(error: OSError | None = None) -> bool:
+    """Return whether this process, or the system, cannot open another file.
+
+    Parameters
+    ----------
+    error
+        What went wrong, if it says so itself; SQLite's errors do not.
+    """
+    if error is None:
+        try:
+            os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as found:
+            error = found
+    return error is not None and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def too_few_descriptors(path: Path) -> RunError:

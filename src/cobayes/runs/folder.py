@@ -15,7 +15,8 @@ from typing import Any
 
 from cobayes._runtime import threads
 from cobayes.runs.failures import RunError, failures_explained, what_is_kept
-from cobayes.runs.ledger import LEDGER_NAME, Ledger, check_file, files_of
+from cobayes.runs.ledger import Ledger
+from cobayes.runs.ledger_file import LEDGER_NAME, check_file, files_of
 from cobayes.runs.plan import Experiment
 from cobayes.runs.workers.tasks import CODE, versions_here
 

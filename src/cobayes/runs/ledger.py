@@ -9,7 +9,6 @@ tables are not exactly ours is refused before anything in it is evaluated.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import os
@@ -19,34 +18,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cobayes.runs.failures import (
-    RunError,
-    are_descriptors_used_up,
-    damaged,
-    failures_explained,
-    too_few_descriptors,
+from cobayes.runs.failures import RunError, damaged, failures_explained
+from cobayes.runs.ledger_file import (
+    APPLICATION_ID,
+    CHECKSUM_LENGTH,
+    FORMAT,
+    LEDGER_NAME,
+    SCHEMA,
+    SHARD_BITS,
+    check_file,
+    check_identity,
+    check_schema,
+    connect,
+    files_of,
+    finite,
+    joined,
+    sealed,
 )
 from cobayes.runs.statistics import Estimate
 from cobayes.runs.workers.tasks import Key, Outcome
-
-LEDGER_NAME = "ledger.sqlite"
-_APPLICATION_ID = int.from_bytes(b"CoBa", "big")
-_FORMAT = 2
-_MAGIC = b"SQLite format 3\x00"
-_CHECKSUM_LENGTH = 16
-
-# A key is the point's position times 2**32 plus the shard's: one tree, no separate index.
-_SHARD_BITS = 32
-_SCHEMA = {
-    "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "shards": "CREATE TABLE shards (key INTEGER PRIMARY KEY, statistics BLOB NOT NULL, "
-    "seconds REAL NOT NULL, worker TEXT NOT NULL, finished_at REAL NOT NULL)",
-    "estimates": "CREATE TABLE estimates (point INTEGER NOT NULL, name TEXT NOT NULL, "
-    "value REAL, stderr REAL, PRIMARY KEY (point, name)) WITHOUT ROWID",
-    "sessions": "CREATE TABLE sessions (session INTEGER PRIMARY KEY, started_at REAL NOT NULL, "
-    "seconds REAL NOT NULL, executor TEXT NOT NULL, num_workers INTEGER NOT NULL, "
-    "ending TEXT NOT NULL)",
-}
 
 
 class Ledger:
@@ -91,9 +81,9 @@ class Ledger:
             unfinished.unlink(missing_ok=True)
             connection = sqlite3.connect(unfinished, isolation_level=None)
             with contextlib.closing(connection):
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {_FORMAT}")
-                connection.executescript(f"BEGIN; {'; '.join(_SCHEMA.values())}; COMMIT;")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.executescript(f"BEGIN; {'; '.join(SCHEMA.values())}; COMMIT;")
                 connection.execute(
                     "INSERT INTO meta VALUES ('identity', ?), ('created_at', ?)",
                     [json.dumps(identity), json.dumps(time.time())],
@@ -116,9 +106,9 @@ class Ledger:
         path = folder / LEDGER_NAME
         check_file(path)
         with failures_explained(path):
-            connection = _connect(path, only_read)
+            connection = connect(path, only_read)
             try:
-                _check_schema(connection, path)
+                check_schema(connection, path)
                 # Pages that are missing or damaged.
                 verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if verdict != "ok":
@@ -147,13 +137,13 @@ class Ledger:
         """Return what the run was started with."""
         with self._reading():
             found = json.loads(self._meta("identity"))
-            _check_identity(found)
+            check_identity(found)
             return found
 
     def created_at(self) -> float:
         """Return when the run was first started, in seconds since 1970."""
         with self._reading():
-            return _finite(json.loads(self._meta("created_at")))
+            return finite(json.loads(self._meta("created_at")))
 
     def _meta(self, key: str) -> str:
         rows = self._connection.execute("SELECT value FROM meta WHERE key = ?", [key])
@@ -170,8 +160,8 @@ class Ledger:
         now = time.time()
         rows = [
             (
-                _joined(outcome.key),
-                _sealed(outcome.key, outcome.packed or b""),
+                joined(outcome.key),
+                sealed(outcome.key, outcome.packed or b""),
                 outcome.seconds,
                 outcome.worker,
                 now,
@@ -185,19 +175,19 @@ class Ledger:
         """Yield key, packed statistics and seconds of every shard, in the plan's order."""
         query = "SELECT key, statistics, seconds FROM shards ORDER BY key"
         with self._reading():
-            for joined, sealed, seconds in self._connection.execute(query):
-                key = divmod(joined, 1 << _SHARD_BITS)
-                yield key, self._opened(key, sealed), _finite(seconds)
+            for number, blob, seconds in self._connection.execute(query):
+                key = divmod(number, 1 << SHARD_BITS)
+                yield key, self._opened(key, blob), finite(seconds)
 
     def progress(self) -> dict[int, tuple[int, float]]:
         """Return the number of finished shards and their seconds, by point."""
-        query = f"SELECT key >> {_SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
+        query = f"SELECT key >> {SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
         with self._reading():
-            return {row[0]: (row[1], _finite(row[2])) for row in self._connection.execute(query)}
+            return {row[0]: (row[1], finite(row[2])) for row in self._connection.execute(query)}
 
-    def _opened(self, key: Key, sealed: Any) -> bytes:
-        packed = bytes(sealed)[_CHECKSUM_LENGTH:]
-        if sealed != _sealed(key, packed):
+    def _opened(self, key: Key, blob: Any) -> bytes:
+        packed = bytes(blob)[CHECKSUM_LENGTH:]
+        if blob != sealed(key, packed):
             point, shard = key
             raise damaged(
                 self.path,
@@ -279,8 +269,8 @@ class Ledger:
             )
             return [
                 {
-                    "started_at": _finite(started_at),
-                    "seconds": _finite(seconds),
+                    "started_at": finite(started_at),
+                    "seconds": finite(seconds),
                     "executor": str(executor),
                     "num_workers": int(num_workers),
                     "ending": str(ending),
@@ -321,108 +311,3 @@ class Ledger:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-
-
-def files_of(folder: Path) -> list[Path]:
-    """Return the files of a ledger that exist in a folder.
-
-    Parameters
-    ----------
-    folder
-        Where to look.
-    """
-    names = [LEDGER_NAME, f"{LEDGER_NAME}-wal", f"{LEDGER_NAME}-shm"]
-    return [folder / name for name in names if (folder / name).exists()]
-
-
-def check_file(path: Path, *, any_format: bool = False) -> None:
-    """Refuse a file that does not begin as our ledgers do.
-
-    Parameters
-    ----------
-    path
-        An existing file.
-    any_format
-        Accept ledgers of other versions of cobayes, too.
-    """
-    try:
-        with open(path, "rb") as file:
-            header = file.read(100)
-    except OSError as error:
-        if are_descriptors_used_up():
-            raise too_few_descriptors(path) from error
-        raise RunError(f"cannot read {str(path)!r}: {error.strerror}.") from error
-    if len(header) < 100 or not header.startswith(_MAGIC):
-        raise RunError(
-            f"{str(path)!r} is not a ledger of cobayes, or only the beginning of one "
-            f"({path.stat().st_size} bytes).",
-            "it was left alone: move it away or restore a copy, or choose another folder",
-        )
-    if int.from_bytes(header[68:72], "big") != _APPLICATION_ID:
-        raise RunError(
-            f"{str(path)!r} is a SQLite file of another program.",
-            "it was left alone: move it away, or choose another folder",
-        )
-    if (found := int.from_bytes(header[60:64], "big")) != _FORMAT and not any_format:
-        raise RunError(
-            f"{str(path)!r} has format {found} of the ledger; this version reads {_FORMAT}.",
-            "use the version of cobayes that wrote it, or start over with --fresh",
-        )
-
-
-def _connect(path: Path, only_read: bool) -> sqlite3.Connection:
-    uri = path.absolute().as_uri()
-    if not only_read:
-        return sqlite3.connect(f"{uri}?mode=rw", uri=True, isolation_level=None, timeout=30)
-    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, timeout=30)
-    try:
-        connection.execute("SELECT name FROM sqlite_schema").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-        # In a folder that cannot be written nobody writes, so nothing needs coordination.
-        return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
-    return connection
-
-
-def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse other tables, views and triggers: a view could compute for hours."""
-    connection.execute("PRAGMA trusted_schema = OFF")
-    found = dict(connection.execute("SELECT name, sql FROM sqlite_schema LIMIT 100"))
-    if found != _SCHEMA:
-        raise damaged(path, "its tables are not those of a ledger")
-
-
-def _check_identity(found: Any) -> None:
-    """Raise where a run's identity has not the form that `Experiment.identity` gives it."""
-    names = ("experiment", "version", "shard_function", "shard_code")
-    if not all(isinstance(found[name], str) for name in names):
-        raise TypeError("a name of the experiment is not text")
-    if not isinstance(found["seed"], int) or not isinstance(found["versions"], dict):
-        raise TypeError("the seed or the versions have another type")
-    if not isinstance(found["points"], list) or not found["points"]:
-        raise TypeError("there are no points")
-    for point in found["points"]:
-        sizes = (point["num_samples"], point["samples_per_shard"])
-        if not all(isinstance(size, int) and size >= 1 for size in sizes):
-            raise ValueError("a point has no samples")
-        if not isinstance(point["name"], str) or not isinstance(point["parameters"], dict):
-            raise TypeError("a point has no name or no parameters")
-
-
-def _joined(key: Key) -> int:
-    return (key[0] << _SHARD_BITS) + key[1]
-
-
-def _sealed(key: Key, packed: bytes) -> bytes:
-    """Return statistics behind a checksum of them and of the shard that they belong to."""
-    text = f"{key[0]} {key[1]} ".encode()
-    return hashlib.blake2b(text + packed, digest_size=_CHECKSUM_LENGTH).digest() + packed
-
-
-def _finite(value: Any) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not finite")
-    return number

@@ -12,7 +12,8 @@ from typing import Any
 
 from cobayes.errors import CobayesError
 from cobayes.runs.failures import RunError
-from cobayes.runs.ledger import LEDGER_NAME, Ledger
+from cobayes.runs.ledger import Ledger
+from cobayes.runs.ledger_file import LEDGER_NAME
 from cobayes.runs.lock import FolderLock
 from cobayes.runs.statistics import Estimate
 

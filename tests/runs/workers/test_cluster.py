@@ -99,9 +99,9 @@ def test_a_shard_that_fails_on_the_cluster_stops_the_run(tmp_path, cluster):
 
 
 def test_workers_with_other_versions_are_refused(tmp_path, cluster, monkeypatch):
-    from cobayes.runs import engine
+    from cobayes.runs import work
 
-    monkeypatch.setattr(engine, "versions_here", lambda: (("numpy", "0.1"),))
+    monkeypatch.setattr(work, "versions_here", lambda: (("numpy", "0.1"),))
     with pytest.raises(RunError, match=r"has .*numpy .* \(here 0\.1\)"):
         run(drawing(2), tmp_path, scheduler=cluster.scheduler_address)
 

@@ -25,8 +25,9 @@ CODE = "code of cobayes"
 
 @dataclass(frozen=True)
 class Task:
-    """Everything a worker needs to compute one shard."""
+    """Everything a worker needs to compute one shard of one of the runs that share it."""
 
+    run: int
     key: Key
     function: ShardFunction
     parameters: dict[str, Any]
@@ -40,6 +41,7 @@ class Task:
 class Outcome:
     """What became of a task: packed statistics, or an error."""
 
+    run: int
     key: Key
     packed: bytes | None
     error: str | None
@@ -80,7 +82,8 @@ def perform(task: Task) -> Outcome:
     except Exception:
         error = traceback.format_exc()
     worker = f"{socket.gethostname()}:{os.getpid()}"
-    return Outcome(task.key, packed, error, time.perf_counter() - start, worker, versions_here())
+    seconds = time.perf_counter() - start
+    return Outcome(task.run, task.key, packed, error, seconds, worker, versions_here())
 
 
 def lost(task: Task, why: str) -> Outcome:
@@ -93,4 +96,4 @@ def lost(task: Task, why: str) -> Outcome:
     why
         What is known about the death.
     """
-    return Outcome(task.key, None, why, 0.0, "", versions_here())
+    return Outcome(task.run, task.key, None, why, 0.0, "", versions_here())

@@ -1,12 +1,15 @@
 """The experiments of the paper's Section 6, exact: no sampling is needed.
 
 Every function returns a dict of arrays of equal length, which `pandas.DataFrame` takes as it is.
+The paper says what larger boards do and not what exactly grows, which walk is watched, and how the
+gap is measured. A `Reading` says all three.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +29,59 @@ RULES = ("BI", "SCBI")
 PAPER_ACTIONS = ("left", "up")
 PAPER_SHIFT = 0.1
 PAPER_ROUNDS = 2
+
+Walk = Literal["left, up", "shortest", "m + 1 moves"]
+Scale = Literal["belief", "log-odds"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What "the board gets wider and the number of goals gets more" may mean.
+
+    Attributes
+    ----------
+    name : str
+        What grows, and what is watched.
+    sizes : tuple
+        Pairs (width, number of goals), in growing order.
+    layout : str
+        See `make_board`.
+    walk : str
+        The moves that are watched: "left, up"; the "shortest" walk to the goal, left first; or its
+        first "m + 1 moves" where there are m goals.
+    scale : str
+        Whether the gap is one of beliefs or of log-odds.
+    """
+
+    name: str
+    sizes: tuple[tuple[int, int], ...]
+    layout: Layout = "top"
+    walk: Walk = "left, up"
+    scale: Scale = "belief"
+
+
+_WIDTHS = tuple((width, 2) for width in (5, 7, 9, 13, 17))
+_BOTH = tuple((4 * (goals - 1) + 1, goals) for goals in (2, 3, 4, 5, 7, 9))
+
+READINGS = (
+    Reading("width, two goals", tuple((width, 2) for width in (5, 7, 9, 13, 17, 25))),
+    Reading("number of goals, width 25", tuple((25, goals) for goals in (2, 3, 4, 5, 7, 9, 13))),
+    Reading("width and goals together", _BOTH),
+    Reading(
+        "goals all around, eight moves",
+        tuple((9, goals) for goals in (2, 4, 8, 16, 32)),
+        layout="around",
+    ),
+    Reading("width, two goals; the whole shortest walk", _WIDTHS, walk="shortest"),
+    Reading(
+        "width, two goals; the whole shortest walk, log-odds",
+        _WIDTHS,
+        walk="shortest",
+        scale="log-odds",
+    ),
+    Reading("width and goals together; m + 1 moves", _BOTH, walk="m + 1 moves", scale="log-odds"),
+)
+"""Readings of the claim, side by side."""
 
 
 def make_board(width: int, num_goals: int, discount: float, layout: Layout = "top") -> GridWorld:
@@ -131,23 +187,15 @@ def misjudgement_against_discount(
     return columns
 
 
-def board_trend(
-    sizes: Sequence[tuple[int, int]],
-    discounts: ArrayLike,
-    *,
-    layout: Layout = "top",
-    shift: float = PAPER_SHIFT,
-) -> Columns:
+def board_trend(reading: Reading, discounts: ArrayLike, *, shift: float = PAPER_SHIFT) -> Columns:
     """Return both panels' quantities on boards of several sizes.
 
     Parameters
     ----------
-    sizes
-        Pairs (width, number of goals).
+    reading
+        Which boards, which walk, which scale.
     discounts
         The teacher's.
-    layout
-        See `make_board`.
     shift
         How far off the learner's discount is.
 
@@ -155,29 +203,85 @@ def board_trend(
     -------
     dict
         One entry for each size and discount, sizes first: ``width``, ``num_goals``,
-        ``discount``; ``BI`` and ``SCBI``, the beliefs in the true goal after (left, up), and
-        their ``gap``; ``BI_difference`` and ``SCBI_difference``, the expected absolute
-        difference between learner's belief and teacher's estimate.
+        ``discount``; ``BI`` and ``SCBI``, the beliefs in the true goal after the walk, or their
+        log-odds, and their ``gap``; ``BI_difference`` and ``SCBI_difference``, the expected
+        absolute difference between learner's belief and teacher's estimate: over the teacher's
+        walks of two moves for the walk "left, up", after the walk itself for the others.
     """
     parts: list[Columns] = []
-    for width, num_goals in sizes:
+    values = np.atleast_1d(np.asarray(discounts, dtype=np.float64))
+    for width, num_goals in reading.sizes:
 
         def board(discount: float, size: tuple[int, int] = (width, num_goals)) -> GridWorld:
-            return make_board(*size, discount, layout)
+            return make_board(*size, discount, reading.layout)
 
-        beliefs = posteriors_against_discount(discounts, board=board)
-        errors = misjudgement_against_discount(discounts, shift=shift, board=board)
-        count = len(beliefs["discount"])
+        moves = watched_moves(reading.walk, width, num_goals)
+        found = {rule: _after(board, values, moves, rule, reading.scale) for rule in RULES}
+        if reading.walk == "left, up":
+            errors = misjudgement_against_discount(values, shift=shift, board=board)
+            differences = {rule: errors[rule] for rule in RULES}
+        else:
+            differences = {
+                rule: np.mean(
+                    [
+                        np.abs(
+                            _after(board, values + other, moves, rule, "belief")
+                            - _after(board, values, moves, rule, "belief")
+                        )
+                        for other in (-shift, shift)
+                    ],
+                    axis=0,
+                )
+                for rule in RULES
+            }
         parts.append(
             {
-                "width": np.full(count, width),
-                "num_goals": np.full(count, num_goals),
-                **beliefs,
-                "gap": beliefs["SCBI"] - beliefs["BI"],
-                **{f"{rule}_difference": errors[rule] for rule in RULES},
+                "width": np.full(len(values), width),
+                "num_goals": np.full(len(values), num_goals),
+                "discount": values,
+                **found,
+                "gap": found["SCBI"] - found["BI"],
+                **{f"{rule}_difference": differences[rule] for rule in RULES},
             }
         )
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def watched_moves(walk: Walk, width: int, num_goals: int) -> tuple[str, ...]:
+    """Return the moves of a walk on a board of three rows with its goal in the upper left corner.
+
+    Parameters
+    ----------
+    walk
+        See `Reading`.
+    width
+        Of the board, odd.
+    num_goals
+        Candidate goals.
+    """
+    if walk == "left, up":
+        return PAPER_ACTIONS
+    shortest = ("left",) * (width // 2) + ("up",) * 2
+    return shortest if walk == "shortest" else shortest[: num_goals + 1]
+
+
+def _after(
+    board: Callable[[float], GridWorld],
+    discounts: Array,
+    moves: Sequence[str],
+    rule: RuleName,
+    scale: Scale,
+) -> Array:
+    """Return the belief in the true goal after some moves, or its log-odds, by discount."""
+    found = []
+    for discount in discounts:
+        watched = watch_actions(board(float(discount)), 0, moves, rule)
+        if scale == "belief":
+            found.append(float(watched.belief_in_goal[-1]))
+        else:
+            logs = watched.log_beliefs[-1]
+            found.append(float(logs[0] - np.logaddexp.reduce(logs[1:])))
+    return np.array(found)
 
 
 def scbi_posterior_after_left_up(discount: float) -> float:
@@ -233,3 +337,39 @@ def _edge(width: int) -> list[Square]:
         *((last, last - step) for step in steps),
         *((last - step, 0) for step in steps),
     ]
+
+
+def grid_shard(
+    parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
+) -> dict[str, Any]:
+    """Compute one part of Figure 6.
+
+    Parameters
+    ----------
+    parameters
+        "part": "posteriors", "misjudgement", "trend" (with "reading", a position) or "walks" (with
+        "rule" and "moves"); "discounts" of all but the last.
+    seed_sequence
+        The shard's own; only walks are drawn.
+    num_samples
+        How many walks; the rest is exact.
+    """
+    part = parameters["part"]
+    if part == "walks":
+        from cobayes.worlds.legibility import measure_legibility
+
+        found = measure_legibility(
+            GridWorld.paper(0.5),
+            "A",
+            parameters["rule"],
+            moves=parameters["moves"],
+            num_walks=num_samples,
+            rng=seed_sequence,
+        )
+        names = ("rounds", "rounds_stderr", "num_unsure", "steps", "steps_stderr", "num_unfinished")
+        return {name: getattr(found, name) for name in names} | {"num_walks": num_samples}
+    if part == "trend":
+        return board_trend(READINGS[parameters["reading"]], parameters["discounts"])
+    if part == "posteriors":
+        return posteriors_against_discount(parameters["discounts"])
+    return misjudgement_against_discount(parameters["discounts"])
