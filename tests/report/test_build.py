@@ -1,6 +1,5 @@
 """The report: complete, self-contained, repeatable, and built part by part."""
 
-import html
 import json
 import re
 from html.parser import HTMLParser

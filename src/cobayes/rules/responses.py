@@ -129,6 +129,8 @@ class CompiledResponses(Responses):
         matrix: Array,
         solver: Solver | None = None,
         row_sums: Array | None = None,
+        *,
+        has_labels: bool = False,
     ) -> CompiledResponses:
         """Return answers that are still to be found, with factors of one.
 
@@ -142,6 +144,8 @@ class CompiledResponses(Responses):
             What finds the factors.
         row_sums
             The rule's data prior, times n, (n,); None: uniform.
+        has_labels
+            Whether entries may vanish; see `Lanes`.
         """
         groups, m, _ = beliefs.mantissas.shape
         n = len(matrix)
@@ -157,6 +161,8 @@ class CompiledResponses(Responses):
             np.ones((groups, m, LANES)),
             np.ones((groups, n, LANES)),
             np.zeros((groups, LANES), dtype=np.int64),
+            np.zeros((groups, n, LANES), dtype=np.int64) if has_labels else None,
+            np.zeros((groups, m, LANES), dtype=np.int64) if has_labels else None,
         )
         return cls(beliefs, lanes, solver)
 

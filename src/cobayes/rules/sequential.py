@@ -16,6 +16,7 @@ from cobayes.rules.base import Response, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
 from cobayes.rules.kernels import scale_many
 from cobayes.rules.responses import CompiledResponses
+from cobayes.rules.zeros import BlockSolver
 from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
@@ -229,8 +230,15 @@ class SCBI(Rule):
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
-        if self._pattern is not None or self.balanced.max() / self.balanced.min() > WIDEST_SPREAD:
+        smallest = self.balanced[self.balanced > 0.0].min()
+        if self.balanced.max() / smallest > WIDEST_SPREAD:
             return None
+        row_sums = None if self.data_prior is None else self._row_sums
+        if self._pattern is not None:
+            blocks = BlockSolver(fresh_workspace(self._pattern), self.tolerance)
+            return CompiledResponses.starting(
+                beliefs, self.balanced, blocks, row_sums, has_labels=True
+            )
         m = self.model.num_hypotheses
         probes = None
         if not small.SMALLEST <= m <= small.LARGEST:
@@ -241,7 +249,6 @@ class SCBI(Rule):
                 np.zeros((groups, LANES)),
             )
         solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks)
-        row_sums = None if self.data_prior is None else self._row_sums
         return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
 
 

@@ -1,0 +1,16 @@
+"""Reports: sections with pictures, tables, numbers and judged claims, on one page.
+
+The paper's report is made of such sections (`cobayes.paper`); your own can join it, or stand alone.
+
+>>> from cobayes import report
+>>> def build(context):
+...     return report.Section("Mine", ("Some *words*.",))
+>>> mine = report.Recipe("mine", "a section of my own", build)
+>>> page = report.build_report("my-report", recipes=[mine])                      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
