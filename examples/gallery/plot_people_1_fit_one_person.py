@@ -13,7 +13,7 @@ import numpy as np
 
 import cobayes as cb
 from cobayes import people
-from cobayes.plots.people import plot_calibration
+from cobayes.plots import plot_calibration
 
 
 def region(rng):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cobayes import people
-from cobayes.plots.people import plot_comparison, plot_estimates
+from cobayes.plots import plot_comparison, plot_estimates
 
 rng = np.random.default_rng(4)
 problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cobayes import people
-from cobayes.plots.people import plot_confusion, plot_recovery
+from cobayes.plots import plot_confusion, plot_recovery
 
 rng = np.random.default_rng(4)
 problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}

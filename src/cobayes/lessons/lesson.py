@@ -316,8 +316,8 @@ def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
         )
     require_same_world(teacher.rule.model, learner.rule.model)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    for agent in (teacher, learner):
-        left = agent.task.rounds_left(agent.state)
+    for agent, taught in ((teacher, teacher.hypothesis), (learner, None)):
+        left = agent.task.rounds_left(agent.state, taught)
         if left is not None and num_rounds > left:
             raise CobayesError(
                 f"a lesson of {num_rounds} rounds was asked for; the {agent.kind}'s task has data "

@@ -65,6 +65,7 @@ class SCBI(Rule):
     """
 
     name: ClassVar[str] = "SCBI"
+    is_factored: ClassVar[bool] = True
 
     def __init__(
         self,
