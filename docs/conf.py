@@ -32,6 +32,7 @@ extensions = [
     "public_names",
     "command_help",
     "repository_links",
+    "live_figure",
 ]
 exclude_patterns = ["_build", "**/*.py", "gallery/*.ipynb", "gallery/*.codeobj.json"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 import cobayes as cb
 from cobayes.plots.comparison import plot_rounds_needed
-from cobayes.plots.style import line_style
+from cobayes.plots.house import line_style
 
 FOLDER = Path(__file__).parent / "pictures"
 # Nothing in the file may tell when or with what it was drawn.

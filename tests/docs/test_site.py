@@ -12,7 +12,7 @@ from tests.docs.pages import ROOT
 
 @pytest.mark.slow
 def test_site_builds_without_warnings(tmp_path):
-    skip = shutil.ignore_patterns("_build", "gallery", "__pycache__")
+    skip = shutil.ignore_patterns("_build", "gallery", "__pycache__", "node_modules")
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=skip)
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=skip)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -1,19 +1,23 @@
 """Pictures show the numbers of the lesson, in the Axes they are given."""
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes import plots
 from cobayes.plots import (
     draw_lessons,
     plot_belief_bars,
     plot_belief_curves,
     plot_matrix,
+    plot_mean_beliefs,
     plot_scaling,
     plot_simplex_path,
     save_lessons,
     simplex,
 )
+from cobayes.plots.house import shorten_label
 
 
 def test_bars_stack_to_the_beliefs_of_every_round(lessons, ax):
@@ -23,7 +27,7 @@ def test_bars_stack_to_the_beliefs_of_every_round(lessons, ax):
     taught_first = [0, 1, 2]  # h_1 is taught and is the first hypothesis already
     np.testing.assert_allclose(heights, lesson.beliefs[:, taught_first], atol=1e-12)
     ticks = [label.get_text() for label in ax.get_xticklabels()]
-    assert ticks == ["prior", *lesson.data_labels]
+    assert ticks == ["prior", *map(shorten_label, lesson.data_labels)]
     assert ax.get_xlabel()
     assert ax.get_ylabel() == "belief"
 
@@ -61,7 +65,7 @@ def test_curves_show_the_belief_in_the_taught_hypothesis(lessons, ax):
         (line.get_color(), line.get_linestyle(), line.get_marker()) for line in ax.get_lines()
     }
     assert len(styles) == 2
-    assert "h_1" in ax.get_ylabel()
+    assert "h₁" in ax.get_ylabel()
 
 
 def test_logarithmic_curves_stay_exact_where_the_belief_rounds_to_one(ax):
@@ -153,7 +157,7 @@ def test_a_path_runs_through_the_projected_beliefs(lessons, ax):
     lines = {line.get_label(): line for line in ax.get_lines()}
     for name, lesson in lessons.items():
         np.testing.assert_allclose(lines[name].get_xydata(), simplex.project(lesson.beliefs))
-    assert [text.get_text() for text in ax.texts] == ["h_1", "h_2", "h_3"]
+    assert [text.get_text() for text in ax.texts] == ["h₁", "h₂", "h₃"]
 
 
 def test_a_path_needs_three_hypotheses():
@@ -196,3 +200,42 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, lessons):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(cb.MissingDependencyError, match=r"pip install 'cobayes\[plots\]'"):
         plot_belief_bars(lessons["SCBI"])
+
+
+@pytest.mark.parametrize("num_rounds", [12, 60, 400])
+def test_every_lesson_names_its_data_whatever_its_length(num_rounds):
+    rule = cb.SCBI(cb.examples["gestures"])
+    lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), num_rounds)
+    figure = draw_lessons([lesson])
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    labels = [text.get_text() for text in ax.get_xticklabels()]
+    assert labels[0] == "prior"
+    assert set(labels[1:]) <= {shorten_label(label, 16) for label in lesson.model.data}
+    if num_rounds < 200:
+        assert len(labels) == num_rounds + 1
+    else:
+        assert "th is named" in ax.get_xlabel()
+
+
+def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
+    mean = 1.0 - 0.5 ** np.arange(400)
+    plot_mean_beliefs({"SCBI": (mean, np.zeros(400))}, ax=ax)
+    assert ax.get_xlim()[1] <= 15
+    assert "no change from here to 399" in ax.get_xlabel()
+
+
+def test_all_pictures_are_exported_and_share_one_style():
+    import importlib
+    import pkgutil
+
+    found = {
+        name
+        for module in pkgutil.iter_modules(plots.__path__)
+        for name in vars(importlib.import_module(f"cobayes.plots.{module.name}"))
+        if name.startswith("plot_")
+    }
+    assert found <= set(plots.__all__)
+    with plots.style():
+        assert not mpl.rcParams["axes.spines.top"]
+    assert mpl.rcParams["axes.spines.top"]

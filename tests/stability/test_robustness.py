@@ -100,7 +100,7 @@ def test_bad_input_gets_an_error_that_says_why(arguments, message):
 def test_pictures_show_what_was_measured(found):
     from matplotlib.figure import Figure
 
-    from cobayes.plots.stability import (
+    from cobayes.plots import (
         plot_directions,
         plot_robustness_map,
         plot_success_against_prior,
@@ -116,18 +116,27 @@ def test_pictures_show_what_was_measured(found):
     assert len(axes[0].collections[0].get_offsets()) == 36
     rays = points.on_rays()
     ray_rates = sequences.success_of_many(priors=rays.points)
-    plot_success_rays(rays, ray_rates, slope=3.0, ax=axes[1])
+    plot_success_rays(
+        rays.distances,
+        ray_rates.values,
+        rays.rays,
+        stderrs=ray_rates.stderrs,
+        slope=3.0,
+        ax=axes[1],
+    )
     assert len(axes[1].lines) == 7
     np.testing.assert_allclose(axes[1].lines[-1].get_ydata(), [1.0, 1.0 - 3.0 * 0.015])
-    plot_success_against_prior(rates, 1 / 3, ax=axes[2])
-    assert "success" in axes[2].get_ylabel()
+    plot_success_against_prior(
+        rates.priors[:, 0], rates.values, 1 / 3, stderrs=rates.stderrs, ax=axes[2]
+    )
+    assert axes[2].get_xlim() == (0.0, 1.0)
     plot_directions(found, ax=axes[3])
     assert len(axes[3].get_yticklabels()) == 12
     grid = simplex_grid(3, 6)
     plot_robustness_map(found, grid, np.linspace(0, 1, len(grid)), ax=axes[4])
     assert axes[4].get_legend() is not None
-    with pytest.raises(CobayesError, match="18 points and 36"):
-        plot_success_rays(rays, rates, ax=axes[1])
+    with pytest.raises(CobayesError, match="18 distances, 36 success rates"):
+        plot_success_rays(rays.distances, rates.values, rays.rays, ax=axes[1])
 
 
 @pytest.mark.parametrize("radius", ["x", None, 1j, -0.1, 10**400, [0.1]])

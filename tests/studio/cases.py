@@ -12,6 +12,14 @@ def positive_case(rng):
     return np.maximum(matrix, 1e-90), belief / belief.sum()
 
 
+def hard_case(rng):
+    """Return a nearly diagonal table and a belief that all but excludes some hypotheses."""
+    size = int(rng.integers(2, 8))
+    matrix = np.eye(size) + 10.0 ** -rng.integers(3, 13) * rng.random((size, size))
+    belief = np.maximum(rng.dirichlet(np.full(size, 0.1)), 1e-150)
+    return matrix, belief / belief.sum()
+
+
 def zeros_case(rng):
     """Return a table with zeros, often of zeros and ones, and a belief that often has ties."""
     while True:
@@ -28,9 +36,27 @@ def zeros_case(rng):
     return matrix, belief
 
 
-def data_prior(rng, num_data):
-    """Return None (uniform) or weights of the data."""
-    return None if rng.random() < 0.5 else rng.dirichlet(np.ones(num_data))
+def data_prior(rng, matrix):
+    """Return None (uniform) or weights of the data, sometimes with one that is not available."""
+    if rng.random() < 0.5:
+        return None
+    prior = rng.dirichlet(np.ones(len(matrix)))
+    if rng.random() < 0.3:
+        prior[rng.integers(len(prior))] = 0.0
+    # Every hypothesis needs a datum that can be shown.
+    if not (matrix[prior > 0.0].sum(axis=0) > 0.0).all():
+        return None
+    return prior / prior.sum()
+
+
+def mixed_case(rng, number):
+    """Return a table, a belief that may exclude a hypothesis, and a data prior."""
+    make = (positive_case, zeros_case, hard_case, zeros_case)[number % 4]
+    matrix, belief = make(rng)
+    if rng.random() < 0.2 and len(belief) > 2:
+        belief[rng.integers(len(belief))] = 0.0
+        belief /= belief.sum()
+    return matrix, belief, data_prior(rng, matrix)
 
 
 def as_floats(values):

@@ -335,22 +335,104 @@ def test_a_damaged_link_shows_the_page_anyway(visit, pages, hash):
     assert page.locator(".card").count() == 3
 
 
-def test_the_python_code_gives_the_numbers_of_the_screen(visit, pages):
-    page = visit(pages["gestures"], hash=link(round=5, depth=0))
-    if not hasattr(cb, "Pragmatic"):
-        pytest.skip("needs cobayes.Pragmatic")
+def run_python(page):
+    """Run what "Copy as Python" shows and return what it prints, by the first word of a line."""
     page.click("button:has-text('Copy as Python')")
     code = page.inner_text("dialog pre")
     page.click("dialog button:has-text('Close')")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert done.returncode == 0, code + done.stderr
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+
+
+ZEROS = {
+    "data": ["blue", "green", "square", "circle"],
+    "hypotheses": ["blue square", "blue circle", "green square"],
+    "matrix": [[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]],
+}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"round": 5, "depth": 3, "rationality": 2.5, "prior": [0.4, 0.3, 0.2, 0.1]},
+        {"round": 6, "repeats": False, "dataPrior": [1, 2, 3, 4, 4, 3, 2, 1]},
+        {"round": 3, "example": "", "table": ZEROS, "literal": "truth"},
+    ],
+)
+def test_the_python_code_gives_the_numbers_of_the_screen(visit, pages, state):
+    page = visit(pages["gestures"], hash=link(**state))
+    printed = run_python(page)
     found = lesson_table(page)
-    last = found[found["round"] == 5].set_index("rule")
-    for title, kind in (("Literal", "BI"), ("Cooperative", "SCBI")):
-        belief = json.loads(lines[title].replace("'", '"'))
-        for name, value in belief.items():
+    last = found.groupby("rule").last()
+    for title, kind in (("Literal", "BI"), ("Pragmatic", "Pragmatic"), ("Cooperative", "SCBI")):
+        for name, value in json.loads(printed[title].replace("'", '"')).items():
             assert float(last.loc[kind, name]) == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("view", ["table", "compare", "misjudge", "grid"])
+def test_the_python_code_of_every_view_runs(visit, pages, view):
+    page = visit(pages["three"], hash=link(view=view, steps=3, rounds=5, lessons=50))
+    page.wait_for_timeout(200)
+    printed = run_python(page)
+    if view == "grid":
+        shown = shares(page, ".grid-view .value")
+        for title, value in zip(("Literal", "Pragmatic", "Cooperative"), shown, strict=True):
+            belief = json.loads(printed[title].replace("'", '"'))
+            assert belief["A"] == pytest.approx(value, abs=6e-4)
+
+
+def test_500_damaged_pastes_give_a_message_and_never_a_blank_page(visit, pages):
+    rng = np.random.default_rng(3)
+    good = "datum\tcup\tbowl\nlook left\t0.2\t0.1\nlook right\t0.1\t0.3\n"
+    signs = [
+        *list("\t\n,;\"'<>&%/\\-+.eE0123456789\x00\ufeff\u2028é漢🎲 ="),
+        "NaN",
+        "1e999",
+        "</script>",
+    ]
+    texts = [
+        "",
+        " ",
+        "\n" * 50,
+        "a",
+        "1",
+        "1\t2",
+        "x\ty\n",
+        "=1+1\t2\n3\t4",
+        good * 200,
+        "\t" * 500,
+    ]
+    while len(texts) < 500:
+        text = list(good) if rng.random() < 0.7 else []
+        for _ in range(int(rng.integers(1, 12))):
+            place = int(rng.integers(len(text) + 1))
+            if text and rng.random() < 0.4:
+                del text[place : place + int(rng.integers(1, 6))]
+            else:
+                text.insert(place, str(rng.choice(signs)))
+        texts.append("".join(text))
+    page = visit(pages["three"], hash=link(view="table"))
+    answers = page.evaluate(
+        """(texts) => texts.map((text) => {
+            const area = document.getElementById("paste");
+            area.value = text;
+            area.dispatchEvent(new Event("input"));
+            const message = document.querySelector(".panel .message");
+            return {
+                message: message.textContent,
+                isBad: message.classList.contains("bad"),
+                rows: document.querySelectorAll(".edit tbody tr").length,
+            };
+        })""",
+        texts,
+    )
+    assert all(answer["message"] and answer["rows"] >= 2 for answer in answers)
+    refused = sum(answer["isBad"] for answer in answers)
+    assert 100 < refused < 500
+    for view in VIEWS:
+        show(page, view)
+        assert page.locator(".view").count() == 1
 
 
 def test_figures_can_be_taken_away(visit, pages):

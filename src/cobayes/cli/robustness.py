@@ -142,8 +142,8 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
 def _draw(result: Robustness, model, other, target: int, own, seed: int, path: Path) -> None:
     from matplotlib.figure import Figure
 
+    from cobayes.plots import plot_directions, plot_robustness_map
     from cobayes.plots.overview import save_picture
-    from cobayes.plots.stability import plot_directions, plot_robustness_map
 
     is_map = model.num_hypotheses == 3
     figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")

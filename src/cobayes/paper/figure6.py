@@ -9,7 +9,7 @@ import numpy as np
 
 from cobayes.paper.grid_claims import by_board, judge_figure, judge_trend, judge_trends
 from cobayes.paper.grid_experiments import READINGS, Reading, grid_shard
-from cobayes.plots.style import axes_or_new, count_in_whole_numbers, line_style, tidy
+from cobayes.plots.house import axes_or_new, count_in_whole_numbers, line_style, tidy
 from cobayes.report.claims import about
 from cobayes.report.data_table import DataTable, column
 from cobayes.report.prose import read_prose, written_section
@@ -180,7 +180,7 @@ def _plot_rules(columns: Mapping[str, Any], ax: Axes) -> Axes:
 def _shade(position: int, count: int) -> tuple[float, float, float, float]:
     import matplotlib as mpl
 
-    from cobayes.plots.style import COLORMAP
+    from cobayes.plots.house import COLORMAP
 
     return mpl.colormaps[COLORMAP](0.9 * position / max(count - 1, 1))
 

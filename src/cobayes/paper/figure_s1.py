@@ -197,8 +197,8 @@ def _verdict_in_words(fit: Fit, worst: float) -> str:
 def _pictures(two: Family, fit: Fit) -> tuple[Picture, Picture]:
     from matplotlib.figure import Figure
 
+    from cobayes.plots.house import BLUE, GREEN, GREY, count_in_whole_numbers, tidy
     from cobayes.plots.rates import RED, plot_exceptions
-    from cobayes.plots.style import BLUE, GREEN, GREY, count_in_whole_numbers, tidy
 
     grid = np.linspace(2.0, float(two.size.max()), 300)
     curve, rest = (Figure(figsize=(4.8, 3.2), layout="constrained") for _ in range(2))

@@ -10,7 +10,7 @@ import numpy as np
 from cobayes.paper.stability_cases import in_symbols
 from cobayes.paper.stability_experiments import CaseRates
 from cobayes.paper.stability_pictures import color_limits, dot_area
-from cobayes.plots.style import INK
+from cobayes.plots.house import INK
 from cobayes.report.section import Picture
 from cobayes.stability.columns import DISC
 
@@ -45,7 +45,7 @@ def draw_column_map(rates: CaseRates, ax: Axes, *, width: float | None = None) -
         How wide the disc is to be drawn, in points: it is shown alone, with a colour scale of its
         own. None shows everything.
     """
-    from cobayes.plots.stability_panels import plot_column_map
+    from cobayes.plots import plot_column_map
 
     learners, roles = rates.learners, rates.case.roles
     is_disc = (learners.kinds == DISC) | (learners.kinds == "centre")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobayes.paper.stability_cases import Effort, in_symbols, shown_directions
 from cobayes.paper.stability_experiments import CaseRates
-from cobayes.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, SKY
+from cobayes.plots.house import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, SKY
 from cobayes.report.section import Picture
 from cobayes.stability.geometry import spherical_coordinates
 
@@ -91,7 +91,7 @@ def direction_colors(seed: int) -> list:
     seed
         The user's.
     """
-    from cobayes.plots.stability_panels import shades
+    from cobayes.plots.stability import shades
 
     return shades(spherical_coordinates(shown_directions(seed))[:, 0])
 
@@ -110,16 +110,16 @@ def draw_rays(rates: CaseRates, seed: int, ax: Axes, *, with_markers: bool = Fal
     with_markers
         Whether to mark the single learners.
     """
-    from cobayes.plots.stability_panels import plot_falls
+    from cobayes.plots import plot_success_rays
 
     learners = rates.learners
     is_disc = rates.case.kind == "disc"
     chosen = (learners.rays >= 0) | (learners.kinds == "centre")
-    return plot_falls(
+    return plot_success_rays(
         learners.distances[chosen],
         rates.value[chosen],
         learners.rays[chosen],
-        RAY_COLORS if is_disc else direction_colors(seed),
+        colors=RAY_COLORS if is_disc else direction_colors(seed),
         slope=1.0 / rates.teacher_belief,
         markers=RAY_MARKERS if with_markers else "",
         ax=ax,
@@ -264,13 +264,13 @@ def belief_grid(found: Sequence[CaseRates]) -> Picture:
     found
         All combinations, matrix by matrix.
     """
-    from cobayes.plots.stability_panels import plot_against_belief
+    from cobayes.plots import plot_success_against_prior
 
     # The more learners, the smaller their dots.
     size = 30.0 / len(found[0]) ** 0.5
     figure = grid_of_panels(
         found,
-        lambda rates, ax: plot_against_belief(
+        lambda rates, ax: plot_success_against_prior(
             rates.learner_belief, rates.value, rates.teacher_belief, size=size, ax=ax
         ),
         x_label="learner’s prior in the truth, θᴸ(h)",
@@ -296,13 +296,13 @@ def distance_grid(found: Sequence[CaseRates]) -> Picture:
     found
         All combinations, matrix by matrix.
     """
-    from cobayes.plots.stability_panels import plot_against_distance
+    from cobayes.plots import plot_success_against_distance
 
     # The more learners, the smaller their dots.
     size = 30.0 / len(found[0]) ** 0.5
     figure = grid_of_panels(
         found,
-        lambda rates, ax: plot_against_distance(
+        lambda rates, ax: plot_success_against_distance(
             rates.learners.distances, rates.value, rates.teacher_belief, size=size, ax=ax
         ),
         x_label="distance of the learner’s prior from the teacher’s",
@@ -341,10 +341,10 @@ def _rays_panel(rates: CaseRates, seed: int) -> Picture:
 def _belief_panel(rates: CaseRates) -> Picture:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.stability_panels import plot_against_belief
+    from cobayes.plots import plot_success_against_prior
 
     figure = Figure(figsize=(4.8, 3.5), layout="constrained")
-    ax = plot_against_belief(
+    ax = plot_success_against_prior(
         rates.learner_belief, rates.value, rates.teacher_belief, size=3.4, ax=figure.subplots()
     )
     ax.set_xlabel("learner’s prior in the truth, θᴸ(h)")
@@ -382,10 +382,10 @@ def _directions_panel(rates: CaseRates, seed: int) -> Picture:
 def _distance_panel(rates: CaseRates) -> Picture:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.stability_panels import plot_against_distance
+    from cobayes.plots import plot_success_against_distance
 
     figure = Figure(figsize=(4.8, 3.5), layout="constrained")
-    ax = plot_against_distance(
+    ax = plot_success_against_distance(
         rates.learners.distances,
         rates.value,
         rates.teacher_belief,
@@ -407,7 +407,7 @@ def _distance_panel(rates: CaseRates) -> Picture:
 def _discs(found: Sequence[CaseRates], radius: float) -> Picture:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.stability_panels import plot_disc, plot_position
+    from cobayes.plots import plot_position, plot_success_disc
 
     matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
     columns = len(found) // len(matrices)
@@ -421,7 +421,7 @@ def _discs(found: Sequence[CaseRates], radius: float) -> Picture:
         ax.set_title(in_symbols(rates.case.prior), fontsize=12, color=INK)
     for ax, rates in zip(axes[1:].flat, found, strict=True):
         area = dot_area(106.0, len(rates) - 1 + rates.learners.num_left_out)
-        plot_disc(rates.learners.priors, rates.value, limits, size=area, ax=ax)
+        plot_success_disc(rates.learners.priors, rates.value, limits, size=area, ax=ax)
     for ax, matrix in zip(axes[1:, 0], matrices, strict=True):
         ax.text(
             -0.1,
@@ -512,7 +512,7 @@ def _ray_panels(found: Sequence[CaseRates], seed: int) -> Picture:
 def _directions(seed: int) -> Picture:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.stability_panels import plot_angles
+    from cobayes.plots import plot_angles
 
     angles = spherical_coordinates(shown_directions(seed))
     figure = Figure(figsize=(5.4, 3.6), layout="constrained")

@@ -333,7 +333,7 @@ def _judge_atoms(found: Mapping[str, Any]) -> Claim:
 def _pictures(rates: Sequence[MeasuredRate], reports: Mapping[str, Any]) -> tuple[Picture, Picture]:
     from matplotlib.figure import Figure
 
-    from cobayes.plots.style import (
+    from cobayes.plots.house import (
         GREY,
         HYPOTHESIS_COLORS,
         count_in_whole_numbers,

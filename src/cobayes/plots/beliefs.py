@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cobayes.errors import CobayesError
-from cobayes.plots.style import (
+from cobayes.plots.house import (
     FAINT,
     axes_or_new,
     bar_style,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # More data labels than this would run into each other; then rounds are numbered.
-_MAX_NAMED_ROUNDS = 14
+_INCHES_PER_NAME = 0.105
 
 
 def plot_belief_bars(
@@ -185,19 +186,24 @@ def _first_number(lessons: Any) -> Any:
 
 
 def _name_rounds(ax: Axes, trace: Trace) -> None:
-    rounds = range(trace.num_rounds + 1)
-    if trace.data is None or trace.num_rounds > _MAX_NAMED_ROUNDS:
+    """Name every bar after its datum, or every few where there is no room for all."""
+    if trace.data is None:
         ax.set_xlabel("round (0 is the prior)")
         count_in_whole_numbers(ax)
         return
     labels = ["prior", *(shorten_label(datum, 16) for datum in trace.data)]
-    slanted = max(map(len, labels)) * len(labels) > 60
+    width = ax.get_window_extent().width / ax.figure.dpi  # inches
+    every = max(1, math.ceil(len(labels) * _INCHES_PER_NAME / width))
+    is_crowded = len(labels) * 0.3 > width
+    is_slanted = max(map(len, labels)) * len(labels) > 60
     ax.set_xticks(
-        list(rounds),
-        labels,
-        rotation=35 if slanted else 0,
-        ha="right" if slanted else "center",
-        rotation_mode="anchor",
-        fontsize="small",
+        range(0, len(labels), every),
+        labels[::every],
+        rotation=90 if is_crowded else 35 if is_slanted else 0,
+        ha="center" if is_crowded else "right" if is_slanted else "center",
+        va="top" if is_crowded or not is_slanted else "baseline",
+        rotation_mode="default" if is_crowded else "anchor",
+        fontsize="x-small" if is_crowded else "small",
     )
-    ax.set_xlabel("datum shown, round by round")
+    named = "" if every == 1 else f"; every {every}th is named"
+    ax.set_xlabel(f"datum shown, round by round{named}")

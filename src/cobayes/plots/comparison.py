@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes.plots.style import (
+from cobayes.plots.house import (
     BLUE,
     GREY,
     INK,
@@ -96,6 +97,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     level = ensembles[0].rounds_needed.level
     _label_rounds(ax, f"share of learners {100 * level:g} % sure by then")
+    cut_flat_tail(ax, [ensemble.rounds_needed.cumulative() for ensemble in ensembles])
     return ax
 
 
@@ -136,7 +138,32 @@ def plot_mean_beliefs(
             linewidth=0,
         )
     _label_rounds(ax, label)
+    cut_flat_tail(ax, [mean for mean, _ in curves.values()])
     return ax
+
+
+def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) -> None:
+    """End the axis soon after the last round in which any curve still changes.
+
+    Parameters
+    ----------
+    ax
+        With rounds to the right.
+    curves
+        One value for each round.
+    flat
+        A curve this close to its last value no longer changes.
+    """
+    last = max(len(np.asarray(curve)) for curve in curves) - 1
+    ends = []
+    for curve in curves:
+        values = np.asarray(curve, dtype=float)
+        moving = np.flatnonzero(np.abs(values - values[-1]) > flat)
+        ends.append(int(moving[-1]) + 1 if len(moving) else 0)
+    end = max(5, math.ceil(1.15 * max(ends)))
+    if end < 0.8 * last:
+        ax.set_xlim(0, end)
+        ax.set_xlabel(f"round (no change from here to {last})")
 
 
 def _label_rounds(ax: Axes, value_label: str) -> None:

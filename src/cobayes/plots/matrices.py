@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.plots.style import COLORMAP, axes_or_new, shorten_label
+from cobayes.plots.house import COLORMAP, axes_or_new, shorten_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,7 +32,10 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     from matplotlib.figure import Figure
 
     num_panels = len(lessons) + (len(lessons) > 1)
-    figure = Figure(figsize=(7.2, 0.4 + 2.9 * num_panels), layout="constrained")
+    # Room for a name below every bar, up to some two hundred of them.
+    longest = max(lesson.num_rounds for lesson in lessons)
+    width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
+    figure = Figure(figsize=(width, 0.4 + 2.9 * num_panels), layout="constrained")
     panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
     for panel, lesson in zip(panels, lessons, strict=False):
         plot_belief_bars(lesson, ax=panel)

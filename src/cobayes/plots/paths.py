@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cobayes.errors import CobayesError
+from cobayes.plots.house import axes_or_new, line_style
 from cobayes.plots.simplex import draw_frame, project
-from cobayes.plots.style import axes_or_new, line_style
 from cobayes.plots.traces import as_trace
 
 if TYPE_CHECKING:

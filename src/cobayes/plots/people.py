@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cobayes.errors import CobayesError
-from cobayes.plots.style import (
+from cobayes.plots.house import (
     BLUE,
     COLORMAP,
     FAINT,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes.plots.style import (
+from cobayes.plots.house import (
     BLUE,
     GREEN,
     GREY,

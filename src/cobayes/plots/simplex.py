@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.plots.style import COLORMAP, FAINT, INK, axes_or_new, shorten_label
+from cobayes.plots.house import COLORMAP, FAINT, INK, axes_or_new, shorten_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

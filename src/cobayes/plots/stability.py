@@ -1,15 +1,17 @@
-"""Pictures of success rates: maps, rays, and what the priors alone allow."""
+"""Success rates against distance, prior and direction; `stability_maps` has the triangles."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cobayes.errors import CobayesError
-from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, plot_simplex_points, project
-from cobayes.plots.style import (
+from cobayes.plots.house import (
+    BLUE,
+    COLORMAP,
     FAINT,
     GREY,
     HYPOTHESIS_COLORS,
@@ -22,169 +24,160 @@ from cobayes.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cobayes.stability.geometry import SimplexPoints
-    from cobayes.stability.results import SuccessRates
     from cobayes.stability.robustness import Robustness
 
-MARKERS = "os^Dv<>Pp*hXd8H"
+Color = str | tuple[float, float, float, float]
 
-
-def plot_success_map(
-    points: ArrayLike,
-    values: ArrayLike,
-    *,
-    centre: ArrayLike | None = None,
-    crosses: ArrayLike | None = None,
-    zoom: bool = False,
-    labels: tuple[str, ...] | None = None,
-    limits: tuple[float, float] | None = None,
-    size: float = 14.0,
-    ax: Axes | None = None,
-    **scatter: Any,
-) -> Axes:
-    """Colour points of the triangle by the success rate there.
-
-    Parameters
-    ----------
-    points
-        Learners' priors, or perturbed columns, (k, 3).
-    values
-        Success rates, (k,).
-    centre
-        What they lie around, marked with a ring.
-    crosses
-        Further points to mark with crosses, such as a matrix's columns, (c, 3).
-    zoom
-        Whether to show only where the points are.
-    labels
-        What the corners mean.
-    limits
-        The success rates of the darkest and the lightest colour.
-    size
-        The points' area, in square points.
-    ax
-        Where to draw; None makes a new figure.
-    **scatter
-        Passed on to `matplotlib.axes.Axes.scatter`.
-    """
-    shown = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    ax = plot_simplex_points(
-        shown,
-        values,
-        labels=None if zoom else labels,
-        value_label="success rate",
-        limits=limits,
-        size=size,
-        ax=ax,
-        **scatter,
-    )
-    if crosses is not None:
-        ax.plot(*project(crosses).T, "x", color=VERMILION, markersize=7, mew=1.6, zorder=5)
-    if centre is not None:
-        ax.plot(
-            *project(np.atleast_2d(centre)).T,
-            "o",
-            markerfacecolor="none",
-            markeredgecolor=INK,
-            markersize=7,
-            zorder=5,
-        )
-    if zoom:
-        low, high = project(shown).min(axis=0), project(shown).max(axis=0)
-        margin = 0.06 * max(high - low)
-        ax.set_xlim(low[0] - margin, high[0] + margin)
-        ax.set_ylim(low[1] - margin, high[1] + margin)
-    return ax
+_EDGE = 0.03
 
 
 def plot_success_rays(
-    points: SimplexPoints,
-    rates: SuccessRates,
+    distances: ArrayLike,
+    values: ArrayLike,
+    rays: ArrayLike,
     *,
+    stderrs: ArrayLike | None = None,
+    colors: Sequence[Color] | None = None,
+    markers: Sequence[str] = "",
     slope: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the success rate against the distance from the centre, one line a ray.
+    """Draw success rates against the distance of the learner's prior, one line for each ray.
 
     Parameters
     ----------
-    points
-        Points on rays.
-    rates
-        The success rates of learners with these priors.
+    distances, values
+        Of all learners, (k,). A learner at distance zero belongs to every ray.
+    rays
+        On which ray each learner lies, or -1, (k,).
+    stderrs
+        Standard errors, (k,); bands of two of them are drawn.
+    colors
+        One for each ray; those of the house when left out.
+    markers
+        One for each ray; none are drawn when left out.
     slope
-        Draw the line ``1 - slope * distance`` too: Conjecture 5.3 has 1 / theta^T(h).
+        Draws ``1 - slope * distance`` as a dashed line: Conjecture 5.3 has 1 / theta^T(h).
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> ax = plot_success_rays([0.0, 0.1, 0.2], [1.0, 0.9, 0.8], [-1, 0, 0])  # doctest: +SKIP
     """
-    if len(points) != len(rates):
-        raise CobayesError(f"there are {len(points)} points and {len(rates)} success rates.")
     ax = axes_or_new(ax)
-    for place, ray in enumerate(np.unique(points.rays[points.rays >= 0])):
-        own = points.rays == ray
-        order = np.argsort(points.distances[own])
-        distance = points.distances[own][order]
-        value, error = rates.values[own][order], rates.stderrs[own][order]
-        color = HYPOTHESIS_COLORS[place % len(HYPOTHESIS_COLORS)]
-        ax.fill_between(
-            distance, value - 2 * error, value + 2 * error, color=color, alpha=0.15, linewidth=0
+    distances, values, rays = np.asarray(distances), np.asarray(values), np.asarray(rays)
+    errors = None if stderrs is None else np.asarray(stderrs)
+    if not len(distances) == len(values) == len(rays):
+        raise CobayesError(
+            f"there are {len(distances)} distances, {len(values)} success rates and {len(rays)} "
+            "rays; expected one of each for every learner."
         )
+    is_centre = (rays < 0) & (distances == 0.0)
+    for ray in np.unique(rays[rays >= 0]):
+        own = np.flatnonzero(is_centre | (rays == ray))
+        own = own[np.argsort(distances[own], kind="stable")]
+        color = HYPOTHESIS_COLORS[ray % len(HYPOTHESIS_COLORS)] if colors is None else colors[ray]
+        if errors is not None:
+            ax.fill_between(
+                distances[own],
+                values[own] - 2.0 * errors[own],
+                values[own] + 2.0 * errors[own],
+                color=color,
+                alpha=0.15,
+                linewidth=0,
+            )
         ax.plot(
-            distance,
-            value,
+            distances[own],
+            values[own],
             color=color,
-            marker=MARKERS[place % len(MARKERS)],
-            markersize=3.5,
             linewidth=1.0,
+            marker=markers[ray % len(markers)] if len(markers) else None,
+            markersize=2.8,
+            markeredgewidth=0.0,
+            solid_capstyle="round",
             label=f"ray {ray + 1}",
         )
+    lowest = float(values.min())
+    room = _EDGE * (1.0 - lowest) + 1e-4
     if slope is not None:
-        reach = np.array([0.0, points.distances.max()])
-        ax.plot(reach, 1.0 - slope * reach, "--", color=INK, label="Conjecture 5.3")
-    ax.set_xlabel("distance of the learner's prior from the teacher's idea of it")
-    ax.set_ylabel("success rate")
+        reach = np.array([0.0, float(distances.max())])
+        ax.plot(
+            reach,
+            1.0 - slope * reach,
+            color=VERMILION,
+            linewidth=1.0,
+            linestyle="--",
+            label="Conjecture 5.3",
+        )
+    ax.set_ylim(lowest - room, 1.0 + room)
+    ax.set_xlim(0.0, float(distances.max()) * 1.02)
     tidy(ax)
     return ax
 
 
 def plot_success_against_prior(
-    rates: SuccessRates, teacher_belief: float, *, ax: Axes | None = None
+    believed: ArrayLike,
+    values: ArrayLike,
+    teacher_belief: float,
+    *,
+    stderrs: ArrayLike | None = None,
+    size: float = 2.4,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw success rates against the learner's prior on the truth, with the proved bounds.
+    """Draw success rates against the learner's prior in the truth, between the proved bounds.
 
     Parameters
     ----------
-    rates
-        The success rates of many learners.
+    believed, values
+        Of all learners, (k,).
     teacher_belief
-        theta^T(h): what the teacher takes the learner's prior on the truth to be.
+        theta^T(h): what the teacher takes the learner's prior in the truth to be.
+    stderrs
+        Standard errors, (k,); bars of two of them are drawn.
+    size
+        The dots' diameter, in points.
     ax
         Where to draw; None makes a new figure.
     """
     from cobayes.stability.bounds import frechet
 
     ax = axes_or_new(ax)
-    position = rates.hypotheses.index(rates.hypothesis)
-    believed = np.linspace(0.0, 1.0, 201)
-    lower, upper = frechet(teacher_belief, believed)
-    ax.fill_between(believed, lower, upper, color=FAINT, alpha=0.35, linewidth=0)
-    ax.plot(believed, upper, color=VERMILION, linewidth=1.2, label="proved upper bound")
-    ax.plot(believed, lower, color=GREY, linewidth=1.0, linestyle=":", label="proved lower bound")
-    ax.errorbar(
-        rates.priors[:, position],
-        rates.values,
-        2.0 * rates.stderrs,
-        fmt="o",
-        color=HYPOTHESIS_COLORS[0],
-        markersize=2.5,
-        elinewidth=0.6,
-        label="learners, two standard errors",
-    )
-    ax.set_xlabel(f"learner's prior on {rates.hypothesis}")
-    ax.set_ylabel("success rate")
+    corners = np.unique([0.0, 1.0 - teacher_belief, teacher_belief, 1.0])
+    lower, upper = frechet(teacher_belief, corners)
+    ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2)
+    ax.plot(corners, lower, color=GREY, linewidth=1.0, linestyle=":", zorder=2)
+    if stderrs is not None:
+        bars = 2.0 * np.asarray(stderrs)
+        ax.errorbar(believed, values, bars, fmt="none", ecolor=BLUE, elinewidth=0.6)
+    _draw_learners(ax, believed, values, size)
     ax.set_xlim(0.0, 1.0)
-    ax.set_ylim(-0.02, 1.04)
-    tidy(ax)
+    # Numbers at both ends would run into those of the neighbours.
+    ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
+    return ax
+
+
+def plot_success_against_distance(
+    distances: ArrayLike,
+    values: ArrayLike,
+    teacher_belief: float,
+    *,
+    size: float = 2.4,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw success rates against the distance of the priors, with Conjecture 5.3's line.
+
+    Parameters
+    ----------
+    distances, values
+        Of all learners, (k,).
+    teacher_belief, size, ax
+        See `plot_success_against_prior`.
+    """
+    ax = axes_or_new(ax)
+    ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)
+    _draw_learners(ax, distances, values, size)
+    ax.set_xlim(0.0, None)
     return ax
 
 
@@ -220,47 +213,68 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     return ax
 
 
-def plot_robustness_map(
-    result: Robustness, grid: ArrayLike, values: ArrayLike, *, ax: Axes | None = None
-) -> Axes:
-    """Draw the success rate over all priors that a learner of three hypotheses may have.
+def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None = None) -> Axes:
+    """Draw directions in the simplex of four hypotheses by their two angles, with numbers.
 
     Parameters
     ----------
-    result
-        What `robustness` returned.
-    grid
-        Learners' priors, (k, 3).
-    values
-        Their success rates, (k,).
+    angles
+        (phi, theta) in radians, (k, 2), from `cobayes.stability.geometry.spherical_coordinates`.
+    colors
+        One for each.
     ax
         Where to draw; None makes a new figure.
     """
-    ax = axes_or_new(ax, size=(5.4, 4.4))
-    x, y = project(grid).T
-    drawn = ax.tricontourf(
-        x, y, np.asarray(values), levels=np.linspace(0.0, 1.0, 11), cmap="cividis"
-    )
-    names = result.rate.hypotheses
-    draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
-    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
-    bar.set_label(f"success rate of teaching {result.rate.hypothesis}")
-    start, end = project(np.array([result.teacher_prior, result.worst_prior]))
-    # The arrow is drawn longer than the step itself, which may be too short to see.
-    aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
-    ax.annotate(
-        "",
-        aim,
-        start,
-        arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8},
-        zorder=6,
-    )
-    ax.plot(*start, "o", color="white", markeredgecolor=INK, zorder=7, label="teacher's idea")
-    if not np.array_equal(result.learner_prior, result.teacher_prior):
-        place = project(result.learner_prior)
-        ax.plot(*place, "s", color="white", markeredgecolor=INK, zorder=7, label="the learner")
-    ax.plot([], [], color=VERMILION, linewidth=1.8, label="most dangerous direction")
-    ax.legend(loc="upper right", fontsize=8, frameon=False, bbox_to_anchor=(1.02, 1.06))
-    ax.set_xlim(CORNERS[0, 0] - 0.14, CORNERS[1, 0] + 0.14)
-    ax.set_ylim(-0.14, HEIGHT + 0.12)
+    ax = axes_or_new(ax, size=(6.0, 3.0))
+    down, around = np.degrees(np.asarray(angles)).T
+    ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
+    for position, (x, y) in enumerate(zip(around, down, strict=True)):
+        color = colors[position]
+        ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
+        ax.annotate(
+            str(position + 1),
+            (x, y),
+            ha="center",
+            va="center_baseline",
+            fontsize=7.5,
+            color="white" if _is_dark(color) else INK,
+        )
+    ax.set_xlim(-185.0, 185.0)
+    ax.set_ylim(185.0, -5.0)
+    ax.set_xticks(range(-180, 181, 60))
+    ax.set_yticks(range(0, 181, 45))
+    ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
+    ax.set_ylabel("φ: away from h₁, degrees")
+    tidy(ax)
     return ax
+
+
+def shades(values: ArrayLike, *, darkest: float = 0.0, lightest: float = 0.92) -> list[Color]:
+    """Return colours of the map from the smallest to the largest value.
+
+    Parameters
+    ----------
+    values
+        One for each colour.
+    darkest, lightest
+        Which part of the map to use; the lightest colours are hard to see on white.
+    """
+    import matplotlib as mpl
+
+    given = np.asarray(values, dtype=float)
+    share = (given - given.min()) / max(float(np.ptp(given)), 1e-300)
+    return [mpl.colormaps[COLORMAP](darkest + (lightest - darkest) * x) for x in share]
+
+
+def _draw_learners(ax: Axes, places: ArrayLike, values: ArrayLike, size: float) -> None:
+    """Draw one dot for each learner; success rates go up from 0 to 1."""
+    ax.plot(places, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
+    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
+    tidy(ax)
+
+
+def _is_dark(color: Color) -> bool:
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(color)
+    return 0.3 * red + 0.6 * green + 0.1 * blue < 0.55

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.plots.style import (
+from cobayes.plots.house import (
     FAINT,
     INK,
     axes_or_new,
@@ -77,7 +77,8 @@ def plot_world(
                 )
             )
     row, column = world.start
-    ax.text(column, row, "S", ha="center", va="center", color="#777777", fontsize=12)
+    # In its corner: the walk begins in the middle of the square.
+    ax.text(column - 0.4, row + 0.4, "S", ha="left", va="bottom", color="#777777", fontsize=11)
     for position, (label, (row, column)) in enumerate(world.goal_items):
         level = float(np.clip(levels[position], 0.0, 1.0))
         # Rows grow downwards: the filling starts at the lower edge of the square.
@@ -327,6 +328,11 @@ def _draw_path(
     if not path:
         return
     rows, columns = np.array(path, dtype=float).T
+    is_at_goal = tuple(path[-1]) in goals
+    if is_at_goal and len(path) > 1:
+        # The last step ends at the edge of the goal's square, before its letter.
+        rows[-1] -= 0.45 * np.sign(rows[-1] - rows[-2])
+        columns[-1] -= 0.45 * np.sign(columns[-1] - columns[-2])
     ax.plot(columns, rows, color=INK, linewidth=2.0, alpha=0.55, zorder=5, solid_capstyle="round")
     for before, after in itertools.pairwise(path):
         if before != after:
@@ -342,10 +348,10 @@ def _draw_path(
                 zorder=5,
             )
     # On a goal the walker stands in the corner, so that the label can be read.
-    aside = 0.32 if tuple(path[-1]) in goals else 0.0
+    aside = 0.32 if is_at_goal else 0.0
     ax.plot(
-        columns[-1] + aside,
-        rows[-1] - aside,
+        path[-1][1] + aside,
+        path[-1][0] - aside,
         "o",
         color=INK,
         markersize=8 if aside else 11,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cobayes._output import write_text
 from cobayes.errors import CobayesError, import_optional
+from cobayes.plots.house import style
 from cobayes.report.claims import Claim
 from cobayes.report.data_table import DataTable, column
 from cobayes.report.page import PageSection, render_page
@@ -204,7 +205,8 @@ class _Builder:
             runner=runner,
         )
         # Nothing is written before the section is complete, except run data, which can be resumed.
-        section = recipe.make(context)
+        with style():
+            section = recipe.make(context)
         # A run that was resumed, or found complete, took its time in earlier sessions.
         earlier = (runner.seconds_in_all - in_all) - (runner.seconds_here - here)
         words = scale_in_words(self._scale)
@@ -217,7 +219,8 @@ class _Builder:
             section.sizes,
         )
         tell("drawing")
-        save_section(section, made, folder, formats=self._formats, key=key)
+        with style():
+            save_section(section, made, folder, formats=self._formats, key=key)
         tell(f"done in {time.perf_counter() - start:.1f} s")
 
     def _key(self) -> str:

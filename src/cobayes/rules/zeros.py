@@ -16,7 +16,7 @@ from cobayes.scaling.block_workspace import BlockWorkspace
 from cobayes.scaling.blocks import fresh_workspace
 from cobayes.scaling.components import scale_component
 from cobayes.scaling.lanes import LANES, Lanes, fill_row_sums
-from cobayes.scaling.solver import MAX_NEWTON_STEPS
+from cobayes.scaling.stopping import MAX_NEWTON_STEPS
 
 # Rows without a component; columns without one have the label -1.
 NO_COMPONENT = -3

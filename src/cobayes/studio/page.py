@@ -22,6 +22,22 @@ MAX_DATA, MAX_HYPOTHESES = 200, 60
 VIEWS = ("lesson", "table", "compare", "misjudge", "play", "grid")
 
 
+REFERENCE_GAME = {
+    "name": "reference-game",
+    "title": "A reference game: one word for one of three objects (with zeros)",
+    "hypothesis": 0,
+    "isPython": False,
+    "matrix": [[1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]],
+    "data": ["blue", "green", "square", "circle"],
+    "hypotheses": ["blue square", "blue circle", "green square"],
+}
+"""An example with zeros: words of zeros and ones, as in studies of pragmatic language."""
+
+
+LIVE_FIGURES = {"round": "What one round does", "lesson": "One lesson by three rules"}
+"""Figures for other pages, with their titles."""
+
+
 class Studio:
     """A page on which one can watch lessons, edit the table and compare rules.
 
@@ -115,12 +131,16 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     height
         In pixels; by default enough for the figure on a wide screen.
     """
-    titles = {"round": "What one round does", "lesson": "One lesson by three rules"}
-    if kind not in titles:
+    from cobayes.model import as_model
+
+    if kind not in LIVE_FIGURES:
         raise CobayesError(f"there is no live figure {kind!r}.", "choose 'round' or 'lesson'.")
-    page = render({"view": "lesson", "embed": kind, **_first_table(matrix)}, title=titles[kind])
-    default = {"round": 520, "lesson": 780}[kind]
-    return frame(page, title=titles[kind], height=default if height is None else height)
+    title = LIVE_FIGURES[kind]
+    first = _first_table(matrix)
+    page = render({"view": "lesson", "embed": kind, **first}, title=title)
+    num_data = as_model(matrix).num_data if matrix is not None else 8
+    default = {"round": 290 + 32 * num_data, "lesson": 800}[kind]
+    return frame(page, title=title, height=default if height is None else height)
 
 
 def frame(page: str, *, title: str, height: int) -> str:
@@ -221,4 +241,5 @@ def _examples() -> list[dict[str, Any]]:
         }
         for example in examples.values()
     ]
-    return sorted(found, key=lambda example: example["name"] != "gestures")
+    first = [example for example in found if example["name"] == "gestures"]
+    return [*first, REFERENCE_GAME, *(example for example in found if example not in first)]

@@ -1,8 +1,10 @@
-"""Colours, line styles and axes that all pictures share."""
+"""The house style: colours, lines, axes and fonts that all pictures share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from cobayes.errors import import_optional
 
@@ -35,6 +37,48 @@ COLORMAP = "cividis"
 INK, FAINT = "#222222", "#C8C8C8"
 
 
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#888888",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10.0,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11.0,
+    "figure.facecolor": "white",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "image.cmap": COLORMAP,
+    "legend.fontsize": 9.0,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "savefig.facecolor": "white",
+    "xtick.color": "#888888",
+    "xtick.labelcolor": INK,
+    "ytick.color": "#888888",
+    "ytick.labelcolor": INK,
+}
+"""The house style as settings of matplotlib; `style` adds the colours of lines."""
+
+
+def style() -> AbstractContextManager[Any]:
+    """Return a context in which all pictures have the house style, your own ones too.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> with cb.plots.style():  # doctest: +SKIP
+    ...     ax = cb.plots.plot_belief_bars(lesson)
+    """
+    matplotlib = import_optional("matplotlib", "plots", "a picture")
+    colors = matplotlib.cycler(color=HYPOTHESIS_COLORS)
+    return matplotlib.rc_context({**STYLE, "axes.prop_cycle": colors})
+
+
 def line_style(name: str, position: int) -> dict:
     """Return colour, line and marker of a curve: a rule's own, or the next free one."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
@@ -59,7 +103,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes
     import matplotlib.pyplot as plt
 
     # A notebook shows only figures that pyplot made: the one place that touches its state.
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    with style():
+        return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def count_in_whole_numbers(ax: Axes) -> None:
@@ -79,5 +124,8 @@ def tidy(ax: Axes) -> None:
 
 
 def shorten_label(text: str, limit: int = 22) -> str:
-    """Cut a label that would run into its neighbours."""
+    """Cut a label that would run into its neighbours; write ``h_1`` as h₁."""
+    symbol = re.fullmatch(r"([A-Za-z]+'?)_(\d)", text)
+    if symbol:
+        return symbol[1].replace("'", "′") + "₀₁₂₃₄₅₆₇₈₉"[int(symbol[2])]
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from cobayes.plots import stability_panels as panels
+from cobayes import plots as panels
+from cobayes.plots import stability
 from cobayes.plots.simplex import project
 from cobayes.stability.geometry import disc, random_directions, spherical_coordinates
 
@@ -23,7 +24,7 @@ def test_falls_start_at_the_centre_and_show_the_conjectures_line(ax):
     distances = np.concatenate([[0.0], around.distances])
     rays = np.concatenate([[-1], around.rays])
     values = 1.0 - distances
-    assert panels.plot_falls(distances, values, rays, ["C0"] * 6, slope=3.0, ax=ax) is ax
+    assert panels.plot_success_rays(distances, values, rays, slope=3.0, ax=ax) is ax
     assert len(ax.lines) == 6 + 1
     for line in ax.lines[:6]:
         assert line.get_xydata()[0].tolist() == [0.0, 1.0]
@@ -32,7 +33,7 @@ def test_falls_start_at_the_centre_and_show_the_conjectures_line(ax):
 
 
 def test_bounds_are_drawn_with_their_corners(ax):
-    assert panels.plot_against_belief([0.1, 0.9], [0.2, 1.0], 0.4, ax=ax) is ax
+    assert panels.plot_success_against_prior([0.1, 0.9], [0.2, 1.0], 0.4, ax=ax) is ax
     upper, lower, dots = (line.get_xydata() for line in ax.lines)
     assert np.allclose(upper, [[0.0, 0.0], [0.4, 1.0], [0.6, 1.0], [1.0, 1.0]])
     assert np.allclose(lower, [[0.0, 0.0], [0.4, 0.0], [0.6, 0.0], [1.0, 1.0]], atol=1e-12)
@@ -40,14 +41,14 @@ def test_bounds_are_drawn_with_their_corners(ax):
 
 
 def test_conjectures_line_reaches_zero_at_the_teachers_belief(ax):
-    assert panels.plot_against_distance([0.1], [0.8], 0.25, ax=ax) is ax
+    assert panels.plot_success_against_distance([0.1], [0.8], 0.25, ax=ax) is ax
     assert np.allclose(ax.lines[0].get_xydata(), [[0.0, 1.0], [0.25, 0.0]])
 
 
 def test_disc_shows_every_point_in_its_colour(ax):
     points = disc(CENTRE, num_circles=2).points
     values = np.linspace(0.8, 1.0, len(points))
-    assert panels.plot_disc(points, values, (0.8, 1.0), ax=ax) is ax
+    assert panels.plot_success_disc(points, values, (0.8, 1.0), ax=ax) is ax
     (dots,) = ax.collections
     assert np.allclose(dots.get_offsets(), project(points))
     assert np.allclose(dots.get_array(), values)
@@ -77,7 +78,7 @@ def test_column_map_marks_the_teachers_columns(ax, zoom):
 
 def test_angles_are_numbered_and_readable_on_any_shade(ax):
     angles = spherical_coordinates(random_directions(5, 4, 1))
-    colors = panels.shades(angles[:, 0])
+    colors = stability.shades(angles[:, 0])
     assert panels.plot_angles(angles, colors, ax=ax) is ax
     assert [text.get_text() for text in ax.texts] == ["1", "2", "3", "4", "5"]
     darkest, lightest = int(angles[:, 0].argmin()), int(angles[:, 0].argmax())

@@ -1,7 +1,4 @@
-"""Panels of the stability figures: small, alike, and quick to draw by the dozen.
-
-`cobayes.plots.stability` has the larger pictures for single questions.
-"""
+"""Success rates in the triangle of priors or of columns."""
 
 from __future__ import annotations
 
@@ -11,130 +8,86 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.plots.simplex import CORNERS, draw_frame, project
-from cobayes.plots.style import BLUE, COLORMAP, FAINT, GREY, INK, VERMILION, axes_or_new, tidy
+from cobayes.plots.house import BLUE, COLORMAP, GREY, INK, VERMILION, axes_or_new
+from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, plot_simplex_points, project
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from cobayes.stability.robustness import Robustness
+
 Array = NDArray[np.float64]
-Color = str | tuple[float, float, float, float]
-
-_EDGE = 0.03
 
 
-def plot_falls(
-    distances: ArrayLike,
+def plot_success_map(
+    points: ArrayLike,
     values: ArrayLike,
-    rays: ArrayLike,
-    colors: Sequence[Color],
     *,
-    slope: float | None = None,
-    markers: Sequence[str] = "",
+    centre: ArrayLike | None = None,
+    crosses: ArrayLike | None = None,
+    zoom: bool = False,
+    labels: tuple[str, ...] | None = None,
+    limits: tuple[float, float] | None = None,
+    size: float = 14.0,
     ax: Axes | None = None,
+    **scatter: Any,
 ) -> Axes:
-    """Draw success rates against the distance from the centre, one line a ray.
+    """Colour points of the triangle by the success rate there.
 
     Parameters
     ----------
-    distances, values
-        Of all learners, (k,); the first is the centre.
-    rays
-        On which ray each lies, or -1, (k,).
-    colors
-        One for each ray.
-    slope
-        Draws ``1 - slope * distance`` as a red line: Conjecture 5.3 has 1 / theta^T(h).
-    markers
-        One for each ray; none are drawn when left out.
-    ax
-        Where to draw; None makes a new figure.
-    """
-    ax = axes_or_new(ax)
-    distances, values, rays = np.asarray(distances), np.asarray(values), np.asarray(rays)
-    for ray in np.unique(rays[rays >= 0]):
-        own = np.concatenate([[0], np.flatnonzero(rays == ray)])
-        ax.plot(
-            distances[own],
-            values[own],
-            color=colors[ray],
-            linewidth=1.0,
-            marker=markers[ray] if len(markers) else None,
-            markersize=2.8,
-            markeredgewidth=0.0,
-            solid_capstyle="round",
-        )
-    lowest = float(values.min())
-    room = _EDGE * (1.0 - lowest) + 1e-4
-    if slope is not None:
-        reach = np.array([0.0, float(distances.max())])
-        ax.plot(reach, 1.0 - slope * reach, color=VERMILION, linewidth=1.0, linestyle="--")
-    ax.set_ylim(lowest - room, 1.0 + room)
-    ax.set_xlim(0.0, float(distances.max()) * 1.02)
-    tidy(ax)
-    return ax
-
-
-def plot_against_belief(
-    believed: ArrayLike,
-    values: ArrayLike,
-    teacher_belief: float,
-    *,
-    size: float = 2.4,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw success rates against the learner's prior in the truth, between the proved bounds.
-
-    Parameters
-    ----------
-    believed, values
-        Of all learners, (k,).
-    teacher_belief
-        theta^T(h).
+    points
+        Learners' priors, or perturbed columns, (k, 3).
+    values
+        Success rates, (k,).
+    centre
+        What they lie around, marked with a ring.
+    crosses
+        Further points to mark with crosses, such as a matrix's columns, (c, 3).
+    zoom
+        Whether to show only where the points are.
+    labels
+        What the corners mean.
+    limits
+        The success rates of the darkest and the lightest colour.
     size
-        The dots' diameter, in points.
+        The points' area, in square points.
     ax
         Where to draw; None makes a new figure.
+    **scatter
+        Passed on to `matplotlib.axes.Axes.scatter`.
     """
-    from cobayes.stability.bounds import frechet
-
-    ax = axes_or_new(ax)
-    corners = np.unique([0.0, 1.0 - teacher_belief, teacher_belief, 1.0])
-    lower, upper = frechet(teacher_belief, corners)
-    ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2)
-    ax.plot(corners, lower, color=GREY, linewidth=1.0, linestyle=":", zorder=2)
-    _draw_learners(ax, believed, values, size)
-    ax.set_xlim(0.0, 1.0)
-    # Numbers at both ends would run into those of the neighbours.
-    ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
+    shown = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    ax = plot_simplex_points(
+        shown,
+        values,
+        labels=None if zoom else labels,
+        value_label="success rate",
+        limits=limits,
+        size=size,
+        ax=ax,
+        **scatter,
+    )
+    if crosses is not None:
+        ax.plot(*project(crosses).T, "x", color=VERMILION, markersize=7, mew=1.6, zorder=5)
+    if centre is not None:
+        ax.plot(
+            *project(np.atleast_2d(centre)).T,
+            "o",
+            markerfacecolor="none",
+            markeredgecolor=INK,
+            markersize=7,
+            zorder=5,
+        )
+    if zoom:
+        low, high = project(shown).min(axis=0), project(shown).max(axis=0)
+        margin = 0.06 * max(high - low)
+        ax.set_xlim(low[0] - margin, high[0] + margin)
+        ax.set_ylim(low[1] - margin, high[1] + margin)
     return ax
 
 
-def plot_against_distance(
-    distances: ArrayLike,
-    values: ArrayLike,
-    teacher_belief: float,
-    *,
-    size: float = 2.4,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw success rates against the distance of the priors, with Conjecture 5.3's line.
-
-    Parameters
-    ----------
-    distances, values
-        Of all learners, (k,).
-    teacher_belief, size, ax
-        See `plot_against_belief`.
-    """
-    ax = axes_or_new(ax)
-    ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)
-    _draw_learners(ax, distances, values, size)
-    ax.set_xlim(0.0, None)
-    return ax
-
-
-def plot_disc(
+def plot_success_disc(
     points: ArrayLike,
     values: ArrayLike,
     limits: tuple[float, float],
@@ -242,64 +195,50 @@ def plot_column_map(
     return ax
 
 
-def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None = None) -> Axes:
-    """Draw directions in the simplex of four hypotheses by their two angles, with numbers.
+def plot_robustness_map(
+    result: Robustness, grid: ArrayLike, values: ArrayLike, *, ax: Axes | None = None
+) -> Axes:
+    """Draw the success rate over all priors that a learner of three hypotheses may have.
 
     Parameters
     ----------
-    angles
-        (phi, theta) in radians, (k, 2), from `cobayes.stability.geometry.spherical_coordinates`.
-    colors
-        One for each.
+    result
+        What `robustness` returned.
+    grid
+        Learners' priors, (k, 3).
+    values
+        Their success rates, (k,).
     ax
         Where to draw; None makes a new figure.
     """
-    ax = axes_or_new(ax, size=(6.0, 3.0))
-    down, around = np.degrees(np.asarray(angles)).T
-    ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
-    for position, (x, y) in enumerate(zip(around, down, strict=True)):
-        color = colors[position]
-        ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
-        ax.annotate(
-            str(position + 1),
-            (x, y),
-            ha="center",
-            va="center_baseline",
-            fontsize=7.5,
-            color="white" if _is_dark(color) else INK,
-        )
-    ax.set_xlim(-185.0, 185.0)
-    ax.set_ylim(185.0, -5.0)
-    ax.set_xticks(range(-180, 181, 60))
-    ax.set_yticks(range(0, 181, 45))
-    ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
-    ax.set_ylabel("φ: away from h₁, degrees")
-    tidy(ax)
+    ax = axes_or_new(ax, size=(5.4, 4.4))
+    x, y = project(grid).T
+    drawn = ax.tricontourf(
+        x, y, np.asarray(values), levels=np.linspace(0.0, 1.0, 11), cmap="cividis"
+    )
+    names = result.rate.hypotheses
+    draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
+    bar.set_label(f"success rate of teaching {result.rate.hypothesis}")
+    start, end = project(np.array([result.teacher_prior, result.worst_prior]))
+    # The arrow is drawn longer than the step itself, which may be too short to see.
+    aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
+    ax.annotate(
+        "",
+        aim,
+        start,
+        arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8},
+        zorder=6,
+    )
+    ax.plot(*start, "o", color="white", markeredgecolor=INK, zorder=7, label="teacher's idea")
+    if not np.array_equal(result.learner_prior, result.teacher_prior):
+        place = project(result.learner_prior)
+        ax.plot(*place, "s", color="white", markeredgecolor=INK, zorder=7, label="the learner")
+    ax.plot([], [], color=VERMILION, linewidth=1.8, label="most dangerous direction")
+    ax.legend(loc="upper right", fontsize=8, frameon=False, bbox_to_anchor=(1.02, 1.06))
+    ax.set_xlim(CORNERS[0, 0] - 0.14, CORNERS[1, 0] + 0.14)
+    ax.set_ylim(-0.14, HEIGHT + 0.12)
     return ax
-
-
-def shades(values: ArrayLike, *, darkest: float = 0.0, lightest: float = 0.92) -> list[Color]:
-    """Return colours of the map from the smallest to the largest value.
-
-    Parameters
-    ----------
-    values
-        One for each colour.
-    darkest, lightest
-        Which part of the map to use; the lightest colours are hard to see on white.
-    """
-    import matplotlib as mpl
-
-    given = np.asarray(values, dtype=float)
-    share = (given - given.min()) / max(float(np.ptp(given)), 1e-300)
-    return [mpl.colormaps[COLORMAP](darkest + (lightest - darkest) * x) for x in share]
-
-
-def _draw_learners(ax: Axes, places: ArrayLike, values: ArrayLike, size: float) -> None:
-    """Draw one dot for each learner; success rates go up from 0 to 1."""
-    ax.plot(places, values, "o", color=BLUE, markersize=size, markeredgewidth=0.0, zorder=3)
-    ax.set_ylim(-_EDGE, 1.0 + _EDGE)
-    tidy(ax)
 
 
 def _color_dots(
@@ -322,13 +261,6 @@ def _color_dots(
 def _room(spots: Array, others: Array) -> Array:
     """Return how far each spot is from the nearest of others; names are wider than high."""
     return np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)
-
-
-def _is_dark(color: Color) -> bool:
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = to_rgb(color)
-    return 0.3 * red + 0.6 * green + 0.1 * blue < 0.55
 
 
 def _zoom_to(ax: Axes, flat: Array) -> None:

@@ -1,0 +1,26 @@
+"""``live-figure``: a figure of the studio that moves, made when the site is built."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+class LiveFigure(SphinxDirective):
+    """A figure by its kind and, after it, the name of an example: ``round supplement-2x2``."""
+
+    required_arguments = 1
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        from cobayes import examples
+        from cobayes.studio import live_figure
+
+        kind, *example = self.arguments
+        matrix = examples[example[0]] if example else None
+        return [nodes.raw("", live_figure(kind, matrix), format="html")]
+
+
+def setup(app) -> dict[str, bool]:
+    app.add_directive("live-figure", LiveFigure)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

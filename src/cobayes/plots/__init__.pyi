@@ -1,0 +1,37 @@
+"""The public pictures, listed once."""
+
+from . import simplex as simplex
+from .beliefs import plot_belief_bars as plot_belief_bars
+from .beliefs import plot_belief_curves as plot_belief_curves
+from .comparison import plot_against_diagonal as plot_against_diagonal
+from .comparison import plot_mean_beliefs as plot_mean_beliefs
+from .comparison import plot_rounds_needed as plot_rounds_needed
+from .house import style as style
+from .matrices import plot_matrix as plot_matrix
+from .matrices import plot_scaling as plot_scaling
+from .overview import draw_lessons as draw_lessons
+from .overview import save_lessons as save_lessons
+from .paths import plot_simplex_path as plot_simplex_path
+from .people import plot_calibration as plot_calibration
+from .people import plot_comparison as plot_comparison
+from .people import plot_confusion as plot_confusion
+from .people import plot_estimates as plot_estimates
+from .people import plot_recovery as plot_recovery
+from .rates import plot_exceptions as plot_exceptions
+from .rates import plot_probability_and_advantage as plot_probability_and_advantage
+from .rates import plot_splitting as plot_splitting
+from .simplex import plot_simplex_points as plot_simplex_points
+from .stability import plot_angles as plot_angles
+from .stability import plot_directions as plot_directions
+from .stability import plot_success_against_distance as plot_success_against_distance
+from .stability import plot_success_against_prior as plot_success_against_prior
+from .stability import plot_success_rays as plot_success_rays
+from .stability_maps import plot_column_map as plot_column_map
+from .stability_maps import plot_position as plot_position
+from .stability_maps import plot_robustness_map as plot_robustness_map
+from .stability_maps import plot_success_disc as plot_success_disc
+from .stability_maps import plot_success_map as plot_success_map
+from .worlds import plot_certainty as plot_certainty
+from .worlds import plot_trajectory as plot_trajectory
+from .worlds import plot_world as plot_world
+from .worlds import save_animation as save_animation
