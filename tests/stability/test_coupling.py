@@ -86,3 +86,30 @@ def test_pairs_that_would_take_days_are_refused_with_the_estimate(count):
         coupling([[0.6, 0.3], [0.4, 0.7]], num_sequences=count)
     with pytest.raises(CobayesError, match="would take about"):
         success_rate([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, num_sequences=count)
+
+
+def test_with_a_data_prior_marginals_are_the_priors():
+    matrix = np.random.default_rng(2).dirichlet(np.ones(3), 3).T
+    rule = cb.SCBI(matrix, data_prior=[0.6, 0.3, 0.1])
+    own, theirs = np.array([0.3, 0.3, 0.4]), np.array([0.2, 0.5, 0.3])
+    found = coupling(
+        rule, teacher_prior=own, learner_prior=theirs, num_sequences=4000, max_rounds=5000, rng=1
+    )
+    for values, prior in ((found.matrix.sum(axis=1), own), (found.matrix.sum(axis=0), theirs)):
+        assert (np.abs(values - prior) <= 4.0 * np.sqrt(prior * (1.0 - prior) / 4000)).all()
+    lessons = success_rate(
+        rule, hypothesis=0, teacher_prior=own, learner_prior=theirs, num_sequences=4000, rng=2
+    )
+    pairs = found.success(0)
+    assert abs(pairs.value - lessons.value) <= 4.0 * np.hypot(pairs.stderr, lessons.stderr)
+
+
+def test_with_zeros_rows_are_lessons_about_each_hypothesis():
+    table = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 1.0]])
+    theirs = [0.2, 0.3, 0.5]
+    found = coupling(table, learner_prior=theirs, num_sequences=1500, rng=1)
+    np.testing.assert_allclose(found.matrix.sum(axis=1), np.full(3, 1 / 3), rtol=1e-12)
+    for h in range(3):
+        lessons = success_rate(table, hypothesis=h, learner_prior=theirs, num_sequences=1000, rng=2)
+        pairs = found.success(h)
+        assert abs(pairs.value - lessons.value) <= 4.0 * np.hypot(pairs.stderr, lessons.stderr)

@@ -310,13 +310,11 @@ def test_twenty_by_twenty_to_round_five_conserves_what_must_be_conserved():
     [
         lambda given: cb.exact_rounds(given, 0, 2),
         lambda given: cb.exact_rounds_all(given, 2),
-        lambda given: cb.update_map(given, 0),
-        lambda given: cb.teaching_map(given, 0),
         lambda given: cb.inverse_update(given, [0.5, 0.5], 0),
     ],
 )
 def test_a_matrix_instead_of_a_rule_is_told_how_to_become_one(call):
-    for something in (np.ones((2, 2)), cb.Model(np.ones((2, 2))), "SCBI"):
+    for something in (np.ones((2, 2)), cb.Model(np.ones((2, 2)))):
         with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
             call(something)
 

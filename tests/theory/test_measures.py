@@ -233,7 +233,7 @@ def test_arguments_of_a_wrong_kind_get_one_clear_error():
     for push in (lambda: measure.push(np.ones((2, 2)), 0), lambda: measure.push_data(np.eye(2))):
         with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
             push()
-    with pytest.raises(cb.CobayesError, match=r"the class BI.*\n.*cobayes\.BI\(matrix\)"):
+    with pytest.raises(cb.CobayesError, match=r"BI, without a matrix.*\n.*cobayes\.BI\(matrix\)"):
         measure.push(cb.BI, 0)
     for call in (
         lambda: measure.pruned("a"),
@@ -258,7 +258,7 @@ def test_a_central_moment_has_a_whole_order_and_a_plain_one_any():
 
 
 def test_a_measure_too_large_for_memory_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr("cobayes.theory.measure_rounds.MOST_NUMBERS", 100)
+    monkeypatch.setattr("cobayes.theory.atoms.MOST_NUMBERS", 100)
     rule = cb.SCBI(np.random.default_rng(0).exponential(size=(4, 2)))
     measure = AtomicMeasure.at([0.5, 0.5]).push(rule, 0).push(rule, 0)
     with pytest.raises(cb.CobayesError, match="from 16 to 64 atoms"):

@@ -215,16 +215,34 @@ def test_a_rule_and_the_name_of_the_other_contradict_each_other():
             function(cb.BI(matrix), rule="scbi")
         with pytest.raises(CobayesError, match="type SCBI was given, and the rate of BI"):
             function(cb.SCBI(matrix), 0, "bi")
-        with pytest.raises(CobayesError, match="no rate for a rule"):
+        with pytest.raises(CobayesError, match="must be that of SCBI or BI"):
             function(matrix, rule=["bi"])
 
 
-def test_a_rule_of_another_kind_has_no_known_rate():
-    class Slower(cb.SCBI):
-        pass
+def test_a_subclass_has_its_parents_rate_unless_it_answers_differently():
+    class Renamed(cb.SCBI):
+        """Answers as SCBI does."""
 
-    with pytest.raises(CobayesError, match=r"Slower is not known.*\n.*empirical_rate"):
-        rate_of_convergence(Slower(np.ones((2, 2))))
+    class Halfway(cb.SCBI):
+        """Believes half of what it is taught."""
+
+        def respond(self, log_belief, memory=None):
+            likelihood = super().respond(log_belief, memory).likelihood
+            return cb.Response((likelihood + 1.0 / self.model.num_data) / 2.0)
+
+    matrix = np.random.default_rng(5).standard_exponential((4, 3))
+    np.testing.assert_array_equal(rate_of_convergence(Renamed(matrix)), rate_of_convergence(matrix))
+    own = rate_of_convergence(Halfway(matrix))
+    # In the limit of certainty the columns are halfway between M-sharp's and the uniform one.
+    for h in range(3):
+        columns = (m_sharp(matrix, h) + 0.25) / 2.0
+        expected = min(
+            (columns[:, h] * np.log(columns[:, h] / columns[:, j])).sum()
+            for j in range(3)
+            if j != h
+        )
+        assert own[h] == pytest.approx(expected, rel=1e-9)
+        assert own[h] == pytest.approx(Halfway(matrix).rate(h), rel=1e-9)
 
 
 def test_m_sharp_takes_scbi_and_models_and_refuses_bi():

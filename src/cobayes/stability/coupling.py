@@ -14,7 +14,7 @@ from cobayes._intervals import proportion_stderr
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import Rule
 from cobayes.scaling.lanes import LANES
 from cobayes.stability.blocks import (
     BLOCK,
@@ -25,10 +25,12 @@ from cobayes.stability.blocks import (
 )
 from cobayes.stability.marching import Marchers, datum_type
 from cobayes.stability.results import SuccessRate, total_error
-from cobayes.stability.sequences import DOUBT, MAX_ROUNDS
+from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
 from cobayes.stability.validation import (
     as_rule,
     at_least_one,
+    common_law,
+    is_scbi,
     log_prior,
     require_affordable_lessons,
     require_same_world,
@@ -192,7 +194,10 @@ def coupling(
     Notes
     -----
     Under uniform data both beliefs are martingales (Lemma of Proposition 5.1) that end at
-    vertices. Taught h, the learner ends at j with probability ``C[h, j] / theta^T(h)``.
+    vertices. Taught h, the learner ends at j with probability ``C[h, j] / theta^T(h)``. Data
+    come from the data prior where both rules have the same. On tables with zeros the two agents
+    expect different data: C is then what lessons about each hypothesis lead to, and its
+    columns need not sum to the learner's prior.
     """
     teacher, learner, own, theirs = coupled_agents(
         teacher_matrix, learner_matrix, teacher_prior, learner_prior
@@ -214,7 +219,7 @@ def coupled_agents(
     learner = teacher if learner_matrix is None else as_rule(learner_matrix)
     require_same_world(teacher, learner)
     for rule in (teacher, learner):
-        if not isinstance(rule, SCBI):
+        if not is_scbi(rule):
             raise CobayesError(
                 f"the coupling needs two SCBI agents; one of them follows {rule.name}, whose "
                 "belief is no martingale under uniform data.",
@@ -240,6 +245,11 @@ def run_coupling(
     count = at_least_one(num_sequences, "num_sequences")
     limit = at_least_one(max_rounds, "max_rounds")
     level = 1.0 - small_probability(doubt, "doubt")
+    law = common_law(teacher, learner)
+    if law is None:
+        return _coupling_by_lessons(
+            teacher, learner, teacher_log_prior, learner_log_prior, count, doubt, limit, seed
+        )
     require_affordable_lessons(teacher, count, limit, doubt, num_agents=2)
 
     def run(number: int) -> _Sums:
@@ -249,7 +259,7 @@ def run_coupling(
             Marchers(teacher, teacher_log_prior, size),
             Marchers(learner, learner_log_prior, size),
         )
-        return _run_block(agents, np.random.Generator(stream), level, limit)
+        return _run_block(agents, np.random.Generator(stream), law, level, limit)
 
     blocks = map_chunks(run, range(-(-count // BLOCK)))
     total = _Sums(*(reduce(operator.add, values) for values in zip(*blocks, strict=True)))
@@ -278,6 +288,73 @@ def run_coupling(
     )
 
 
+def _draw_data(rng: np.random.Generator, law: Array, num_rounds: int) -> NDArray:
+    """Draw independent data for every place of a block, (num_rounds, BLOCK)."""
+    kind = datum_type(len(law))
+    if (law == law[0]).all():
+        return rng.integers(len(law), size=(num_rounds, BLOCK), dtype=kind)
+    steps = np.cumsum(law)
+    drawn = np.searchsorted(steps, rng.random((num_rounds, BLOCK)) * steps[-1], side="right")
+    # Rounding must not lead beyond the last datum that is ever shown.
+    return np.minimum(drawn, np.flatnonzero(law)[-1]).astype(kind)
+
+
+def _coupling_by_lessons(
+    teacher: Rule,
+    learner: Rule,
+    teacher_log_prior: Array,
+    learner_log_prior: Array,
+    num_sequences: int,
+    doubt: float,
+    max_rounds: int,
+    seed: np.random.SeedSequence,
+) -> Coupling:
+    """Estimate the coupling where no law makes both beliefs martingales.
+
+    The teacher of h is what the teacher expects, given that its estimate ends at h: row h is
+    what lessons about h lead to, and gets its share of the sequences.
+    """
+    own, theirs = np.exp(teacher_log_prior), np.exp(learner_log_prior)
+    size = len(own)
+    mean, spread, lower, upper = (np.zeros((size, size)) for _ in range(4))
+    unfinished, total = 0, 0
+    for h, child in enumerate(seed.spawn(size)):
+        if own[h] == 0.0:
+            mean[h] = spread[h] = np.nan
+            continue
+        count = max(2, round(num_sequences * own[h]))
+        sequences = TeachingSequences.draw(
+            teacher,
+            h,
+            prior=own,
+            num_sequences=count,
+            doubt=doubt,
+            max_rounds=max_rounds,
+            rng=np.random.default_rng(child),
+        )
+        ends = sequences.beliefs_of(learner, theirs)
+        is_known = sequences.is_finished[:, None]
+        mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(count)
+        lower[h] = own[h] * np.where(is_known, ends, 0.0).mean(axis=0)
+        upper[h] = own[h] * np.where(is_known, ends, 1.0).mean(axis=0)
+        unfinished += sequences.num_unfinished
+        total += count
+    return Coupling(
+        matrix=np.nan_to_num(mean) * own[:, None],
+        stderr=np.nan_to_num(spread) * own[:, None],
+        lower=lower,
+        upper=upper,
+        given_taught=mean,
+        given_taught_stderr=spread,
+        teacher_prior=own,
+        learner_prior=theirs,
+        model=teacher.model,
+        num_sequences=total,
+        num_unfinished=unfinished,
+        max_rounds=max_rounds,
+    )
+
+
 class _Sums(NamedTuple):
     """What a block adds to a coupling, (m, m) each, or (m, 1) for the teacher alone."""
 
@@ -291,18 +368,22 @@ class _Sums(NamedTuple):
 
 
 def _run_block(
-    agents: tuple[Marchers, Marchers], rng: np.random.Generator, level: float, max_rounds: int
+    agents: tuple[Marchers, Marchers],
+    rng: np.random.Generator,
+    law: Array,
+    level: float,
+    max_rounds: int,
 ) -> _Sums:
     """Run the pairs of one block."""
     size = agents[0].size
-    num_data, num_hypotheses = agents[0].rule.model.shape
+    num_hypotheses = agents[0].rule.model.num_hypotheses
     ends = np.empty((2, size, num_hypotheses))
     open_ones = np.arange(size)
     done = 0
     while len(open_ones) and done < max_rounds:
         groups = -(-len(open_ones) // LANES)
         num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
-        data = rng.integers(num_data, size=(num_rounds, BLOCK), dtype=datum_type(num_data))
+        data = _draw_data(rng, law, num_rounds)
         for agent in agents:
             agent.follow(data[:, open_ones])
         beliefs = np.array([agent.beliefs for agent in agents])

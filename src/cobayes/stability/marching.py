@@ -23,7 +23,7 @@ from cobayes.scaling.lanes import (
     solve_by_newton,
     to_lanes,
 )
-from cobayes.scaling.solver import MAX_NEWTON_STEPS
+from cobayes.scaling.stopping import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
 
@@ -190,6 +190,7 @@ class Marchers:
     def keep(self, chosen: NDArray[np.intp]) -> None:
         """Go on with some of them only, given by position; what they know is kept."""
         if isinstance(self._responses, CompiledResponses):
+            self._responses.beliefs = self._beliefs
             self._responses = self._responses.keep(chosen)
             self._beliefs = self._responses.beliefs
         else:
@@ -260,7 +261,8 @@ class Marchers:
     def _march(self, hypothesis: int, level: float, *rounds: NDArray) -> bool:
         """Take the rounds in compiled code; return whether the rule has some."""
         responses = self._responses
-        if not isinstance(responses, CompiledResponses):
+        # With zeros a datum can contradict everything believed: a round at a time sees that.
+        if not isinstance(responses, CompiledResponses) or responses.has_zeros:
             return False
         solver = responses.solver
         probes, tolerance, trusted = None, None, True
@@ -281,7 +283,8 @@ class Marchers:
         if data is None:
             hypothesis, uniforms = draw
             data = responses.draw(np.full(self.size, hypothesis), uniforms)
-        self._beliefs = responses.observe(data)
+        # A learner that a datum contradicts stays as it was.
+        self._beliefs = responses.observe(data, np.zeros(self.size, dtype=np.bool_))
         self._responses = responses
         return data
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from cobayes._intervals import normal_quantile
 from cobayes.errors import import_optional
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import Rule
 from cobayes.stability.bounds import frechet
+from cobayes.stability.validation import common_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +269,7 @@ def chances_left(
     Frechet's bounds hold. The parameters are those of `summarize`.
     """
     own = beliefs[:, hypothesis]
-    if isinstance(teacher, SCBI) and isinstance(learner, SCBI):
+    if common_law(teacher, learner) is not None:
         return frechet(teacher_beliefs[:, hypothesis], own)
-    # Plain Bayes is no martingale under uniform data: nothing is known of the rest.
+    # Without a law under which both are martingales nothing is known of the rest.
     return np.where(is_finished, own, 0.0), np.where(is_finished, own, 1.0)

@@ -27,6 +27,36 @@ def require_same_world(teacher: Rule, learner: Rule) -> None:
     model.require_same_world(teacher.model, learner.model)
 
 
+def has_zeros(rule: Rule) -> bool:
+    """Tell whether a rule's table has zeros, so that data can exclude hypotheses."""
+    return bool((rule.model.matrix == 0.0).any())
+
+
+def is_scbi(rule: Rule) -> bool:
+    """Tell whether a rule answers as SCBI does: a class that overrides `respond` need not."""
+    return type(rule).respond is SCBI.respond
+
+
+def martingale_law(rule: Rule) -> NDArray[np.float64] | None:
+    """Return the law of data under which every belief is a martingale, (n,); None without one.
+
+    SCBI on a table without zeros expects the data prior, whatever it believes.
+    """
+    if not is_scbi(rule) or has_zeros(rule):
+        return None
+    share = getattr(rule, "data_prior", None)
+    count = rule.model.num_data
+    return np.full(count, 1.0 / count) if share is None else np.asarray(share)
+
+
+def common_law(teacher: Rule, learner: Rule) -> NDArray[np.float64] | None:
+    """Return the law under which both agents' beliefs are martingales; None without one."""
+    own, theirs = martingale_law(teacher), martingale_law(learner)
+    if own is None or theirs is None or not np.array_equal(own, theirs):
+        return None
+    return own
+
+
 def log_prior(
     rule: Rule, prior: ArrayLike | None, hypothesis: int | None, name: str
 ) -> NDArray[np.float64]:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.simulation import simulate
-from cobayes.rules import Rule
-from cobayes.theory.rule_checks import checked_rule
+from cobayes.rules import Rule, as_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +116,7 @@ def empirical_rate(
     the harder one at each moment, grow more slowly than the theorems say: by about the spread of
     the difference over the number of rounds. The standard error does not show this; more rounds do.
     """
-    model = checked_rule(rule).model
+    model = as_rule(rule).model
     column = model.hypothesis_index(hypothesis)
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
     num_lessons = whole_number(num_lessons, "num_lessons", 2)

@@ -10,25 +10,136 @@ SCBI needs the whole tree of sequences, BI one atom for each count of the data.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
+from cobayes._output import rounds_dataset
 from cobayes._runtime.limits import require_affordable, short_number
-from cobayes.errors import CobayesError
-from cobayes.rules import BI, Rule
+from cobayes.errors import CobayesError, import_optional, unteachable
+from cobayes.model import Model
+from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_teachable
-from cobayes.theory.exact_results import AllExactRounds, ExactRounds
-from cobayes.theory.rule_checks import checked_rule
 from cobayes.theory.sequences import Counts, Tree, distinct_data
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Method = Literal["auto", "tree", "counts"]
 
 MAX_ATOMS = 100_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExactRounds:
+    """Exact moments of a learner's belief over k rounds.
+
+    Attributes
+    ----------
+    model : Model
+        The matrix and its labels.
+    rule_name : str
+        The name of the rule.
+    hypothesis : int or None
+        The position of the hypothesis that is taught; None where each one is, in turn.
+    means, stds : ndarray
+        Mean and standard deviation of the belief in every hypothesis, (k + 1, m). Where each
+        one is taught they are at [round, taught, believed], (k + 1, m, m); NaN where the prior
+        excludes the taught one.
+    num_atoms : int
+        How many different beliefs the last round was computed from, at most.
+    """
+
+    model: Model
+    rule_name: str
+    hypothesis: int | None
+    means: Array
+    stds: Array
+    num_atoms: int
+
+    @property
+    def mean(self) -> Array:
+        """The mean of the belief in what is taught, (k + 1,), or (k + 1, m) for each in turn."""
+        return self._of_taught(self.means)
+
+    @property
+    def std(self) -> Array:
+        """The standard deviation of the belief in what is taught, in the shape of `mean`."""
+        return self._of_taught(self.stds)
+
+    @property
+    def num_rounds(self) -> int:
+        """The number of rounds, k."""
+        return len(self.means) - 1
+
+    @property
+    def hypothesis_label(self) -> str | None:
+        """The label of the hypothesis that is taught; None where each one is."""
+        return None if self.hypothesis is None else self.model.hypotheses[self.hypothesis]
+
+    def for_hypothesis(self, hypothesis: int | str) -> ExactRounds:
+        """Return the moments while one hypothesis is taught, by position or label."""
+        column = self.model.hypothesis_index(hypothesis)
+        if self.hypothesis is not None:
+            if column != self.hypothesis:
+                raise CobayesError(
+                    f"these are the moments while {self.hypothesis_label!r} is taught.",
+                    "use exact_rounds_all(...) for every hypothesis.",
+                )
+            return self
+        if np.isnan(self.means[0, column]).any():
+            raise unteachable(self.model.hypotheses[column], "prior")
+        return replace(
+            self, hypothesis=column, means=self.means[:, column], stds=self.stds[:, column]
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a tidy table: one row per round and hypothesis (taught and believed)."""
+        return self.to_xarray().to_dataframe().reset_index()
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return means and standard deviations as a Dataset with the labels."""
+        names, content = list(self.model.hypotheses), {"mean": self.means, "std": self.stds}
+        if self.hypothesis is not None:
+            attributes = {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label}
+            return rounds_dataset(content, "hypothesis", names, attributes)
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("round", "taught", "hypothesis")
+        return xarray.Dataset(
+            {name: (dims, values) for name, values in content.items()},
+            coords=dict(zip(dims, (np.arange(self.num_rounds + 1), names, names), strict=True)),
+            attrs={"rule": self.rule_name},
+        )
+
+    def _of_taught(self, values: Array) -> Array:
+        if self.hypothesis is None:
+            return np.diagonal(values, axis1=1, axis2=2)
+        return values[:, self.hypothesis]
+
+    def __repr__(self) -> str:
+        last = self.mean[-1]
+        if self.hypothesis is not None:
+            what = (
+                f"taught {self.hypothesis_label!r}; belief in it {self.mean[0]:.4f} -> "
+                f"{last:.4f}, sd {self.std[-1]:.4f}"
+            )
+        elif np.isnan(last).all():
+            what = f"{len(last)} hypotheses; none can be taught"
+        else:
+            what = (
+                f"{len(last)} hypotheses; belief in the taught one {np.nanmin(last):.4f} to "
+                f"{np.nanmax(last):.4f}"
+            )
+        return (
+            f"ExactRounds({self.rule_name}; {self.num_rounds} rounds; {what}; "
+            f"{self.num_atoms} atoms)"
+        )
 
 
 def exact_rounds(
@@ -67,7 +178,7 @@ def exact_rounds(
     -----
     Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top).
     """
-    model = checked_rule(rule).model
+    model = as_rule(rule).model
     column = model.hypothesis_index(hypothesis)
     log_prior = rule.log_belief(prior, "prior")
     require_teachable(model, log_prior, column, "prior")
@@ -84,7 +195,7 @@ def exact_rounds_all(
     *,
     method: Method = "auto",
     max_atoms: int = MAX_ATOMS,
-) -> AllExactRounds:
+) -> ExactRounds:
     """Do what `exact_rounds` does, for every hypothesis that might be taught, in one pass.
 
     Parameters
@@ -103,7 +214,7 @@ def exact_rounds_all(
     A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under
     independent uniform data when SCBI teaches h. All hypotheses share one tree of beliefs.
     """
-    model = checked_rule(rule).model
+    model = as_rule(rule).model
     log_prior = rule.log_belief(prior, "prior")
     everything = np.arange(model.num_hypotheses)
     means, stds, count = _moments_by_round(
@@ -111,7 +222,7 @@ def exact_rounds_all(
     )
     for table in (means, stds):
         table[:, log_prior == -np.inf] = np.nan
-    return AllExactRounds(model, rule.name, means, stds, count)
+    return ExactRounds(model, rule.name, None, means, stds, count)
 
 
 def _moments_by_round(
@@ -127,12 +238,12 @@ def _moments_by_round(
     max_atoms = whole_number(max_atoms, "max_atoms", 1)
     if not isinstance(method, str) or method not in ("auto", "tree", "counts"):
         raise CobayesError(f"method is {method!r}; expected 'auto', 'tree' or 'counts'.")
-    if method == "counts" and type(rule) is not BI:
+    if method == "counts" and rule.depends_on_belief:
         raise CobayesError(
             f"under {rule.name} the order of the data matters: counts are not enough.",
             "use method='tree' or 'auto'.",
         )
-    by_counts = type(rule) is BI and method != "tree"
+    by_counts = not rule.depends_on_belief and method != "tree"
     data, copies = distinct_data(rule)
     # Beyond this many rounds every case with two data has too many atoms: no power is computed.
     if num_rounds > max_atoms:

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError, import_optional
-from cobayes.rules import Rule
-from cobayes.theory.expectations import expectation
-from cobayes.theory.measure_checks import checked_beliefs, checked_weights, joined_labels
-from cobayes.theory.measure_rounds import split_atoms
-from cobayes.theory.measure_thinning import heaviest, merge_equal
-from cobayes.theory.rule_checks import checked_rule
+from cobayes.rules import Rule, as_rule
+from cobayes.theory.atoms import (
+    checked_beliefs,
+    checked_weights,
+    expectation,
+    joined_labels,
+    merge_equal,
+    split_atoms,
+    without_lightest,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +172,7 @@ class AtomicMeasure:
                 "start from beliefs that give it a positive probability, or use push_data.",
             )
 
-        def chances(likelihoods: Array) -> Array:
+        def chances(_: Array, likelihoods: Array) -> Array:
             # Columns sum to one up to the scaling's tolerance; no mass may leak over many rounds.
             drawn = likelihoods[:, :, column]
             return drawn / drawn.sum(axis=1, keepdims=True)
@@ -178,26 +182,39 @@ class AtomicMeasure:
         )
         return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
 
-    def push_data(self, rule: Rule, distribution: ArrayLike | None = None) -> AtomicMeasure:
-        """Return the measure after one more datum, drawn from a fixed distribution.
+    def push_data(
+        self, rule: Rule, distribution: ArrayLike | Literal["predictive"] | None = None
+    ) -> AtomicMeasure:
+        """Return the measure after one more datum that no teacher has chosen.
 
         Parameters
         ----------
         rule
             The learner's.
         distribution
-            Over data, whatever the learner believes; uniform by default.
+            Over data, whatever the learner believes; by default the rule's data prior, which is
+            uniform unless it was given. "predictive" draws what the learner itself expects.
 
         Notes
         -----
-        Psi_D^L of Section 5 of the paper.
+        Psi_D^L of Section 5 of the paper. Under SCBI without zeros the learner expects the
+        data prior, whatever it believes, and so its belief is a martingale.
         """
         labels = self._labels_with(rule)
-        shares = rule.model.distribution(distribution, over="datum", name="distribution of data")
-        possible = np.flatnonzero(shares)
+        possible = np.arange(rule.model.num_data)
+        if isinstance(distribution, str) and distribution == "predictive":
 
-        def chances(likelihoods: Array) -> Array:
-            return np.broadcast_to(shares[possible], (len(likelihoods), len(possible)))
+            def chances(log_beliefs: Array, likelihoods: Array) -> Array:
+                expected = (np.exp(log_beliefs)[:, None, :] * likelihoods).sum(axis=2)
+                return expected / expected.sum(axis=1, keepdims=True)
+
+        else:
+            given = getattr(rule, "data_prior", None) if distribution is None else distribution
+            shares = rule.model.distribution(given, over="datum", name="distribution of data")
+            possible = np.flatnonzero(shares)
+
+            def chances(log_beliefs: Array, likelihoods: Array) -> Array:  # noqa: ARG001
+                return np.broadcast_to(shares[possible], (len(log_beliefs), len(possible)))
 
         weights, logs = split_atoms(self.weights, self.log_beliefs, rule, possible, chances)
         return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
@@ -234,8 +251,8 @@ class AtomicMeasure:
         Parameters
         ----------
         function
-            Of one belief, (m,); returns a number or an array. Written for a table of beliefs,
-            (a, m), with one result for each row, it is called once and quicker.
+            Of one belief, (m,); returns a number or an array. One that also takes a table of
+            beliefs, (a, m), and gives a result for each row, is called once.
         log
             Whether to hand it the logarithms instead, which do not underflow.
 
@@ -245,12 +262,6 @@ class AtomicMeasure:
         0.0625
         >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda beliefs: beliefs[:, 0] ** 2)
         0.0625
-
-        Notes
-        -----
-        Where both readings are possible, the one for a single belief holds. With more than
-        a thousand atoms it is called with all of them at once if that gives the same at some
-        hundred atoms, including those where a belief is largest or smallest.
         """
         return expectation(self.weights, self.log_beliefs if log else self.beliefs, function)
 
@@ -287,7 +298,7 @@ class AtomicMeasure:
         most = number_between(
             mass, "the mass to prune", 0.0, 1.0, closed="low", hint="1e-6 is a common choice."
         )
-        kept, dropped = heaviest(self.weights, most)
+        kept, dropped = without_lightest(self.weights, most)
         if len(kept) == len(self):
             return self
         weights = self.weights[kept]
@@ -337,7 +348,7 @@ class AtomicMeasure:
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
     def _labels_with(self, rule: Rule) -> tuple[str, ...] | None:
-        checked_rule(rule)
+        as_rule(rule)
         if self.log_beliefs.shape[1] != rule.model.num_hypotheses:
             raise CobayesError(
                 f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "

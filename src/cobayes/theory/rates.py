@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,11 @@ from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, as_model
 from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules.naming import rule_class
 from cobayes.theory.divergence import BLOCK_ENTRIES, Kind, pairwise_divergences
 
 Array = NDArray[np.float64]
-RuleName = Literal["scbi", "bi"]
+KINDS: dict[Kind, type[Rule]] = {"bi": BI, "scbi": SCBI}
 
 
 @overload
@@ -58,8 +59,8 @@ def rate_of_convergence(
     Parameters
     ----------
     matrix
-        Data by hypotheses; an array may have leading axes, one matrix for each index. Or a
-        rule, `SCBI` or `BI`, whose rate it then is.
+        Data by hypotheses; an array may have leading axes, one matrix for each index. Or any
+        rule, whose rate it then is: that of its likelihood in the limit of certainty.
     hypothesis
         The one that is taught; all of them when left out.
     rule
@@ -179,10 +180,10 @@ def m_sharp(
     """
     question = _question(matrix, hypothesis, None, data_prior, None, need_two=False)
     values, position = question.matrices, question.position
-    if question.kind == "bi":
+    if question.kind != "scbi":
         raise CobayesError(
-            "M-sharp belongs to SCBI; BI uses the column-normalised matrix throughout.",
-            "use m_sharp(rule.model, hypothesis), or rule.model.normalized() for BI's matrix.",
+            "M-sharp belongs to SCBI; other rules have another limit.",
+            "use m_sharp(rule.model, hypothesis), or rule.at_certainty(hypothesis).likelihood.",
         )
     if position is None:
         raise CobayesError("M-sharp belongs to one hypothesis and none was given.")
@@ -209,47 +210,52 @@ class _Question(NamedTuple):
 
     matrices: Array
     position: int | None
-    kind: Kind
+    kind: Kind | None
+    rule: Rule | None
     data_prior: Array | None
     is_rival: NDArray[np.bool_]
 
 
-def _rule_name(matrix: Any, rule: Any) -> RuleName:
-    """Return what the user asked for, which must not contradict a rule that was given."""
-    own = _own_rule_name(matrix)
+def _kind(matrix: Any, rule: Any) -> Kind | None:
+    """Return whose closed form to use; None for a rule that has none."""
+    own: Kind | None = None
+    if isinstance(matrix, Rule):
+        own = next((name for name, kind in KINDS.items() if _answers_like(matrix, kind)), None)
     if rule is None:
-        return own or "scbi"
-    name = rule.name if isinstance(rule, type) and issubclass(rule, Rule) else rule
-    name = name.lower() if isinstance(name, str) else ""
-    if name not in ("scbi", "bi"):
-        raise CobayesError(f"there is no rate for a rule {rule!r}.", "choose 'scbi' or 'bi'.")
-    if own is not None and name != own:
+        return own if isinstance(matrix, Rule) else "scbi"
+    asked = rule_class(type(rule) if isinstance(rule, Rule) else rule)
+    name: Kind | None = next((name for name, kind in KINDS.items() if asked is kind), None)
+    if name is None:
         raise CobayesError(
-            f"a rule of type {own.upper()} was given, and the rate of {name.upper()} asked for.",
+            f"rule is {rule!r}; a name or class must be that of SCBI or BI.",
+            "give the rule itself in place of the matrix: rate_of_convergence(rule).",
+        )
+    if isinstance(matrix, Rule) and name != own:
+        raise CobayesError(
+            f"a rule of type {matrix.name} was given, and the rate of {name.upper()} asked for.",
             "leave rule= out, or give the rule's model: rate_of_convergence(rule.model, "
             f"rule={name!r}).",
         )
     return name
 
 
-def _own_rule_name(matrix: Any) -> RuleName | None:
-    """Return the name of the rule that was given, None where it was a mere matrix."""
-    if not isinstance(matrix, Rule):
-        return None
-    # A subclass may answer differently from its parent, so only these two types will do.
-    if type(matrix) is BI:
-        return "bi"
-    if type(matrix) is SCBI:
-        return "scbi"
-    raise CobayesError(
-        f"the rate of convergence of {type(matrix).__name__} is not known.",
-        "use cobayes.SCBI or cobayes.BI, or measure it with cobayes.empirical_rate.",
-    )
+def _answers_like(rule: Rule, kind: type[Rule]) -> bool:
+    """Tell whether a rule has the answers of a class: its own or those that it inherits."""
+    return isinstance(rule, kind) and type(rule).respond is kind.respond
 
 
 def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray:
     """Reduce the divergences from each hypothesis to its rivals, some matrices at a time."""
     matrices, data_prior = question.matrices, question.data_prior
+    if question.kind is None and question.rule is not None:
+        num_hypotheses = matrices.shape[-1]
+        found = np.full((num_hypotheses, num_hypotheses), np.inf)
+        for h in np.flatnonzero(question.is_rival):
+            limit = question.rule.at_certainty(int(h)).likelihood
+            found[h] = pairwise_divergences(limit[None], "bi")[0, h]
+        found[:, ~question.is_rival] = np.inf
+        reduced = reduce(found, axis=-1)
+        return np.where(question.is_rival, reduced, np.nan) if reduce is np.min else reduced
     if data_prior is not None:
         available = data_prior > 0.0
         matrices, data_prior = matrices[..., available, :], data_prior[available]
@@ -266,7 +272,7 @@ def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray
     parts = []
     for start in range(0, max(1, len(stack)), step):
         block = stack[start : start + step]
-        divergences = pairwise_divergences(block, question.kind, data_prior)
+        divergences = pairwise_divergences(block, question.kind or "scbi", data_prior)
         divergences[:, :, ~question.is_rival] = np.inf
         parts.append(reduce(divergences, axis=-1))
     found = np.concatenate(parts)
@@ -285,7 +291,10 @@ def _question(
     need_two: bool = True,
 ) -> _Question:
     """Validate the arguments of the public functions."""
-    kind = _rule_name(matrix, rule)
+    kind = _kind(matrix, rule)
+    own = matrix if isinstance(matrix, Rule) else None
+    if own is not None and data_prior is None:
+        data_prior = getattr(own, "data_prior", None)
     if _is_stack(matrix):
         values = _checked_stack(matrix)
         data, labels = (tuple(map(str, range(size))) for size in values.shape[-2:])
@@ -303,6 +312,8 @@ def _question(
             "BI has no data prior: its teacher draws from the matrix as it is.",
             "leave data_prior out, or take rule='scbi'.",
         )
+    if kind is None:
+        data_prior = None  # it is in the rule's answers already
     if data_prior is not None:
         data_prior = as_distribution(data_prior, data, "datum", "data prior")
     is_rival = np.ones(len(labels), dtype=np.bool_)
@@ -310,7 +321,7 @@ def _question(
         is_rival = as_distribution(prior, labels, "hypothesis", "prior") > 0.0
         if position is not None and not is_rival[position]:
             raise unteachable(labels[position], "prior")
-    return _Question(values, position, kind, data_prior, is_rival)
+    return _Question(values, position, kind, own, data_prior, is_rival)
 
 
 def _is_stack(matrix: Any) -> bool:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.threads import map_chunks
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import Rule
 from cobayes.theory import tree_kernels as kernels
-from cobayes.theory.answers import block_size, likelihoods_at, log_posteriors
+from cobayes.theory.atoms import block_size, likelihoods_at, log_posteriors
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -140,9 +140,12 @@ class Tree:
         self, log_beliefs: Array, weights: Array, likelihoods: Array
     ) -> tuple[Array, Array]:
         chosen = likelihoods[:, self.data]
-        children = log_posteriors(log_beliefs, chosen)
+        children = log_posteriors(log_beliefs, chosen).reshape(-1, log_beliefs.shape[1])
         shares = weights[:, None, :] * chosen[:, :, self.taught] * self.copies[:, None]
-        return children.reshape(-1, children.shape[-1]), shares.reshape(-1, shares.shape[-1])
+        shares = shares.reshape(-1, shares.shape[-1])
+        # Data that nobody would show, or that every believed hypothesis excludes, lead nowhere.
+        shown = (shares > 0.0).any(axis=1)
+        return (children, shares) if shown.all() else (children[shown], shares[shown])
 
     def _child_moments(self, log_beliefs: Array, weights: Array, likelihoods: Array) -> Moments:
         beliefs = np.exp(log_beliefs)
@@ -164,7 +167,7 @@ class Counts:
     Parameters
     ----------
     rule
-        `BI`.
+        `BI`, or any other rule of that kind.
     log_prior, taught, data, copies
         As for `Tree`.
 
@@ -176,8 +179,9 @@ class Counts:
     def __init__(
         self, rule: Rule, log_prior: Array, taught: Indices, data: Indices, copies: Array
     ) -> None:
-        likelihood = rule.model.normalized()[data] * copies[:, None]
-        self.log_likelihood = np.log(likelihood)
+        likelihood = rule.respond(log_prior).likelihood[data] * copies[:, None]
+        with np.errstate(divide="ignore"):
+            self.log_likelihood = np.log(likelihood)
         self.log_prior = log_prior
         self.taught = taught
 
@@ -249,26 +253,36 @@ def counts_at(rank: int, total: int, num_data: int) -> NDArray[np.int64]:
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     """Return the data that lead to different posteriors, and how many each stands for.
 
-    Data with proportional rows lead to the same posterior under both rules. SCBI's teacher
-    chooses them equally often; under BI one stands for another in proportion to its row.
+    Data with proportional rows lead to the same posterior under every rule of this package. A
+    teacher that follows the belief chooses them in proportion to their data prior, one that
+    does not in proportion to their rows. Of a custom rule nothing is assumed.
     """
     matrix = rule.model.matrix
-    if type(rule) not in (BI, SCBI):
+    if type(rule).respond.__module__.partition(".")[0] != "cobayes":
         return np.arange(len(matrix)), np.ones(len(matrix))
-    logs = np.log(matrix)
-    sizes = logs.mean(axis=1)
-    logs -= sizes[:, None]
+    share = getattr(rule, "data_prior", None)
+    allowed = matrix > 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.where(allowed, np.log(matrix), 0.0)
+    sizes = logs.mean(axis=1) if allowed.all() else logs.sum(axis=1) / allowed.sum(axis=1)
+    logs -= np.where(allowed, sizes[:, None], 0.0)
     chosen: list[int] = []
     copies: list[float] = []
     for row in range(len(matrix)):
+        if share is not None and share[row] == 0.0:
+            continue
         distances = np.abs(logs[chosen] - logs[row]).max(axis=1, initial=0.0)
-        equal = np.flatnonzero(distances <= PROPORTIONAL)
+        same = (allowed[chosen] == allowed[row]).all(axis=1)
+        equal = np.flatnonzero((distances <= PROPORTIONAL) & same)
         if len(equal) == 0:
             chosen.append(row)
             copies.append(1.0)
+            continue
+        first = chosen[equal[0]]
+        if not rule.depends_on_belief:
+            copies[equal[0]] += float(np.exp(sizes[row] - sizes[first]))
         else:
-            ratio = np.exp(sizes[row] - sizes[chosen[equal[0]]]) if type(rule) is BI else 1.0
-            copies[equal[0]] += float(ratio)
+            copies[equal[0]] += 1.0 if share is None else float(share[row] / share[first])
     return np.array(chosen), np.array(copies)
 
 

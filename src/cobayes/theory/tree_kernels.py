@@ -84,6 +84,8 @@ def add_children(weights, beliefs, likelihoods, taught, data, copies, center, to
                 joint = beliefs[a, j] * likelihoods[a, d, j]
                 children[i, j] = joint
                 evidence += joint
+            # After a datum that everything believed excludes nothing is left, and no weight.
+            evidence = evidence if evidence > 0.0 else 1.0
             for j in range(num_believed):
                 children[i, j] /= evidence
             for t in range(num_taught):
@@ -150,6 +152,9 @@ def fill_count_atoms(counts, log_likelihood, log_prior, log_factorials, taught, 
         peak = -math.inf
         for j in range(num_believed):
             peak = max(peak, log_prior[j] + seen[j])
+        if peak == -math.inf:
+            beliefs[a] = 0.0
+            continue
         evidence = 0.0
         for j in range(num_believed):
             beliefs[a, j] = math.exp(log_prior[j] + seen[j] - peak)

@@ -1,4 +1,4 @@
-"""Expectations of functions of the belief, however they are written."""
+"""What atomic measures are made of: expectations of functions, and data that nobody expects."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.theory import expectations
+from cobayes.theory import atoms as atoms_module
 
 # The same function of one belief, and of a table of beliefs.
 PAIRS = [
@@ -58,19 +58,10 @@ def test_functions_of_one_belief_and_of_all_have_the_same_expectation(
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_many_atoms_change_no_expectation(pair):
-    measure = random_measure(expectations.FEW_ATOMS + 5, 3)
+    measure = random_measure(atoms_module.PROBES + 805, 3)
     expected = plain_sum(measure, pair[0])
     for function in pair:
         np.testing.assert_allclose(measure.expect(function), expected, rtol=1e-11)
-
-
-def test_many_atoms_and_as_many_hypotheses_are_not_taken_for_each_other(monkeypatch):
-    monkeypatch.setattr(expectations, "FEW_ATOMS", 0)
-    measure = random_measure(4, 4)
-    for function, _ in PAIRS:
-        np.testing.assert_allclose(
-            measure.expect(function), plain_sum(measure, function), rtol=1e-12
-        )
 
 
 def test_one_call_serves_many_atoms_when_the_function_goes_row_by_row():
@@ -88,7 +79,7 @@ def test_one_call_serves_many_atoms_when_the_function_goes_row_by_row():
 
 
 def test_a_function_that_mixes_atoms_when_called_at_once_is_called_for_each():
-    measure = random_measure(expectations.FEW_ATOMS + 100, 3)
+    measure = random_measure(atoms_module.PROBES + 900, 3)
 
     def function(belief):  # a table has another maximum
         return np.where(belief.max() > 0.99, belief[..., 0], belief[..., 1])
@@ -115,3 +106,12 @@ def test_functions_that_give_no_numbers_are_explained():
         measure.expect(lambda belief: belief[belief < belief.max()][: int(10 * belief[0])])
     with pytest.raises(KeyError):  # an error of the user's own stays what it is
         measure.expect(lambda _: {}["missing"])
+
+
+def test_a_datum_that_an_atom_excludes_is_named():
+    rule = cb.BI(cb.Model([[1.0, 0.0], [1.0, 1.0]], ["red", "blue"], ["A", "B"]))
+    certain = cb.AtomicMeasure.at([0.0, 1.0])
+    with pytest.raises(cb.CobayesError, match="datum 'red' is excluded"):
+        certain.push_data(rule)
+    expected = certain.push_data(rule, "predictive")
+    assert expected.beliefs.tolist() == [[0.0, 1.0]]

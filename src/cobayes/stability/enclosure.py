@@ -1,0 +1,414 @@
+"""Success enclosed, not sampled: an interval that contains the success rate for certain.
+
+Let t and l be the beliefs in the taught hypothesis h of teacher and learner after some data. Under
+independent data from the data prior both are martingales that end at zero or one, so for every
+finite tree of data
+
+    E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
+
+and expanding a leaf moves both sides towards each other. The tree is expanded where it matters: at
+the leaves with the largest weight times distance of the two sides.
+
+Numbers are rounded outwards. A scaling is not trusted: from its column factors v follow,
+exactly, the belief that it is the scaling of, and the distance between that belief and the intended
+one in Hilbert's projective metric. A distance e grows in a round to at most e / (1 - c): c is
+Dobrushin's coefficient of the chain K = A^T S that leads from hypotheses to data and
+back, measured at the node, or Birkhoff's bound tanh(D / 4)^2 with D the largest log
+cross-ratio of the matrix, whichever is smaller. docs/beyond.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes.errors import CobayesError, unteachable
+from cobayes.model import MatrixLike, Model
+from cobayes.rules import SCBI, BeliefState, Rule
+from cobayes.stability.bounds import frechet
+from cobayes.stability.validation import as_rule, has_zeros, is_scbi, martingale_law
+
+Array = NDArray[np.float64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+# Bounds on the growth of an error hold as long as the error stays below this.
+SMALL_ERROR = 1e-3
+# Leaves whose two sides are this close are not expanded further.
+SETTLED = 1e-13
+# Beliefs below this are not followed: the leaf stays as it is.
+SMALLEST_BELIEF = 1e-200
+# Children of a level are made in blocks of about this many numbers.
+BLOCK_NUMBERS = 2_000_000
+# On tables with zeros rounding is not bounded; this is far above what was seen.
+ESTIMATED_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class SuccessEnclosure:
+    """An interval that contains the success rate.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Its ends, rounded outwards.
+    num_leaves : int
+        How many leaves the tree of data has.
+    depth : int
+        The longest sequence of data in the tree.
+    is_proved : bool
+        Whether rounding is bounded. On tables with zeros it is estimated.
+    hypothesis : str
+        The label of what is taught.
+    """
+
+    lower: float
+    upper: float
+    num_leaves: int
+    depth: int
+    is_proved: bool
+    hypothesis: str
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __repr__(self) -> str:
+        kind = "proved" if self.is_proved else "up to rounding"
+        return (
+            f"SuccessEnclosure([{self.lower:.6g}, {self.upper:.6g}] for {self.hypothesis!r}, "
+            f"{kind}; {self.num_leaves} leaves, depth {self.depth})"
+        )
+
+
+def success_enclosure(
+    matrix: MatrixLike | Rule,
+    hypothesis: int | str,
+    *,
+    teacher_prior: ArrayLike | None = None,
+    learner_prior: ArrayLike | None = None,
+    depth: int,
+    max_leaves: int = 200_000,
+) -> SuccessEnclosure:
+    """Enclose the success rate of two SCBI agents that share a matrix.
+
+    Parameters
+    ----------
+    matrix
+        The matrix of both, or an `SCBI` rule, which may have a data prior.
+    hypothesis
+        What is taught, by position or label.
+    teacher_prior, learner_prior
+        What the teacher takes the learner's prior to be (uniform by default), and what it is
+        (by default the same).
+    depth
+        The most rounds that are followed.
+    max_leaves
+        The most leaves that the tree may have. Beyond, only the leaves that matter most are
+        expanded: the interval is valid all the same.
+
+    Returns
+    -------
+    SuccessEnclosure
+        ``.lower`` and ``.upper``.
+
+    Notes
+    -----
+    Definition 5.2. Where the table has zeros, a leaf counts as success only where the learner
+    is certain of the hypothesis, and as failure only where it has excluded it.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.success_enclosure([[0.9, 0.2], [0.1, 0.8]], 0, learner_prior=[0.4, 0.6], depth=9)
+    >>> 0.8 in found, found.upper - found.lower < 0.05  # exact: 0.4 / 0.5
+    (True, True)
+    """
+    rule = as_rule(matrix)
+    if not is_scbi(rule):
+        raise CobayesError(
+            f"the rule is {rule.name}; the enclosure is for SCBI, whose beliefs are martingales.",
+            "use success_rate(...), which takes any rule.",
+        )
+    position = rule.model.hypothesis_index(hypothesis)
+    depth = whole_number(depth, "depth", 0)
+    max_leaves = whole_number(max_leaves, "max_leaves", 1)
+    own = rule.model.distribution(teacher_prior, name="teacher's prior")
+    theirs = own
+    if learner_prior is not None:
+        theirs = rule.model.distribution(learner_prior, name="learner's prior")
+    name = rule.model.hypotheses[position]
+    if own[position] == 0.0:
+        raise unteachable(name, "teacher's prior")
+    if theirs[position] == 0.0:
+        return SuccessEnclosure(0.0, 0.0, 1, 0, True, name)
+    if has_zeros(rule):
+        return _enclose_with_zeros(rule, position, own, theirs, depth, max_leaves)
+    agents = _Agent.of(rule, own, position), _Agent.of(rule, theirs, position)
+    tree = _Tree(agents, depth, max_leaves)
+    return SuccessEnclosure(*tree.interval(), tree.num_leaves, tree.depth, True, name)
+
+
+class _Leaves(NamedTuple):
+    """Leaves of the tree; those with the same index in every array belong together.
+
+    Attributes
+    ----------
+    log_weights, rounds : ndarray
+        The logarithm of a leaf's probability under the data prior, and its depth, (a,).
+    taught, believed : ndarray
+        The beliefs of teacher and learner, (a, m'); each over its own hypotheses.
+    taught_errors, believed_errors : ndarray
+        How far these may be from the exact ones, in Hilbert's metric, (a,).
+    """
+
+    log_weights: Array
+    rounds: NDArray[np.int64]
+    taught: Array
+    believed: Array
+    taught_errors: Array
+    believed_errors: Array
+
+    def chosen(self, which: NDArray) -> _Leaves:
+        """Return some of them."""
+        parts: list[Any] = [values[which] for values in self]
+        return _Leaves(*parts)
+
+    def joined(self, other: _Leaves) -> _Leaves:
+        """Return both."""
+        parts: list[Any] = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
+        return _Leaves(*parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Agent:
+    """A learner on the hypotheses that its prior does not exclude.
+
+    Attributes
+    ----------
+    rule : Rule
+        SCBI on these columns.
+    prior : ndarray
+        (m',).
+    position : int
+        Where the taught hypothesis is among them.
+    data_prior : ndarray
+        (n,).
+    """
+
+    rule: Rule
+    prior: Array
+    position: int
+    data_prior: Array
+
+    @classmethod
+    def of(cls, rule: Rule, prior: Array, position: int) -> _Agent:
+        """Return the agent with a prior."""
+        kept = np.flatnonzero(prior > 0.0)
+        model = rule.model
+        part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
+        law = martingale_law(rule)
+        assert law is not None  # tables with zeros go another way
+        return cls(
+            SCBI(part, data_prior=law), prior[kept], int(np.searchsorted(kept, position)), law
+        )
+
+    def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
+        """Return posteriors (a, n, m') and their errors (a,); NaN where nothing is proved."""
+        matrix, share = self.rule.model.matrix, self.data_prior
+        num_data, num_hypotheses = matrix.shape
+        if num_hypotheses == 1:
+            return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
+        answers = self.rule.respond_many(BeliefState.from_logs(np.log(beliefs)))
+        # Any factors v make diag(u) M diag(v), with the u that gives row sums p, the scaling of
+        # the belief that its own columns sum to. The first row of a likelihood gives v.
+        factors = answers.likelihoods[:, 0] * beliefs / matrix[0]
+        rows = matrix * factors[:, None, :]
+        rows /= rows.sum(axis=2, keepdims=True)
+        columns = (share[:, None] * rows).sum(axis=1)
+        # Every number above is a sum of positive terms: relative errors add up to this at most.
+        rounding = 2.0 * (num_data + num_hypotheses + 8) * EPSILON
+        apart = np.log(columns / beliefs)
+        residual = apart.max(axis=1) - apart.min(axis=1) + 2.0 * rounding
+        chain = np.einsum("dij,dik->djk", share[:, None] * rows / columns[:, None, :], rows)
+        overlap = np.ones(len(beliefs))
+        for j in range(num_hypotheses):
+            common = np.minimum(chain[:, j : j + 1], chain[:, j + 1 :]).sum(axis=2)
+            overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
+        # Within SMALL_ERROR of the node the chain's entries change by a factor e^(4 SMALL_ERROR).
+        local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
+        growth = np.minimum(local, self.birkhoff)
+        found = growth * (errors + residual)
+        is_proved = (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
+        return rows, np.where(is_proved, found + 2.0 * rounding, np.nan)
+
+    @property
+    def birkhoff(self) -> float:
+        """How much a distance may grow in a round, at any belief: cosh(D / 4)^2."""
+        logs = np.log(self.rule.model.matrix)
+        # The largest log cross-ratio is the largest spread, over rows, of a difference of columns.
+        spread = max(
+            float(np.ptp(logs[:, j : j + 1] - logs[:, j + 1 :], axis=0).max(initial=0.0))
+            for j in range(logs.shape[1])
+        )
+        return math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
+
+
+class _Tree:
+    """A tree of data, expanded at the leaves that matter.
+
+    Parameters
+    ----------
+    agents
+        Teacher and learner.
+    depth, max_leaves
+        How deep and how large it may be.
+    """
+
+    def __init__(self, agents: tuple[_Agent, _Agent], depth: int, max_leaves: int) -> None:
+        self.agents = agents
+        self.data = np.flatnonzero(agents[0].data_prior > 0.0)
+        none = np.zeros(1)
+        first = np.zeros(1, dtype=np.int64)
+        leaves = _Leaves(none, first, agents[0].prior[None], agents[1].prior[None], none, none)
+        sides = self._sides(leaves)
+        while len(self.data) > 1:
+            room = (max_leaves - len(leaves.rounds)) // (len(self.data) - 1)
+            chosen = self._choose(leaves, sides, depth, room)
+            if not len(chosen):
+                break
+            rest = np.ones(len(leaves.rounds), dtype=np.bool_)
+            rest[chosen] = False
+            grown = self._expanded(leaves.chosen(chosen), depth)
+            more = self._sides(grown)
+            leaves = leaves.chosen(rest).joined(grown)
+            sides = (
+                np.concatenate([sides[0][rest], more[0]]),
+                np.concatenate([sides[1][rest], more[1]]),
+            )
+        self._lower, self._upper = sides
+        self.num_leaves = len(leaves.rounds)
+        self.depth = int(np.minimum(leaves.rounds, depth).max())
+
+    def interval(self) -> tuple[float, float]:
+        """Return the enclosure of the success rate."""
+        teacher, learner = self.agents
+        prior = float(teacher.prior[teacher.position] / teacher.prior.sum())
+        start = float(learner.prior[learner.position] / learner.prior.sum())
+        slack = (len(teacher.prior) + len(learner.prior) + 16) * EPSILON
+        least, most = (float(bound) for bound in frechet(prior, start))
+        lower = max(math.fsum(self._lower.tolist()) / prior, least) * (1.0 - slack) - slack
+        upper = min(math.fsum(self._upper.tolist()) / prior, most) * (1.0 + slack)
+        return max(lower, 0.0), min(upper, 1.0)
+
+    def _sides(self, leaves: _Leaves) -> tuple[Array, Array]:
+        """Return every leaf's share of the lower and of the upper side, rounded outwards."""
+        weights = np.exp(leaves.log_weights)
+        # As many sums of logarithms as rounds, an exponential, and the products below.
+        slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
+        t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
+        l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])
+        lower = np.maximum(t_low + l_low - 1.0 - 2.0 * EPSILON, 0.0) * weights * (1.0 - slack)
+        return lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)
+
+    def _choose(
+        self, leaves: _Leaves, sides: tuple[Array, Array], depth: int, room: int
+    ) -> NDArray[np.intp]:
+        """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
+        gaps = sides[1] - sides[0]
+        is_open = (gaps > SETTLED * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
+        for beliefs in (leaves.taught, leaves.believed):
+            is_open &= beliefs.min(axis=1) > SMALLEST_BELIEF
+        chosen = np.flatnonzero(is_open)
+        whole = depth * math.log(len(self.data)) <= math.log(room + len(gaps))
+        count = min(room, len(chosen) if whole else max(64, len(chosen) // 8))
+        if len(chosen) > count:
+            order = np.argsort(-gaps[chosen], kind="stable")
+            chosen = chosen[order[: max(count, 0)]]
+        return chosen
+
+    def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
+        """Return the children of leaves; a leaf without proved children stays, and stays closed."""
+        widest = max(len(agent.prior) for agent in self.agents)
+        size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
+        log_share = np.log(self.agents[0].data_prior[self.data])
+        found: _Leaves | None = None
+        for start in range(0, len(leaves.rounds), size):
+            block = leaves.chosen(np.arange(start, min(start + size, len(leaves.rounds))))
+            taught, taught_errors = self.agents[0].expand(block.taught, block.taught_errors)
+            believed, believed_errors = self.agents[1].expand(block.believed, block.believed_errors)
+            is_proved = np.isfinite(taught_errors) & np.isfinite(believed_errors)
+            left = block.chosen(~is_proved)
+            left = left._replace(rounds=np.full_like(left.rounds, depth))
+            copies = len(self.data)
+            children = _Leaves(
+                (block.log_weights[is_proved, None] + log_share).reshape(-1),
+                np.repeat(block.rounds[is_proved] + 1, copies),
+                taught[is_proved][:, self.data].reshape(-1, taught.shape[2]),
+                believed[is_proved][:, self.data].reshape(-1, believed.shape[2]),
+                np.repeat(taught_errors[is_proved], copies),
+                np.repeat(believed_errors[is_proved], copies),
+            ).joined(left)
+            found = children if found is None else found.joined(children)
+        assert found is not None  # there is at least one leaf
+        return found
+
+
+def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, Array]:
+    """Return between which values the belief in the taught hypothesis lies, (a,) each."""
+    value = beliefs[:, agent.position]
+    rest = beliefs.sum(axis=1) - value
+    # Two distributions at a distance e have entries whose ratio is at most e^e. The same holds
+    # of all that is not h, which says more near certainty. Sums are one up to rounding.
+    wide = errors + (beliefs.shape[1] + 8) * EPSILON
+    low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
+    high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _enclose_with_zeros(
+    rule: Rule, position: int, own: Array, theirs: Array, depth: int, max_leaves: int
+) -> SuccessEnclosure:
+    """Enclose success on a table with zeros, where data can exclude.
+
+    Teacher and learner may expect different data there, so that there is no law under which
+    both beliefs are martingales. What remains true: a learner that has excluded the taught
+    hypothesis fails, and one that has excluded all others succeeds.
+    """
+    weights, taught, believed = np.ones(1), own[None], theirs[None]
+    lower, num_settled, rounds = 0.0, 0, 0
+    is_sure = (np.delete(believed, position, axis=1) == 0.0).all(axis=1)
+    if is_sure.all():
+        lower, weights = 1.0, weights[:0]
+    while rounds < depth and 0 < len(weights) * rule.model.num_data <= max_leaves:
+        chances = rule.likelihood(taught)
+        weights = (weights[:, None] * chances[:, :, position]).reshape(-1)
+        taught = _posteriors(taught, chances)
+        believed = _posteriors(believed, rule.likelihood(believed))
+        is_sure = (np.delete(believed, position, axis=1) == 0.0).all(axis=1)
+        is_sure &= believed[:, position] > 0.0
+        is_open = (believed[:, position] > 0.0) & ~is_sure & (weights > 0.0)
+        lower += float(weights[is_sure].sum())
+        num_settled += int(((weights > 0.0) & ~is_open).sum())
+        weights, taught, believed = weights[is_open], taught[is_open], believed[is_open]
+        rounds += 1
+    upper = lower + float(weights.sum())
+    return SuccessEnclosure(
+        max(lower - ESTIMATED_ROUNDING, 0.0),
+        min(upper + ESTIMATED_ROUNDING, 1.0),
+        num_settled + len(weights),
+        rounds,
+        False,
+        rule.model.hypotheses[position],
+    )
+
+
+def _posteriors(beliefs: Array, likelihoods: Array) -> Array:
+    """Return the posteriors after every datum, (a n, m); a contradicted belief stays."""
+    joint = beliefs[:, None, :] * likelihoods
+    evidence = joint.sum(axis=2, keepdims=True)
+    joint = np.where(evidence > 0.0, joint, beliefs[:, None, :])
+    return (joint / joint.sum(axis=2, keepdims=True)).reshape(-1, joint.shape[2])

@@ -1,0 +1,161 @@
+"""Success rates enclosed, with rounding outwards."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+from cobayes.conjecture import Certificate
+from cobayes.stability.enclosure import success_enclosure
+
+
+def exact_bounds(matrix, own, theirs, hypothesis, depth, share):
+    """Both sides at full depth with 30 digits, scaling by plain sweeps."""
+    n, m = matrix.shape
+
+    def update(belief):
+        entries = [[mpmath.mpf(float(x)) for x in row] for row in matrix]
+        v = [mpmath.mpf(1)] * m
+        for _ in range(4000):
+            u = [share[i] / mpmath.fsum(entries[i][j] * v[j] for j in range(m)) for i in range(n)]
+            new = [
+                belief[j] / mpmath.fsum(u[i] * entries[i][j] for i in range(n)) for j in range(m)
+            ]
+            step = max(abs(new[j] / v[j] - 1) for j in range(m))
+            v = new
+            if step < mpmath.mpf(10) ** -24:
+                break
+        rows = [[entries[i][j] * v[j] for j in range(m)] for i in range(n)]
+        return [[x / mpmath.fsum(row) for x in row] for row in rows]
+
+    def sides(t, other, left):
+        if left == 0:
+            joint = t[hypothesis] + other[hypothesis] - 1
+            return max(joint, mpmath.mpf(0)), min(t[hypothesis], other[hypothesis])
+        lower = upper = mpmath.mpf(0)
+        for p, new_t, new_l in zip(share, update(t), update(other), strict=True):
+            low, high = sides(new_t, new_l, left - 1)
+            lower, upper = lower + p * low, upper + p * high
+        return lower, upper
+
+    with mpmath.workdps(30):
+        t, other = ([mpmath.mpf(float(x)) for x in prior] for prior in (own, theirs))
+        t, other = ([x / mpmath.fsum(prior) for x in prior] for prior in (t, other))
+        low, high = sides(t, other, depth)
+        least = max(t[hypothesis] + other[hypothesis] - 1, mpmath.mpf(0))
+        most = min(t[hypothesis], other[hypothesis])
+        return max(low, least) / t[hypothesis], min(high, most) / t[hypothesis]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ends_are_rounded_outwards_from_the_exact_ones(seed):
+    rng = np.random.default_rng(seed)
+    n, m = [(2, 3), (3, 3), (3, 2), (2, 2)][seed]
+    matrix = rng.dirichlet(np.ones(n), m).T
+    own, theirs, share = (
+        rng.dirichlet(np.ones(m)),
+        rng.dirichlet(np.ones(m)),
+        rng.dirichlet(np.ones(n)),
+    )
+    rule = cb.SCBI(matrix, data_prior=share)
+    depth = 2
+    found = success_enclosure(rule, 1, teacher_prior=own, learner_prior=theirs, depth=depth)
+    low, high = exact_bounds(matrix, own, theirs, 1, depth, share / share.sum())
+    assert found.is_proved
+    assert found.lower <= low
+    assert high <= found.upper
+    assert float(low) - found.lower < 1e-9
+    assert found.upper - float(high) < 1e-9
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6))
+def test_more_depth_never_widens(seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.ones(3), 3).T
+    priors = {
+        "teacher_prior": rng.dirichlet(np.ones(3)),
+        "learner_prior": rng.dirichlet(np.ones(3)),
+    }
+    last = success_enclosure(matrix, 0, **priors, depth=0)
+    bounds = cb.success_bounds(*priors.values(), 0)
+    assert last.lower == pytest.approx(bounds.lower, abs=1e-14)
+    assert last.upper == pytest.approx(bounds.upper, abs=1e-14)
+    for depth in (1, 3, 5):
+        found = success_enclosure(matrix, 0, **priors, depth=depth)
+        assert found.lower >= last.lower - 1e-11
+        assert found.upper <= last.upper + 1e-11
+        last = found
+
+
+def test_two_hypotheses_have_the_exact_value_inside():
+    found = success_enclosure(
+        [[0.9, 0.2], [0.1, 0.8]], 0, learner_prior=[0.4, 0.6], depth=14, max_leaves=10**5
+    )
+    assert cb.two_hypothesis_success([0.5, 0.5], [0.4, 0.6], 0) in found
+    assert found.upper - found.lower < 1e-3
+
+
+def test_sampling_agrees_with_the_enclosure():
+    theirs = [0.2, 0.3, 0.5]
+    matrix = np.random.default_rng(0).dirichlet(np.ones(4), 3).T
+    found = success_enclosure(matrix, 0, learner_prior=theirs, depth=8)
+    sampled = cb.success_rate(matrix, hypothesis=0, learner_prior=theirs, num_sequences=4000, rng=1)
+    assert found.lower - 4 * sampled.stderr <= sampled.value <= found.upper + 4 * sampled.stderr
+    assert found.upper - found.lower < 0.05
+
+
+def test_the_papers_matrix_refutes_total_variation_by_proof():
+    claim = Certificate.load("tv-paper-matrix")
+    found = success_enclosure(
+        claim.model,
+        claim.hypothesis,
+        teacher_prior=claim.teacher_prior,
+        learner_prior=claim.learner_prior,
+        depth=11,
+    )
+    # At depth 11 the upper end is 0.5911; the conjecture promises 0.6.
+    assert found.is_proved
+    assert found.upper < 0.5912 < claim.conjectured_success
+
+
+def test_a_small_budget_is_spent_where_it_matters_and_stays_valid():
+    theirs = [0.2, 0.3, 0.5]
+    matrix = np.random.default_rng(1).dirichlet(np.ones(4), 3).T
+    little = success_enclosure(matrix, 0, learner_prior=theirs, depth=30, max_leaves=500)
+    much = success_enclosure(matrix, 0, learner_prior=theirs, depth=30, max_leaves=50_000)
+    assert little.num_leaves <= 500
+    assert little.lower <= much.lower <= much.upper <= little.upper
+
+
+def test_nearly_separate_columns_are_refused_a_proof_rather_than_given_a_wrong_one():
+    found = success_enclosure([[1.0, 1e-12], [1e-12, 1.0]], 0, learner_prior=[0.4, 0.6], depth=4)
+    assert 0.8 in found
+    assert found.lower <= found.upper
+
+
+def test_with_zeros_exclusion_decides():
+    table = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 1.0]])
+    found = success_enclosure(table, 0, learner_prior=[0.2, 0.3, 0.5], depth=4)
+    sampled = cb.success_rate(
+        table, hypothesis=0, learner_prior=[0.2, 0.3, 0.5], num_sequences=2000, rng=1
+    )
+    assert not found.is_proved
+    assert found.lower - 4 * sampled.stderr <= sampled.value <= found.upper + 4 * sampled.stderr
+
+
+def test_priors_at_the_border_and_one_datum():
+    matrix = np.random.default_rng(1).dirichlet(np.ones(3), 3).T
+    assert success_enclosure(matrix, 0, learner_prior=[0.0, 0.5, 0.5], depth=3).upper == 0.0
+    assert success_enclosure(matrix, 0, learner_prior=[1.0, 0.0, 0.0], depth=3).lower > 1.0 - 1e-9
+    with pytest.raises(cb.CobayesError, match="teacher's prior"):
+        success_enclosure(matrix, 0, teacher_prior=[0.0, 0.5, 0.5], depth=3)
+    one = success_enclosure([[0.3, 0.7]], 0, learner_prior=[0.4, 0.6], depth=5)
+    assert (one.depth, one.num_leaves) == (0, 1)
+    with pytest.raises(cb.CobayesError, match="BI"):
+        success_enclosure(cb.BI(matrix), 0, depth=1)
+    assert math.isfinite(success_enclosure(matrix, 0, depth=0).upper)
