@@ -63,6 +63,7 @@ from .stability.enclosure import success_enclosure as success_enclosure
 from .stability.robustness import Robustness as Robustness
 from .stability.robustness import robustness as robustness
 from .studio import studio as studio
+from .tasks.costs import moving_costs as moving_costs
 from .tasks.repeats import without_repeats as without_repeats
 from .tasks.sets import sets_of as sets_of
 from .tasks.task import Task as Task

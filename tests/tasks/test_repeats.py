@@ -71,3 +71,20 @@ def test_walks_can_be_without_repeats_too():
     rule = cb.SCBI(task)
     run = cb.run_lesson(cb.Teacher(rule, "A", rng=1), cb.Learner(rule), 3)
     assert len(set(run.data.tolist())) == run.num_rounds
+
+
+def test_with_zeros_a_lesson_has_as_many_rounds_as_the_truth_allows():
+    model = cb.Model([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    for kind in (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1)):
+        rule = kind(cb.without_repeats(model))
+        run = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 2)
+        assert sorted(run.data.tolist()) == [0, 1]
+        assert run.beliefs[-1, 0] == pytest.approx(1.0)
+        with pytest.raises(cb.CobayesError, match="has data for 2"):
+            cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 3)
+
+
+def test_a_hypothesis_without_data_left_is_ruled_out_by_the_next_datum():
+    learner = cb.Learner(cb.BI(cb.without_repeats([[1, 1], [0, 1], [0, 1]])))
+    np.testing.assert_allclose(learner.observe(0), [0.75, 0.25])
+    np.testing.assert_allclose(learner.observe(1), [0.0, 1.0])

@@ -235,7 +235,7 @@ def compare_teachers(
     target = model.hypothesis_index(hypothesis)
     names = _teacher_names(teachers, questions)
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
-    left = task.rounds_left(task.start)
+    left = task.rounds_left(task.start, target)
     num_rounds = num_rounds if left is None else min(num_rounds, left)
     level = number_between(level, "level", 0.0, 1.0)
     made = _learner_rules(task, learners)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._output import freeze, rounds_dataframe, rounds_dataset
+from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
@@ -278,6 +279,8 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any 
     Algorithm 1 of the paper, without assumption (iii').
     """
     num_rounds = _validated(teacher, learner, num_rounds)
+    if isinstance(teacher.task, Model):  # other tasks may end by themselves
+        require_affordable_simulation(1, num_rounds, *teacher.task.shape)
     outcomes = teacher.rng if rng is None else generator(rng)
     data: list[int] = []
     states = [teacher.state]
@@ -316,8 +319,8 @@ def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
         )
     require_same_world(teacher.rule.model, learner.rule.model)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    for agent in (teacher, learner):
-        left = agent.task.rounds_left(agent.state)
+    for agent, taught in ((teacher, teacher.hypothesis), (learner, None)):
+        left = agent.task.rounds_left(agent.state, taught)
         if left is not None and num_rounds > left:
             raise CobayesError(
                 f"a lesson of {num_rounds} rounds was asked for; the {agent.kind}'s task has data "

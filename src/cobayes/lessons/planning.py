@@ -13,7 +13,7 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.lesson import Lesson, run_lesson
-from cobayes.model import require_same_world
+from cobayes.model import Model, require_same_world
 from cobayes.rules import Rule
 from cobayes.rules.base import Response, add_evidence
 from cobayes.tasks.task import State, Task
@@ -194,6 +194,7 @@ class Search:
         self._known: dict[tuple[Any, ...], tuple[float, int]] = {}
         self._failed: set[tuple[Any, ...]] = set()
         self._ratios: _Ratios | None = None
+        self._model: Model | None = None
 
     def best(self, node: Node, depth: int) -> tuple[float, int]:
         """Return the highest log-odds that some data reach in `depth` rounds, and the first datum.
@@ -262,11 +263,23 @@ class Search:
                 f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
                 "use a smaller look_ahead, or fewer data.",
             )
-        response = self._rule.at(node.learner_state).respond(node.log_belief)
-        ratios = self._ratios_of(response)
-        odds = ratios.odds(response, node.log_belief)
-        odds[~self._available(node)] = -np.inf
-        bounds = odds if depth == 1 else ratios.odds(response, node.log_belief, depth - 1)
+        rule = self._rule.at(node.learner_state)
+        response = rule.respond(node.log_belief)
+        available = self._available(node)
+        if self._ratios is None and rule.is_factored:
+            self._ratios = _Ratios(response.log_likelihood, self._hypothesis)
+            self._model = rule.model
+        ratios = self._ratios if rule.model is self._model else None
+        weights = None
+        if ratios is not None and available.any():
+            weights = ratios.weights(response, node.log_belief, available)
+        if ratios is None or weights is None:
+            odds = _odds_after(response, node.log_belief, self._hypothesis)
+            bounds = np.full(len(odds), np.inf)
+        else:
+            odds = ratios.odds(weights)
+            bounds = ratios.odds(weights, depth - 1)
+        odds[~available] = -np.inf
         bounds[odds == -np.inf] = -np.inf
         return response, odds, bounds
 
@@ -290,67 +303,75 @@ class Search:
         is_over = self._task.is_over(node.state, self._hypothesis)
         return is_over or not self._available(node).any()
 
-    def _ratios_of(self, response: Response) -> _Ratios:
-        """Return the likelihood ratios of a response's matrix, kept while it is the same one."""
-        if self._ratios is None:
-            self._ratios = _Ratios(response.matrix, self._hypothesis, is_fixed=True)
-        if response.matrix is self._ratios.matrix:
-            return self._ratios
-        return _Ratios(response.matrix, self._hypothesis, is_fixed=False)
-
 
 class _Ratios:
     """How much every datum speaks against a hypothesis, by a product of a matrix and a vector.
 
+    For rules whose likelihood at every belief is one matrix with scaled rows and columns.
+
     Parameters
     ----------
-    matrix
-        A response's; its rows and columns may be scaled by factors.
+    logs
+        Log-likelihoods at any belief, (n, m).
     hypothesis
         The position of the hypothesis.
-    is_fixed
-        Whether all further responses scale this matrix; only then are there bounds.
     """
 
-    def __init__(self, matrix: Array, hypothesis: int, *, is_fixed: bool) -> None:
-        self.matrix = matrix
+    def __init__(self, logs: Array, hypothesis: int) -> None:
         self._hypothesis = hypothesis
-        own = matrix[:, hypothesis]
-        self._allowed = own > 0.0
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            self._plain = np.where(self._allowed[:, None], matrix / own[:, None], 1.0)
-            self._logs = np.log(self._plain)
-            rises = self._logs[self._allowed]
-            spread = rises.max(axis=0, initial=-np.inf) - rises.min(axis=0, initial=np.inf)
+        self._is_known = np.asarray(np.isfinite(logs).all(axis=1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._logs = np.where(self._is_known[:, None], logs - logs[:, hypothesis, None], 0.0)
+            self._plain = np.exp(self._logs)
+        self._is_plain = bool(np.isfinite(self._plain).all())
         # The posteriors after all data have the belief as a mean, so the odds against another
         # hypothesis fall at most by the largest ratio over the smallest, at every belief.
-        self._spread = np.where(np.isnan(spread) | (not is_fixed), np.inf, spread)
-        self._is_plain = bool(np.isfinite(self._plain).all())
+        known = self._logs[self._is_known]
+        self._spread = known.max(axis=0, initial=-np.inf) - known.min(axis=0, initial=np.inf)
 
-    def odds(self, response: Response, log_belief: Array, num_rounds: int = 0) -> Array:
-        """Return the log-odds in favour after each datum, (n,), minus infinity for impossible ones.
+    def weights(
+        self, response: Response, log_belief: Array, available: NDArray[np.bool_]
+    ) -> Array | None:
+        """Return what each hypothesis counts against the true one, as logarithms, (m,).
+
+        None where zeros hide the scaling of the columns.
+        """
+        h = self._hypothesis
+        if not (self._is_known | ~available).all():
+            return None
+        pivot = int(np.argmax(available))
+        with np.errstate(invalid="ignore"):
+            row = response.log_row(pivot)
+            scaling = (row - row[h]) - self._logs[pivot]
+        if not np.isfinite(scaling).all():
+            return None
+        weights = log_belief - log_belief[h] + scaling
+        weights[h] = -np.inf
+        return weights
+
+    def odds(self, weights: Array, num_rounds: int = 0) -> Array:
+        """Return the log-odds in favour after each datum, (n,).
 
         With `num_rounds` they are bounds that cannot be exceeded so many rounds later.
         """
-        h = self._hypothesis
-        weights = log_belief - log_belief[h]
-        if response.column_factors is not None:
-            factors = np.log(response.column_factors)
-            weights += factors - factors[h]
         if num_rounds:
-            weights -= num_rounds * self._spread
-        weights[h] = -np.inf
+            weights = weights - num_rounds * self._spread
         peak = weights.max()
         if peak == -np.inf:
-            odds = np.full(len(self._allowed), np.inf)
-        else:
-            with np.errstate(under="ignore", divide="ignore"):
-                if self._is_plain:
-                    odds = -(peak + np.log(self._plain @ np.exp(weights - peak)))
-                else:
-                    odds = -np.logaddexp.reduce(self._logs + weights, axis=1)
-        odds[~self._allowed] = -np.inf
-        return odds
+            return np.full(len(self._logs), np.inf)
+        if not self._is_plain:
+            return -np.logaddexp.reduce(self._logs + weights, axis=1)
+        with np.errstate(under="ignore", divide="ignore"):
+            return -(peak + np.log(self._plain @ np.exp(weights - peak)))
+
+
+def _odds_after(response: Response, log_belief: Array, hypothesis: int) -> Array:
+    """Return the log-odds in favour of a hypothesis after each datum, (n,), for any rule."""
+    joint = log_belief + response.log_likelihood
+    own = joint[:, hypothesis]
+    with np.errstate(invalid="ignore"):
+        against = np.logaddexp.reduce(np.delete(joint, hypothesis, axis=1), axis=1, initial=-np.inf)
+        return np.where(own > -np.inf, own - against, -np.inf)
 
 
 def _only_state(task: Task, state: State, datum: int) -> State:

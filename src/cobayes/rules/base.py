@@ -119,6 +119,8 @@ class Rule(ABC):
     name: ClassVar[str]
     depends_on_belief: ClassVar[bool] = True
     """Whether the likelihood changes with the belief; if not, the order of data is irrelevant."""
+    is_factored: ClassVar[bool] = False
+    """Whether likelihoods at all beliefs are one matrix with scaled rows and columns."""
 
     def __init__(self, matrix: MatrixLike) -> None:
         self.task: Task = as_task(matrix)
@@ -129,7 +131,13 @@ class Rule(ABC):
         super().__init_subclass__(**options)
         # A class that answers differently from its parent is not what the parent has compiled.
         order = cls.__mro__
-        for derived in ("workspace", "respond_many", "at_certainty", "depends_on_belief"):
+        for derived in (
+            "workspace",
+            "respond_many",
+            "at_certainty",
+            "depends_on_belief",
+            "is_factored",
+        ):
             if _owner(order, "respond") < _owner(order, derived):
                 setattr(cls, derived, getattr(Rule, derived))
 
@@ -362,7 +370,7 @@ def _owner(order: tuple[type, ...], name: str) -> int:
 
 
 class Restricted(Rule):
-    """A rule over the data that are available, with the others left out.
+    """A rule given that one of the available data is shown; see `Rule.at`.
 
     Parameters
     ----------
@@ -371,30 +379,24 @@ class Restricted(Rule):
     model
         The matrix with all data.
     prior
-        Zero for data that are not available.
+        Zero for data that are not available. Other differences in it are left aside: a rule that
+        takes them into account has a method of its own.
     """
 
     name: ClassVar[str] = "restricted"
 
     def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
         super().__init__(model)
-        self._rows = np.flatnonzero(prior)
-        if np.ptp(prior[self._rows]) > 1e-12:
-            raise CobayesError(f"{rule.name} takes only tasks whose available data are alike.")
-        labels = [model.data[row] for row in self._rows]
-        part = Model(model.matrix[self._rows], labels, model.hypotheses)
-        self._within = type(rule)(part, **rule.settings())
+        self._available = prior > 0.0
+        self._within = type(rule)(model, **rule.settings())
 
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
-        """Return the response over the available data, with zeros for the others."""
+        """Return the likelihood over the available data, zero for the others."""
         inner = self._within.respond(log_belief, memory)
-        matrix = np.zeros(self.model.shape)
-        matrix[self._rows] = inner.matrix
-        factors = inner.row_factors
-        if factors is not None:
-            factors = np.zeros(self.model.num_data)
-            factors[self._rows] = inner.row_factors
-        return Response(matrix, factors, inner.column_factors, inner.memory)
+        likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
+        totals = likelihood.sum(axis=0)
+        # A hypothesis that allows none of the available data is ruled out by whatever is shown.
+        return Response(likelihood / np.where(totals > 0.0, totals, 1.0), memory=inner.memory)
 
 
 def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.model import MatrixLike
-from cobayes.rules.base import Response, Rule
+from cobayes.model import MatrixLike, Model
+from cobayes.rules.base import Response, Restricted, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.responses import CompiledResponses
 
@@ -28,6 +28,7 @@ class BI(Rule):
 
     name: ClassVar[str] = "BI"
     depends_on_belief: ClassVar[bool] = False
+    is_factored: ClassVar[bool] = True
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix)
@@ -50,6 +51,10 @@ class BI(Rule):
             logs = np.log(self.model.matrix)
         return logs - np.logaddexp.reduce(logs, axis=0)
 
+    def _restricted(self, model: Model, prior: NDArray[np.float64]) -> Rule:
+        """Return the literal likelihood over the available data; costs do not matter to it."""
+        return _AvailableBI(self, model, prior)
+
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return compiled answers to beliefs; see `Rule.workspace`."""
         matrix = self._response.matrix
@@ -58,3 +63,10 @@ class BI(Rule):
         if beliefs.row_sums is not None or not is_exact or smallest < 1.0 / WIDEST_SPREAD:
             return None
         return CompiledResponses.starting(beliefs, matrix)
+
+
+class _AvailableBI(Restricted):
+    """The literal likelihood over some of the data: columns of the matrix, scaled."""
+
+    name: ClassVar[str] = "BI over available data"
+    is_factored: ClassVar[bool] = True

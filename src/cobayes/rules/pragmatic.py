@@ -65,6 +65,7 @@ class Pragmatic(Rule):
     """
 
     name: ClassVar[str] = "Pragmatic"
+    is_factored: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -58,10 +58,16 @@ class WithoutRepeats(Task):
         """Tell whether nothing new is left or the task within is over."""
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
-    def rounds_left(self, state: State) -> int | None:
-        """Return the number of data that were not shown."""
-        left = self.task.matrix_at(state[1]).num_data - len(state[0])
-        inner = self.task.rounds_left(state[1])
+    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
+        """Return the number of data that were not shown and that the hypothesis allows."""
+        shown, within = state
+        model = self.task.matrix_at(within)
+        is_new = np.ones(model.num_data, dtype=bool)
+        is_new[list(shown)] = False
+        if hypothesis is not None:
+            is_new &= model.matrix[:, hypothesis] > 0.0
+        left = int(is_new.sum())
+        inner = self.task.rounds_left(within, hypothesis)
         return left if inner is None else min(left, inner)
 
     def settings(self) -> dict[str, Any]:

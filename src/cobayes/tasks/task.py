@@ -76,16 +76,26 @@ class Task(ABC):
         """Return where a datum can lead: pairs of a state and its probability."""
         return ((self.next_state(state, datum), 1.0),)
 
-    def is_over(self, state: State, hypothesis: int) -> bool:  # noqa: ARG002
+    def is_over(self, state: State, hypothesis: int) -> bool:
         """Tell whether a lesson about a hypothesis, given by position, ends in a state.
 
-        By default when no datum is available.
+        By default when no datum is available that the hypothesis allows.
         """
         prior = self.data_prior_at(state)
-        return prior is not None and not prior.any()
+        if prior is None:
+            return False
+        return not prior[self.matrix_at(state).matrix[:, hypothesis] > 0.0].any()
 
-    def rounds_left(self, state: State) -> int | None:  # noqa: ARG002
-        """Return the largest number of rounds that can follow, or None where that is unknown."""
+    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:  # noqa: ARG002
+        """Return the largest number of rounds that can follow, or None where that is unknown.
+
+        Parameters
+        ----------
+        state
+            The state from which a lesson goes on.
+        hypothesis
+            The position of the hypothesis that is taught, where it is known.
+        """
         return None
 
     @property

@@ -1,0 +1,134 @@
+"""Tasks in which going from one datum to the next has a cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.validation import number_between
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_task
+from cobayes.tasks.task import State, Task
+
+Array = NDArray[np.float64]
+
+
+class MovingCosts(Task):
+    """A task in which the next datum is the less likely the more it costs to get there.
+
+    Made by `moving_costs`. The state is the last datum, None before the first round, and the
+    state of the task within.
+    """
+
+    def __init__(self, task: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> None:
+        self.task = as_task(task)
+        self.start = (None, self.task.start)
+        self.weight = number_between(weight, "weight", 0.0, np.inf, closed="low")
+        self.costs = _read_costs(costs, self.task.model)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the state of the task within is seen."""
+        return self.task.is_seen
+
+    def matrix_at(self, state: State) -> Model:
+        """Return the matrix of the task within."""
+        return self.task.matrix_at(state[1])
+
+    def data_prior_at(self, state: State) -> Array | None:
+        """Return a prior in proportion to ``exp(-weight * cost)`` from the last datum on."""
+        last, inner = state
+        prior = self.task.data_prior_at(inner)
+        if last is None or self.weight == 0.0:
+            return prior
+        costs = self.costs[last]
+        if costs.min() == costs.max():
+            return prior  # all alike: exactly as without costs
+        worth = np.exp(-self.weight * (costs - costs.min()))
+        if prior is not None:
+            worth *= prior
+        return worth / worth.sum() if worth.any() else worth
+
+    def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
+        """Return the state in which this datum was the last."""
+        return tuple(
+            ((int(datum), inner), chance)
+            for inner, chance in self.task.next_states(state[1], datum)
+        )
+
+    def next_state(self, state: State, datum: int) -> State:
+        """Return the state in which this datum was the last."""
+        return self.next_states(state, datum)[0][0]
+
+    def is_over(self, state: State, hypothesis: int) -> bool:
+        """Tell whether the task within is over, or no datum can be reached."""
+        return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
+
+    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
+        """Return what the task within says."""
+        return self.task.rounds_left(state[1], hypothesis)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the task within, the costs and their weight."""
+        return {"task": self.task, "costs": self.costs, "weight": self.weight}
+
+    def read_state(self, content: Any) -> State:
+        """Return a saved state, or raise an error where it cannot be one."""
+        last, inner = content
+        if last is not None and not (type(last) is int and 0 <= last < len(self.costs)):
+            raise ValueError(f"the last datum is {last!r}")
+        return last, self.task.read_state(inner)
+
+    def __repr__(self) -> str:
+        return f"moving_costs({self.task!r}; weight {self.weight:g})"
+
+
+def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> MovingCosts:
+    """Return the task in which going from one datum to another has a cost.
+
+    A datum's prior probability is in proportion to ``exp(-weight * cost)`` with the cost of going
+    there from the last datum. The first datum is free.
+
+    Parameters
+    ----------
+    matrix
+        A matrix of any kind, a `Model`, or another task.
+    costs
+        From the last datum (rows) to the next (columns), (n, n). Infinity forbids a step.
+    weight
+        What a unit of cost counts; zero makes all data equally likely.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> import numpy as np
+    >>> place = np.arange(3.0)
+    >>> costs = abs(place[:, None] - place)
+    >>> task = cb.moving_costs([[0.8, 0.3], [0.1, 0.2], [0.1, 0.5]], costs, weight=2.0)
+    >>> task.data_prior_at(task.next_state(task.start, 0)).round(3)
+    array([0.867, 0.117, 0.016])
+    """
+    return MovingCosts(matrix, costs, weight)
+
+
+def _read_costs(costs: ArrayLike, model: Model) -> Array:
+    n = model.num_data
+    try:
+        table = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(f"the costs cannot be read as numbers: {error}.") from error
+    if table.shape != (n, n):
+        raise CobayesError(
+            f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum to "
+            "the next."
+        )
+    if np.isnan(table).any() or (table == -np.inf).any():
+        raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a step.")
+    stuck = np.isinf(table).all(axis=1)
+    if stuck.any():
+        label = model.data[int(np.argmax(stuck))]
+        raise CobayesError(f"no step leads on from datum {label!r}: all its costs are infinite.")
+    table.flags.writeable = False
+    return table

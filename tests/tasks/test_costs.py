@@ -1,0 +1,81 @@
+"""Costs of going from one datum to the next."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cobayes as cb
+
+MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (4, 3)))
+PLACES = np.arange(4.0)
+COSTS = abs(PLACES[:, None] - PLACES)
+KINDS = [cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 2)]
+
+
+def lesson(task, kind, num_rounds=5):
+    rule = kind(task)
+    return cb.run_lesson(cb.Teacher(rule, 1, rng=3), cb.Learner(rule), num_rounds)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("costs", "weight"), [(np.zeros((4, 4)), 1.0), (COSTS, 0.0)])
+def test_costs_of_zero_change_nothing(kind, costs, weight):
+    free = lesson(MODEL, kind)
+    priced = lesson(cb.moving_costs(MODEL, costs, weight), kind)
+    assert np.array_equal(free.log_beliefs, priced.log_beliefs)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 3), st.floats(0.1, 5.0))
+def test_the_prior_is_the_exponential_of_the_costs(last, weight):
+    task = cb.moving_costs(MODEL, COSTS, weight)
+    prior = task.data_prior_at(task.next_state(task.start, last))
+    expected = np.exp(-weight * COSTS[last])
+    np.testing.assert_allclose(prior, expected / expected.sum())
+
+
+def test_the_second_round_of_scbi_has_the_prior_of_the_first_datum():
+    learner = cb.Learner(cb.SCBI(cb.moving_costs(MODEL, COSTS, 2.0)))
+    first = learner.observe(3)
+    prior = np.exp(-2.0 * COSTS[3])
+    expected = cb.SCBI(MODEL, data_prior=prior / prior.sum())
+    np.testing.assert_allclose(learner.observe(1), expected.update(first, 1), rtol=1e-9)
+
+
+def test_high_costs_keep_the_teacher_near():
+    def steps(weight):
+        data = lesson(cb.moving_costs(MODEL, COSTS, weight), cb.SCBI, 200).data
+        return np.abs(np.diff(data)).mean()
+
+    assert steps(3.0) < 0.5 * steps(0.0)
+
+
+def test_infinite_costs_forbid_a_step():
+    costs = np.where(COSTS > 1.0, np.inf, COSTS)
+    data = lesson(cb.moving_costs(MODEL, costs), cb.SCBI, 50).data
+    assert np.abs(np.diff(data)).max() <= 1
+
+
+def test_costs_and_no_repeats_go_together(tmp_path):
+    task = cb.without_repeats(cb.moving_costs(MODEL, COSTS))
+    run = lesson(task, cb.SCBI, 4)
+    assert sorted(run.data.tolist()) == [0, 1, 2, 3]
+    lesson(task, cb.SCBI, 2).save(tmp_path / "lesson.npz")
+    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(2)
+    assert np.array_equal(again.log_beliefs, run.log_beliefs)
+
+
+@pytest.mark.parametrize(
+    ("costs", "weight", "message"),
+    [
+        (np.zeros((3, 3)), 1.0, "expected \\(4, 4\\)"),
+        (np.full((4, 4), np.inf), 1.0, "no step leads on from datum '0'"),
+        (np.full((4, 4), np.nan), 1.0, "contain NaN"),
+        ("x", 1.0, "cannot be read as numbers"),
+        (COSTS, -1.0, "weight is -1.0"),
+    ],
+)
+def test_bad_costs_get_one_clear_error(costs, weight, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.moving_costs(MODEL, costs, weight)
