@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from cobayes.errors import import_optional
+from cobayes.example_library import examples
 from cobayes.report.claims import ERROR_RATE, VERDICTS
+from cobayes.studio import live_figure
 
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
@@ -174,6 +176,8 @@ def _groups(section: PageSection) -> Iterator[tuple[str, list[dict[str, Any]]]]:
                     "source": f"data:{_MIME[shown.suffix]};base64,{data}",
                     "links": [(file, Path(file).suffix[1:].upper()) for file in block["files"]],
                 }
+            elif kind == "live":
+                block["frame"] = live_figure(block["figure"], examples[block["example"]])
             elif kind == "table":
                 block["is_number"] = [
                     all(_is_number(row[k]["text"]) for row in block["rows"] if row[k]["text"])
