@@ -182,20 +182,23 @@ class SCBI(Rule):
         See `Rule.update`; one belief in an array is updated in one compiled call.
         """
         m = self.balanced.shape[1]
-        is_plain = type(belief) is np.ndarray and belief.shape == (m,) and belief.flags.carray
-        if is_plain and belief.dtype == np.float64 and self._is_plain:
-            total = belief.sum()
+        if self._is_plain and type(belief) is np.ndarray and belief.shape == (m,):
+            total = float(belief.sum())
             posterior = np.empty(m)
-            row = self.model.datum_index(datum)
-            if abs(total - 1.0) <= SUM_SLACK and update_plainly(
-                self.balanced,
-                self._row_sums,
-                belief,
-                total,
-                row,
-                self.tolerance,
-                self._spread,
-                posterior,
+            if (
+                belief.dtype == np.float64
+                and belief.flags.carray
+                and abs(total - 1.0) <= SUM_SLACK
+                and update_plainly(
+                    self.balanced,
+                    self._row_sums,
+                    belief,
+                    total,
+                    self.model.datum_index(datum),
+                    self.tolerance,
+                    self._spread,
+                    posterior,
+                )
             ):
                 return posterior
         return super().update(belief, datum)
