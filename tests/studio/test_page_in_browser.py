@@ -200,7 +200,7 @@ def test_a_wrong_cell_is_marked_with_its_reason(visit, pages):
     for wrong, words in (("-1", "negative"), ("abc", "missing"), ("", "missing")):
         cell.fill(wrong)
         assert cell.get_attribute("aria-invalid") == "true"
-        assert words in cell.get_attribute("title")
+        assert words in page.inner_text("td:has([aria-label='d_2, h_1']) .cell-note")
         assert words in page.inner_text(".table-view > .message")
     cell.fill("0.5")
     assert cell.get_attribute("aria-invalid") == "false"

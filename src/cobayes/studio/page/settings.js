@@ -6,6 +6,7 @@ export function settingsPanel(store) {
   const { state, examples } = store;
   const example = choice({ label: "Table", options: [], value: "", onChange: (name) => (name === "" ? null : store.chooseExample(name)) });
   const truth = choice({ label: "The truth, taught", options: [], value: "", onChange: (text) => store.set({ truth: Number(text), picks: [], round: 0 }) });
+  truth.classList.add("truth-field");
   const seed = numberField({ label: "Seed of the draws", value: state.seed, min: 0, max: 2 ** 32 - 1, step: 1, onChange: (value) => store.set({ seed: Math.floor(value), round: 0 }) });
   const repeats = toggle({ label: "a datum may be shown again", value: state.repeats, onChange: (value) => store.set({ repeats: value, picks: [], round: 0 }) });
   const depth = slider({ label: "Depth of the pragmatic rule", min: 0, max: 12, step: 1, value: state.depth, show: String, onInput: (value) => store.set({ depth: value }) });
@@ -45,7 +46,7 @@ export function weightSliders({ title, hint, names, values, onChange }) {
   const list = h("div", { class: "weights" });
   const reset = h("button", { type: "button", class: "quiet", on: { click: () => onChange(null) } }, "make uniform");
   const element = h("details", { class: "group" }, h("summary", {}, title, h("span", { class: "soft" }, ` ${hint}`)), list, reset);
-  let rows = [], known = null, current = [];
+  let rows = [], known = null, shown = null, current = [];
   const change = (k, share) => {
     const rest = current.reduce((sum, value, j) => (j === k ? sum : sum + value), 0);
     const next = current.map((value, j) => (j === k ? share : rest > 0 ? (value * (1 - share)) / rest : (1 - share) / (current.length - 1)));
@@ -53,6 +54,9 @@ export function weightSliders({ title, hint, names, values, onChange }) {
   };
   function update(state) {
     const labels = names(state);
+    // Most changes of the page leave the weights alone.
+    if (known === labels && shown === values(state)) return;
+    shown = values(state);
     current = probabilities(values(state), labels.length);
     if (known !== labels) {
       known = labels;
