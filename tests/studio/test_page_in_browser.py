@@ -370,9 +370,20 @@ def test_the_python_code_gives_the_numbers_of_the_screen(visit, pages, state):
             assert float(last.loc[kind, name]) == pytest.approx(value, abs=1e-6)
 
 
-@pytest.mark.parametrize("view", ["table", "compare", "misjudge", "grid"])
-def test_the_python_code_of_every_view_runs(visit, pages, view):
-    page = visit(pages["three"], hash=link(view=view, steps=3, rounds=5, lessons=50))
+@pytest.mark.parametrize(
+    ("view", "repeats"),
+    [
+        ("table", True),
+        ("compare", True),
+        ("compare", False),
+        ("misjudge", True),
+        ("play", True),
+        ("grid", True),
+    ],
+)
+def test_the_python_code_of_every_view_runs(visit, pages, view, repeats):
+    state = {"view": view, "steps": 3, "rounds": 5, "lessons": 50, "repeats": repeats}
+    page = visit(pages["three"], hash=link(**state))
     page.wait_for_timeout(200)
     printed = run_python(page)
     if view == "grid":
