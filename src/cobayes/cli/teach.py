@@ -33,6 +33,9 @@ def teach(
         ),
     ] = 10,
     rule: options.Rule = "scbi",
+    depth: options.Depth = None,
+    rationality: options.Rationality = None,
+    data_prior: options.DataPrior = None,
     prior: options.Prior = None,
     learner_prior: options.LearnerPrior = None,
     seed: options.Seed = None,
@@ -46,21 +49,21 @@ def teach(
     plot: options.Plot = None,
 ) -> None:
     """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
-    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix])
+    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix, data_prior])
     model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
 
     from cobayes.lessons import Learner, Teacher, run_lesson
-    from cobayes.rules import BI, SCBI
 
-    rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule]
+    rules = inputs.make_rules(
+        rule, model, depth=depth, rationality=rationality, data_prior=data_prior
+    )
     used_seed = inputs.choose_seed(seed)
     lessons = []
     with progress.patience(f"running {output.counted(rounds, 'round')}"):
-        for make_rule in rules:
-            made = make_rule(model)
+        for made in rules:
             teacher = Teacher(made, target, teacher_prior, rng=used_seed)
             learner = Learner(made, teacher_prior if own_prior is None else own_prior)
             lessons.append(run_lesson(teacher, learner, rounds))

@@ -118,8 +118,8 @@ def render_page(
 
 
 def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the claims topic by topic, each with one line that sums them up."""
-    names = dict.fromkeys(claim["topic"] for claim in claims)
+    """Return the claims topic by topic, in the order of the numbers that the topics name."""
+    names = sorted(dict.fromkeys(claim["topic"] for claim in claims), key=_number_in)
     found = []
     for name in names:
         own = [claim for claim in claims if claim["topic"] == name]
@@ -132,6 +132,12 @@ def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _number_in(topic: str) -> float:
+    """Return the first number in a topic's name, such as a theorem's; infinity for none."""
+    found = re.search(r"\d+(\.\d+)?", topic)
+    return float(found[0]) if found else float("inf")
 
 
 def _count_of(claims: Sequence[dict[str, Any]], verdict: str) -> int:

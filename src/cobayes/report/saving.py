@@ -48,7 +48,7 @@ def save_section(
     made
         How it was made.
     folder
-        Where to.
+        The folder to write to.
     formats
         Some of `FORMATS`. The page needs one drawing of each picture, so that SVG or PNG is
         written in any case.
@@ -86,7 +86,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
     Parameters
     ----------
     folder
-        Of the section.
+        The section's folder.
     """
     try:
         content = json.loads((folder / SECTION_FILE).read_text(encoding="utf-8"))
