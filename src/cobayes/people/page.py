@@ -162,8 +162,8 @@ def _depths(fit: Fit) -> str:
     return _section(
         "depths",
         "Depths",
-        "<p>The depth with the highest likelihood. With few responses per person neighbouring depths "
-        "are hard to tell apart: <code>cobayes.people.recover</code> says how hard on this design."
+        "<p>The depth with the highest likelihood. With few responses per person neighbouring "
+        "depths are hard to tell apart: <code>cobayes.people.recover</code> says how hard on this design."
         '</p><div class="table"><table><thead><tr><th scope="col">depth</th>'
         '<th scope="col" class="number">people</th><th scope="col" class="number">share</th>'
         "</tr></thead>"
