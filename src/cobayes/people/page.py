@@ -163,7 +163,7 @@ def _depths(fit: Fit) -> str:
         "depths",
         "Depths",
         "<p>The depth with the highest likelihood. With few responses per person neighbouring "
-        "depths are hard to tell apart: <code>cobayes.people.recover</code> says how hard on this design."
+        "depths are hard to tell apart: <code>cobayes.people.recover</code> says how hard."
         '</p><div class="table"><table><thead><tr><th scope="col">depth</th>'
         '<th scope="col" class="number">people</th><th scope="col" class="number">share</th>'
         "</tr></thead>"
