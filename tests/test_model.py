@@ -148,16 +148,16 @@ def test_check_warns_and_names_the_hypotheses():
 def test_check_compares_teacher_and_learner():
     model = cb.Model(SMALL)
     scaled = np.array([[2.0], [3.0], [5.0]]) * np.array(SMALL) * np.array([7.0, 0.1])
-    assert model.check(scaled).holds
+    assert model.check(learner=scaled).holds
     other = np.array(SMALL)
     other[0, 1] += 0.1
-    (warning,) = model.check(other).warnings
+    (warning,) = model.check(learner=other).warnings
     assert warning.assumption == "iii"
-    (warning,) = model.check(np.ones((2, 2)) + np.eye(2)).warnings
+    (warning,) = model.check(learner=np.ones((2, 2)) + np.eye(2)).warnings
     assert "shape" in warning.text
     (warning,) = model.check(learner_prior=[0.4, 0.6]).warnings
     assert warning.assumption == "iv"
-    assert model.check(teacher_prior=[0.4, 0.6], learner_prior=[0.4, 0.6]).holds
+    assert model.check([0.4, 0.6], learner_prior=[0.4, 0.6]).holds
 
 
 def test_text_and_html_show_the_labels():
@@ -180,7 +180,7 @@ def test_a_large_matrix_shows_its_corners_in_a_notebook():
 def test_a_sparse_matrix_is_taken_as_a_full_one():
     scipy_sparse = pytest.importorskip("scipy.sparse")
     np.testing.assert_array_equal(cb.Model(scipy_sparse.csr_matrix(SMALL)).matrix, SMALL)
-    with pytest.raises(cb.CobayesError, match="would need about"):
+    with pytest.raises(cb.CobayesError, match="would take about"):
         cb.Model(scipy_sparse.coo_matrix((10**8, 10**8)))
 
 

@@ -50,7 +50,7 @@ def test_kernels_are_cached_on_disk_and_used_by_the_next_process(tmp_path):
         import cobayes as cb
         from cobayes.scaling import sweeps
         cb.scale([[1.0, 2.0], [3.0, 1.0]])
-        stats = sweeps.sweeps_until_converged.stats
+        stats = sweeps.solve_by_sweeps.stats
         print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
         """
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["0", "1"]

@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,7 @@ Array = NDArray[np.float64]
 
 def freeze(result: Any) -> None:
     """Make the arrays of a frozen dataclass read-only, like its attributes."""
-    for field in fields(result):
-        value = getattr(result, field.name)
+    for value in vars(result).values():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
 

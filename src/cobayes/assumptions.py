@@ -1,4 +1,4 @@
-"""The paper's assumptions (i) to (iv), checked and reported."""
+"""The paper's assumptions (i) to (iv), and what the zeros of a matrix mean."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import shorten
+from cobayes._input.labels import quoted, shorten
 
 if TYPE_CHECKING:
     from cobayes.model import Model
@@ -41,9 +41,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings about all four assumptions, in order."""
+    """The findings about all four assumptions, and about zeros.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        One for each assumption, in order.
+    zeros : str or None
+        A paragraph on what the matrix's zeros mean at the prior; None without zeros.
+    """
 
     findings: tuple[Finding, ...]
+    zeros: str | None = None
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -56,16 +65,18 @@ class Report:
         return not self.warnings
 
     def __str__(self) -> str:
-        return "\n".join(
+        lines = [
             f"({finding.assumption}) {finding.status}: {finding.text}" for finding in self.findings
-        )
+        ]
+        return "\n".join(lines if self.zeros is None else [*lines, self.zeros])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>({f.assumption})</td><td>{f.status}</td><td>{escape(f.text)}</td></tr>"
             for f in self.findings
         )
-        return f"<table>{rows}</table>"
+        paragraph = "" if self.zeros is None else f"<p>{escape(self.zeros)}</p>"
+        return f"<table>{rows}</table>{paragraph}"
 
 
 def check_assumptions(
@@ -81,12 +92,75 @@ def check_assumptions(
             _distinguishable(teacher, learner),
             _scaled_matrix(teacher, learner),
             _known_prior(teacher, teacher_prior, learner_prior),
+        ),
+        explain_zeros(teacher, teacher_prior),
+    )
+
+
+def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
+    """Return a paragraph on what the zeros of a matrix mean at a prior; None without zeros."""
+    count = int((model.matrix == 0.0).sum())
+    if not count:
+        return None
+    # The scaling imports models, which import this module.
+    from cobayes.scaling.blocks import explain, scaling_blocks
+
+    row_sums, column_sums = np.ones(model.num_data), model.num_data * prior
+    blocks = scaling_blocks(model, row_sums, column_sums)
+    entries = "entry is" if count == 1 else "entries are"
+    first = (
+        f"{count} of {model.matrix.size} {entries} zero: the datum is impossible under the "
+        "hypothesis, and one look at it rules the hypothesis out for good."
+    )
+    if blocks.status == "exact":
+        return (
+            f"{first} At this prior SCBI can still show every datum equally often on average, and "
+            "every pair that is possible is used."
         )
+    unused = np.argwhere((model.matrix > 0.0) & ~blocks.support & (prior > 0.0))
+    named = "; ".join(
+        f"{quoted(model.data[i])} for {quoted(model.hypotheses[j])}" for i, j in unused[:3]
+    )
+    more = f" (and {len(unused) - 3} more)" if len(unused) > 3 else ""
+    dropped = f" A cooperative teacher then never shows {named}{more}." if len(unused) else ""
+    if blocks.status == "limit":
+        return (
+            f"{first} At this prior SCBI can show every datum equally often on average only if it "
+            f"leaves out some pairs that are possible.{dropped}"
+        )
+    reason = explain(
+        blocks,
+        row_sums,
+        column_sums,
+        model.data,
+        model.hypotheses,
+        words=("is believed with {}", "are believed with {} together"),
+    )
+    ratios = [block.ratio for block in blocks.blocks]
+    return (
+        f"{first} At this prior SCBI cannot show every datum equally often on average: {reason} "
+        f"It shows data as evenly as the zeros allow, between {min(ratios):.3g} and "
+        f"{max(ratios):.3g} times as often as in the even case.{dropped}"
     )
 
 
 def proportional_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return every pair of columns of which one is a multiple of the other."""
+    patterns: dict[bytes, list[int]] = {}
+    for column, pattern in enumerate((matrix > 0.0).T):
+        patterns.setdefault(pattern.tobytes(), []).append(column)
+    pairs = []
+    for columns in patterns.values():  # proportional columns have the same zeros
+        if len(columns) > 1:
+            positive = matrix[:, columns[0]] > 0.0
+            pairs += [
+                (columns[a], columns[b]) for a, b in _positive_pairs(matrix[positive][:, columns])
+            ]
+    return sorted(pairs)
+
+
+def _positive_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the proportional pairs among columns without zeros."""
     logs = np.log(matrix)
     logs -= logs.mean(axis=0)
     # Equal columns have equal projections: sorting these avoids comparing all pairs.
@@ -101,7 +175,7 @@ def proportional_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
                 break
             if np.abs(logs[:, first] - logs[:, second]).max() <= PROPORTIONAL_TOLERANCE:
                 pairs.append((int(min(first, second)), int(max(first, second))))
-    return sorted(pairs)
+    return pairs
 
 
 def _enough_data(model: Model) -> Finding:
@@ -145,11 +219,19 @@ def _scaled_matrix(teacher: Model, learner: Model | None) -> Finding:
             "warning",
             f"the teacher's matrix has shape {teacher.shape}, the learner's {learner.shape}.",
         )
+    positive = teacher.matrix > 0.0
+    if not np.array_equal(positive, learner.matrix > 0.0):
+        i, j = np.argwhere(positive != (learner.matrix > 0.0))[0]
+        return Finding(
+            "iii",
+            "warning",
+            "teacher and learner differ in what is possible: datum "
+            f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for one.",
+        )
     # T = E1 L E2 exactly when log(T / L) is a row term plus a column term.
-    ratio = np.log(teacher.matrix) - np.log(learner.matrix)
-    rest = ratio - ratio.mean(axis=1, keepdims=True)
-    rest -= rest.mean(axis=0)
-    worst = np.abs(rest).max(axis=0)
+    ratio = np.log(teacher.matrix, where=positive, out=np.zeros(teacher.shape))
+    ratio -= np.log(learner.matrix, where=positive, out=np.zeros(teacher.shape))
+    worst = np.abs(_not_additive(ratio, positive)).max(axis=0)
     if worst.max() <= PROPORTIONAL_TOLERANCE:
         return Finding("iii", "holds", "the teacher's matrix is a scaling of the learner's.")
     return Finding(
@@ -158,6 +240,38 @@ def _scaled_matrix(teacher: Model, learner: Model | None) -> Finding:
         "the teacher's matrix is not a scaling of the learner's; they differ most at hypothesis "
         f"{teacher.hypotheses[int(worst.argmax())]!r}.",
     )
+
+
+def _not_additive(ratio: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return what is left of a table after the row and column terms that fit its entries.
+
+    Without zeros the terms are means; else they are found along paths of positive entries.
+    """
+    if positive.all():
+        rest = ratio - ratio.mean(axis=1, keepdims=True)
+        return rest - rest.mean(axis=0)
+    rows, columns = np.full(ratio.shape[0], np.nan), np.full(ratio.shape[1], np.nan)
+    while np.isnan(columns).any():
+        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one term of each part is free
+        num_known = -1
+        while (known := int((~np.isnan(columns)).sum())) > num_known:
+            num_known = known
+            _spread(ratio, positive, columns, rows)
+            _spread(ratio.T, positive.T, rows, columns)
+    return np.where(positive, ratio - rows[:, None] - columns, 0.0)
+
+
+def _spread(
+    ratio: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    known: NDArray[np.float64],
+    terms: NDArray[np.float64],
+) -> None:
+    """Fill the terms of rows that share a positive entry with a column whose term is known."""
+    linked = positive & ~np.isnan(known)
+    new = np.flatnonzero(np.isnan(terms) & linked.any(axis=1))
+    by = linked[new].argmax(axis=1)
+    terms[new] = ratio[new, by] - known[by]
 
 
 def _known_prior(

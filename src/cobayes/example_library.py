@@ -1,4 +1,4 @@
-"""Built-in examples by name: the paper's matrices and three realistic teaching cases."""
+"""Built-in examples by name: the paper's matrices and four teaching cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import suggest
 from cobayes.errors import CobayesError
-from cobayes.model import Model, smooth
+from cobayes.model import Model
 from cobayes.reading import read_model
 
 
@@ -198,25 +198,46 @@ def _number_game() -> Example:
         "primes": lambda number: number > 1 and all(number % k for k in range(2, number)),
         "10 to 20": lambda number: 10 <= number <= 20,
     }
-    belongs = [[float(test(number)) for test in concepts.values()] for number in numbers]
-    smoothed = smooth(np.array(belongs), 0.05)
+    belongs = np.array([[float(test(k)) for test in concepts.values()] for k in numbers])
     return Example(
         name="number-game",
         title="The number game: which concept do these numbers come from?",
         description=(
             "A teacher has one of eight concepts in mind and shows numbers from 1 to 20. A number "
-            "of the concept is drawn with equal chances (so small concepts say more with each "
-            "number), and one draw in twenty is a slip, any number at all; without slips the "
-            "matrix would have zeros. Concepts overlap: most primes are odd, 16 is even, a square "
-            "and a power of two. In the long run SCBI learns six of the eight concepts faster than "
-            "plain Bayes, primes 2.6 times as fast, and is slower on the multiples of 3 and of 5. "
+            "of the concept is drawn with equal chances, so that small concepts say more with each "
+            "number; any other number is impossible, a true zero of the matrix. Concepts overlap: "
+            "most primes are odd, 16 is even, a square and a power of two. Plain Bayes shows the "
+            "ten even numbers equally often; a cooperative teacher of 'even' begins with 14 in "
+            "one lesson out of four, since 14 belongs to one other concept only. "
             "The prior 'everyday' is our guess of how readily each concept comes to mind."
         ),
-        model=Model(smoothed.matrix, [str(number) for number in numbers], list(concepts)),
+        model=Model(belongs / belongs.sum(axis=0), [str(k) for k in numbers], list(concepts)),
         priors=_priors(
             uniform=np.full(8, 0.125), everyday=[0.24, 0.20, 0.08, 0.16, 0.08, 0.06, 0.06, 0.12]
         ),
         hypothesis="primes",
+    )
+
+
+def _reference_game() -> Example:
+    return Example(
+        name="reference-game",
+        title="A reference game: which face does the speaker mean?",
+        description=(
+            "Three faces: one plain, one with glasses, one with glasses and a hat. A speaker says "
+            "one word and a listener picks a face. Data are words, hypotheses are faces; an entry "
+            "is 1 where the word is true of the face and 0 where it is not. A literal listener "
+            "who hears 'glasses' is undecided between two faces; a cooperative one picks the face "
+            "with glasses only, since for the other one the speaker would have said 'hat'. The "
+            "prior 'hats' is that of a party at which most faces wear one."
+        ),
+        model=Model(
+            [[1, 1, 1], [0, 1, 1], [0, 0, 1]],
+            ["face", "glasses", "hat"],
+            ["plain", "glasses only", "glasses and hat"],
+        ),
+        priors=_priors(uniform=np.full(3, 1 / 3), hats=[0.2, 0.2, 0.6]),
+        hypothesis="glasses only",
     )
 
 
@@ -270,6 +291,7 @@ examples = ExampleLibrary(
         **{f"M'_{k}": partial(_stability, f"M'_{k}", "rank 4") for k in range(1, 4)},
         "grid-world": _grid_world,
         "number-game": _number_game,
+        "reference-game": _reference_game,
         "diagnosis": _diagnosis,
         "gestures": _gestures,
     }

@@ -147,25 +147,39 @@ class Model(Task):
 
     def check(
         self,
-        learner: MatrixLike | None = None,
+        prior: ArrayLike | None = None,
         *,
-        teacher_prior: ArrayLike | None = None,
+        learner: MatrixLike | None = None,
         learner_prior: ArrayLike | None = None,
     ) -> Report:
-        """Report on the paper's assumptions (i) to (iv).
+        """Report on the paper's assumptions (i) to (iv), and on what the zeros mean at a prior.
 
         Parameters
         ----------
+        prior
+            What the teacher takes the learner's prior to be; uniform by default.
         learner
             The learner's matrix, where it differs from this one.
-        teacher_prior, learner_prior
-            The two priors, where they were given.
+        learner_prior
+            The learner's actual prior, where it differs from the teacher's idea of it.
+
+        Returns
+        -------
+        Report
+            A finding for each assumption, and a paragraph about zeros, if there are any.
+
+        Examples
+        --------
+        >>> import cobayes as cb
+        >>> report = cb.Model([[1, 0], [1, 1]], ["a", "b"], ["x", "y"]).check()
+        >>> print(report.zeros)  # doctest: +ELLIPSIS
+        1 of 4 entries is zero: the datum is impossible under the hypothesis, and one look ...
         """
         other = None if learner is None else as_model(learner)
         return check_assumptions(
             self,
             other,
-            self.distribution(teacher_prior, name="teacher's prior"),
+            self.distribution(prior, name="teacher's prior"),
             None
             if learner_prior is None
             else self.distribution(learner_prior, name="learner's prior"),

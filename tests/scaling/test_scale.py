@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes._runtime.threads import map_chunks, set_num_threads
-from cobayes.scaling import solver
+from cobayes.scaling import stopping
 from cobayes.scaling.reference import alternate
 from tests.scaling.cases import blocks
 from tests.scaling.high_precision import largest_relative_error, scaled_exactly
@@ -157,7 +157,7 @@ def test_warm_start_saves_sweeps():
 def test_large_matrices_give_the_same_bits_for_any_number_of_threads():
     rng = np.random.default_rng(0)
     matrix = rng.exponential(size=(700, 700))
-    assert matrix.size >= solver.PARALLEL_SIZE
+    assert matrix.size >= stopping.PARALLEL_SIZE
     columns = 700 * rng.dirichlet(np.ones(700))
     found = []
     try:
@@ -299,7 +299,7 @@ def test_no_size_is_exempt_from_verification(half):
     # Two blocks coupled at 1e-13, all sums one: what flows one way flows back. The larger one is
     # swept on several threads.
     matrix = blocks(np.random.default_rng(0), (half, half), 1e-13)
-    assert (matrix.size >= solver.PARALLEL_SIZE) == (half == 350)
+    assert (matrix.size >= stopping.PARALLEL_SIZE) == (half == 350)
     s = cb.scale(matrix)
     assert s.is_converged
     assert s.matrix[:half, half:].sum() == pytest.approx(s.matrix[half:, :half].sum(), rel=1e-10)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.limits import require_memory
+from cobayes._runtime.limits import require_affordable
 from cobayes.errors import CobayesError
 
 
@@ -50,10 +50,10 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
         ]
         return matrix.values, own[0], own[1]
     if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
-        require_memory(
-            8.0 * float(np.prod(matrix.shape)),
-            f"a sparse matrix of shape {matrix.shape} as a full one",
+        require_affordable(
+            f"{matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns of a sparse matrix",
             "take a part of its rows or columns.",
+            num_bytes=8.0 * float(matrix.shape[0]) * float(matrix.shape[1]),
         )
         return matrix.toarray(), None, None
     return matrix, None, None

@@ -41,7 +41,7 @@ class KernelCache(IndexDataCacheFile):
         base = re.sub(r"-\d+(?=\.)", "", filename_base)
         cells = dispatcher.py_func.__closure__
         if cells:  # kernels made by one factory differ in what they enclose
-            enclosed = repr([cell.cell_contents for cell in cells])
+            enclosed = repr([_name(cell.cell_contents) for cell in cells])
             base += "-" + hashlib.sha256(enclosed.encode()).hexdigest()[:8]
         super().__init__(cache_path, base, None)
         # Found when it is first needed: a kernel may call kernels that are defined after it.
@@ -89,6 +89,12 @@ class KernelCache(IndexDataCacheFile):
         payload = self._dump(data)
         with self._open_for_write(self._data_path(name)) as file:
             file.write(hashlib.sha256(payload).digest() + payload)
+
+
+def _name(value: Any) -> str:
+    """Return what tells enclosed values apart: the name of a kernel, else how it is written."""
+    function = getattr(value, "py_func", value)
+    return getattr(function, "__qualname__", None) or repr(value)
 
 
 def code_stamp(kernel: Any) -> str:

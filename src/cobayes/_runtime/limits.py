@@ -41,6 +41,38 @@ def require_affordable(
         )
 
 
+# From below: bytes that a round takes in the statistics of lessons, bytes of a block of lessons
+# with its random generator, and entries of the matrix that a core passes over in a second.
+_BYTES_PER_ROUND = 4096
+_LESSONS_PER_BLOCK, _BYTES_PER_BLOCK = 1024, 1024
+_ENTRIES_PER_SECOND = 1e9
+
+
+def require_affordable_simulation(
+    num_lessons: int, num_rounds: int, num_data: int, num_hypotheses: int
+) -> None:
+    """Raise an error where simulated lessons would not fit into memory or would not end.
+
+    Parameters
+    ----------
+    num_lessons, num_rounds
+        How many lessons, and the rounds of each.
+    num_data, num_hypotheses
+        The shape of the matrix.
+    """
+    # Exact integers: the product of counts that a user types may lie beyond float64.
+    work = num_lessons * num_rounds * num_data * num_hypotheses
+    num_bytes = num_rounds * (_BYTES_PER_ROUND + 64 * num_hypotheses) + _BYTES_PER_BLOCK * (
+        num_lessons // _LESSONS_PER_BLOCK
+    )
+    require_affordable(
+        f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",
+        "ask for fewer lessons or rounds; 10,000 lessons give two digits of every mean belief.",
+        seconds=min(work, 10**300) / _ENTRIES_PER_SECOND,
+        num_bytes=min(num_bytes, 10**300),
+    )
+
+
 def short_number(count: int) -> str:
     """Return an integer in short form, also one beyond the range of float64."""
     return str(count) if count < 10**6 else f"{float(count):.3g}" if count < 10**300 else "10^300+"

@@ -14,12 +14,13 @@ EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json
 
 def info(
     matrix: options.Matrix,
+    prior: options.Prior = None,
     smooth: options.Smooth = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), mean rates."""
+    """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), zeros, mean rates."""
     model, example = inputs.load_matrix(matrix, smooth)
-    report = model.check()
+    report = model.check(inputs.read_prior(prior, model, example, name="prior"))
     content: dict[str, Any] = {
         "matrix": matrix,
         "num_data": model.num_data,
@@ -34,6 +35,7 @@ def info(
             for f in report.findings
         ],
         "holds": report.holds,
+        "zeros": report.zeros,
         "mean_rates": _mean_rates(model),
     }
     if as_json:
@@ -59,6 +61,8 @@ def info(
         holds = finding.status == "holds"
         mark = Text("ok     ", style="green") if holds else Text("warning", style="yellow")
         console.print(mark + Text(f" ({finding.assumption}) {finding.text}", style=""))
+    if report.zeros is not None:
+        console.print(Text("zeros   ", style="bold") + Text(report.zeros, style=""))
 
 
 def _mean_rates(model: Model) -> dict[str, float] | None:

@@ -52,13 +52,11 @@ def teach(
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
 
-    from cobayes._input.limits import require_affordable_lessons
     from cobayes.lessons import Learner, Teacher, run_lesson
     from cobayes.rules import BI, SCBI
 
     rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule]
     used_seed = inputs.choose_seed(seed)
-    require_affordable_lessons(1, rounds, *model.shape)
     lessons = []
     with progress.patience(f"running {output.counted(rounds, 'round')}"):
         for make_rule in rules:

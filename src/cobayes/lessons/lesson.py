@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._output import freeze, rounds_dataframe, rounds_dataset
+from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
@@ -279,6 +280,8 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any 
     Algorithm 1 of the paper, without assumption (iii').
     """
     num_rounds = _validated(teacher, learner, num_rounds)
+    if isinstance(teacher.task, Model):  # other tasks may end by themselves
+        require_affordable_simulation(1, num_rounds, *teacher.task.shape)
     outcomes = teacher.rng if rng is None else generator(rng)
     data: list[int] = []
     states = [teacher.state]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import is_position
-from cobayes._input.limits import require_affordable_lessons
 from cobayes._input.validation import number_between, whole_number
+from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
@@ -110,7 +110,7 @@ def simulate(
     task = _validated(rule, hypothesis, num_rounds, prior, learner_rule, learner_prior, level)
     num_rounds = task.num_rounds
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
-    require_affordable_lessons(num_lessons, num_rounds, *task.learner.model.shape)
+    require_affordable_simulation(num_lessons, num_rounds, *task.learner.model.shape)
     task = _with_path_rounds(task, keep_paths, num_lessons)
 
     m = task.learner.model.num_hypotheses

@@ -13,7 +13,6 @@ import numpy as np
 from cobayes._version import __version__
 from cobayes.people.compare import Comparison
 from cobayes.people.fit import Fit
-from cobayes.report.page import inline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +68,7 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
         "<body>"
         f'<header><p class="eyebrow">cobayes {escape(__version__)} · fit</p><h1>{title}</h1>'
         f'<p class="lead">{escape(lead)}</p></header>\n'
-        f'<section class="what"><h2>What can be concluded</h2><p>{inline(comparison.conclusion)}'
+        f'<section class="what"><h2>What can be concluded</h2><p>{escape(comparison.conclusion)}'
         "</p></section>\n"
         f"<main>{''.join(sections)}</main>\n"
         f"<footer><p>Made by <code>{escape(command)}</code> with cobayes {escape(__version__)}. "

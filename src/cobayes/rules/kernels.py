@@ -31,7 +31,7 @@ def scale_many(beliefs, lanes, probes, tolerance, trusted):
     tolerance
         For the relative error.
     trusted
-        Whether sweeps can tell that they have converged; see `solver.is_nearly_blocks`.
+        Whether sweeps can tell that they have converged; see `stopping.is_nearly_blocks`.
     """
     for g in range(lanes.shares.shape[0]):
         fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])

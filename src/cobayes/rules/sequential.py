@@ -21,16 +21,14 @@ from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.problem import balance
-from cobayes.scaling.solver import (
+from cobayes.scaling.solver import Solution, solve, solve_components
+from cobayes.scaling.stopping import (
+    LOOSEST,
     MAX_NEWTON_STEPS,
     WEAK_COUPLING,
-    Solution,
     entry_spread,
     is_nearly_blocks,
-    solve,
-    solve_components,
 )
-from cobayes.scaling.stopping import LOOSEST
 
 Array = NDArray[np.float64]
 
@@ -108,7 +106,7 @@ class SCBI(Rule):
     def _slow_mode(self) -> Array:
         """About the direction in log-factors that sweeps correct most slowly, (m,).
 
-        Found at the uniform belief by the power method, as in `cobayes.scaling.probing`. Where
+        Found at the uniform belief by the power method, as in `cobayes.scaling.sweeps`. Where
         parts of the matrix share few data it tells these parts from each other, at any belief.
         """
         m = self.model.num_hypotheses

@@ -16,8 +16,8 @@ from cobayes.scaling.block_workspace import BlockWorkspace
 from cobayes.scaling.blocks import fresh_workspace
 from cobayes.scaling.lanes import LANES, Lanes, fill_row_sums
 from cobayes.scaling.newton import newton_until_converged
-from cobayes.scaling.solver import MAX_NEWTON_STEPS
-from cobayes.scaling.sweeps import sweeps_until_converged
+from cobayes.scaling.stopping import MAX_NEWTON_STEPS
+from cobayes.scaling.sweeps import make_state, solve_by_sweeps
 
 # Rows without a component; columns without one have the label -1.
 NO_COMPONENT = -3
@@ -74,24 +74,15 @@ def _scale_part(part, row_sums, column_sums, factors, row_scaling, tolerance, ma
         for i in range(num_rows):
             row_scaling[i] = row_sums[i] / (part[i, 0] * column_sums[0])
         return True
-    totals = np.empty(num_columns)
-    weights = np.empty(num_columns)
-    sweeps_until_converged(
-        part,
-        row_sums,
-        column_sums,
-        factors,
-        row_scaling,
-        totals,
-        weights,
-        math.nan,
-        tolerance,
-        False,
-        MAX_SWEEPS,
-    )
+    # With zeros the result is always probed: they may couple hypotheses as weakly as small entries.
+    state = make_state(part, row_sums, column_sums, factors, row_scaling)
+    _, error, _ = solve_by_sweeps(state, math.nan, tolerance, MAX_SWEEPS, math.inf)
+    if error <= tolerance:
+        return True
     for j in range(num_columns):
         if not (factors[j] > 0.0 and factors[j] < math.inf):
-            factors[:] = 1.0
+            for k in range(num_columns):
+                factors[k] = 1.0
     work = np.empty((num_rows, num_columns))
     _, error = newton_until_converged(
         part, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps

@@ -11,7 +11,7 @@ import math
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.lanes import LANES
-from cobayes.scaling.sweeps import NOISE
+from cobayes.scaling.stopping import NOISE, SLACK
 
 # Below this change the series for logarithms hold, and steps are accelerated.
 NEAR = 0.9
@@ -34,9 +34,7 @@ NEW_NEW, NEW_OLD, OLD_OLD, NEW_NOW, OLD_NOW, STEP_STEP, STEP_NEW = range(7, LANE
 FIRST_SUM, NUM_SUMS = CHANGE, 8
 # What becomes of a lane.
 GOES_ON, IS_DONE, GIVES_UP = 0.0, 1.0, 2.0
-# By how much an error may exceed the tolerance when a slower mode is found behind it; what noise
-# leaves of a lane may always be this large.
-SLACK = 5.0
+# What noise leaves of a lane may always be this large.
 UNAVOIDABLE = 1e-12
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ from numpy.typing import NDArray
 from cobayes._input.distributions import SUM_SLACK
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
+from cobayes.scaling.stopping import EQUAL_TOTALS, LARGEST, SMALLEST, TINY
 
 Array = NDArray[np.float64]
-
-# Products of a few entries within these bounds neither overflow nor vanish.
-SMALLEST, LARGEST = 1e-70, 1e70
 
 
 def balance(matrix: Array) -> tuple[Array, Array | float, Array | float]:
@@ -44,7 +41,7 @@ def balance(matrix: Array) -> tuple[Array, Array | float, Array | float]:
         columns += _middle(logs - rows[:, None] - columns, 0)
     shifts = exponents - rows[:, None] - columns
     balanced = np.ldexp(mantissas, np.clip(shifts, -4000, 4000).astype(np.int64))
-    if (balanced[~is_zero] < sys.float_info.min).any() or not balanced.max() < np.inf:
+    if (balanced[~is_zero] < TINY).any() or not balanced.max() < np.inf:
         raise CobayesError(
             "the entries of the matrix are too far apart for floating point, even after its rows "
             "and columns are rescaled.",
@@ -110,8 +107,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
             f"{np.broadcast_to(own, gap.shape)[worst]:.6g}; no matrix has both.",
             "for a belief theta over hypotheses the column sums are n * theta.",
         )
-    # Last-digit differences are left alone: rescaling would disturb sums that are exact.
-    columns = np.where(gap > 1e-14, columns * (totals / own), columns)
+    columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
     return (
         np.ascontiguousarray(np.broadcast_to(rows, (*batch, n))),
         np.ascontiguousarray(np.broadcast_to(columns, (*batch, m))),

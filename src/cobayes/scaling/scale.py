@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError
 from cobayes.model import MatrixLike
-from cobayes.scaling.assembly import assemble
 from cobayes.scaling.blocks import (
     Status,
     describe_blocks,
@@ -24,7 +23,9 @@ from cobayes.scaling.blocks import (
 )
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.solver import Solution, entry_spread, solve, solve_components
+from cobayes.scaling.solver import Solution, scale_plainly, solve, solve_components, sum_unit
+from cobayes.scaling.stopping import MAX_SWEEPS, PARALLEL_SIZE, entry_spread
+from cobayes.scaling.sweeps import assemble
 
 Array = NDArray[np.float64]
 
@@ -88,9 +89,13 @@ def scale(
     The ``(r, c)``-Sinkhorn scaling of Section 2.1; ``scale(M, column_sums=n * theta)`` is the
     paper's ``M^<n theta>``. Cross-ratios of the matrix are preserved.
     """
+    _validate_options(tolerance, max_iterations, on_failure)
+    if warm_start is None:
+        result = _scale_plain_array(matrix, row_sums, column_sums, tolerance, max_iterations)
+        if result is not None:
+            return result
     values, data, hypotheses = unpack(matrix)
     array = _as_float_array(values)
-    _validate_options(tolerance, max_iterations, on_failure)
     if array.ndim == 2:
         data = None if data is None else make_labels(data, array.shape[0], "datum")
         hypotheses = (
@@ -119,9 +124,7 @@ def scale(
         for position in range(first, min(first + BATCH_CHUNK, len(items))):
             item = items[position]
             balanced, row_units, column_units = balance(array[item])
-            # Dividing both kinds of sums by one number changes none of the factors; by a power of
-            # two, it keeps sums of sums that are equal equal.
-            total = np.exp2(np.round(np.log2(rows[item].sum())))
+            total = sum_unit(rows[item].sum())
             factors = None if start is None else start[item] * column_units
             supported, solution, ratios, statuses[position] = _solve_item(
                 balanced,
@@ -139,7 +142,6 @@ def scale(
                 rows[item],
                 columns[item],
                 out[item],
-                np.empty(array.shape[-1]),
             )
             with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
                 solutions[position] = solution._replace(
@@ -158,6 +160,60 @@ def scale(
         if not np.all(result.is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
+
+
+def _scale_plain_array(
+    matrix: MatrixLike,
+    row_sums: ArrayLike | None,
+    column_sums: ArrayLike | None,
+    tolerance: float,
+    max_iterations: int,
+) -> ScalingResult | None:
+    """Scale one array without labels in one compiled call, or return None where that fails."""
+    array = _as_plain(matrix, 2)
+    if array is None or array.size >= PARALLEL_SIZE or array.size == 0:
+        return None
+    n, m = array.shape
+    rows = np.ones(n) if row_sums is None else _as_plain(row_sums, 1)
+    if column_sums is None:
+        columns = None if rows is None else np.full(m, rows.sum() / m)
+    else:
+        columns = _as_plain(column_sums, 1)
+    if rows is None or columns is None or len(rows) != n or len(columns) != m:
+        return None
+    out, row_scaling, factors = np.empty((n, m)), np.empty(n), np.empty(m)
+    is_done, count, error, residual = scale_plainly(
+        array, rows, columns, tolerance, min(max_iterations, MAX_SWEEPS), out, row_scaling, factors
+    )
+    if not is_done:
+        return None
+    return ScalingResult(
+        matrix=out,
+        row_scaling=row_scaling,
+        column_scaling=factors * columns,
+        row_sums=rows.copy() if rows is row_sums else rows,
+        column_sums=columns.copy() if columns is column_sums else columns,
+        residual=residual,
+        num_iterations=count,
+        is_converged=True,
+        error=error,
+        factors=factors,
+    )
+
+
+def _as_plain(values: Any, ndim: int) -> Array | None:
+    """Return values as the compiled procedure takes them, or None where they need a closer look."""
+    if type(values) is list:
+        try:
+            values = np.array(values)
+        except ValueError:  # a ragged list
+            return None
+    if type(values) is not np.ndarray or values.ndim != ndim or values.dtype.kind not in "iuf":
+        return None
+    # To the compiler read-only arrays would be another type, for which it would compile again.
+    if values.dtype == np.float64 and values.flags.carray:
+        return values
+    return np.array(values, dtype=np.float64, order="C")
 
 
 def _solve_item(

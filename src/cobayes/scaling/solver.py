@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._runtime.threads import map_chunks
-from cobayes.scaling import sweeps
+from cobayes._runtime.compiled import compiled
 from cobayes.scaling.block_workspace import BlockWorkspace
+from cobayes.scaling.stopping import (
+    EQUAL_TOTALS,
+    LARGEST,
+    MAX_NEWTON_STEPS,
+    MAX_SWEEPS,
+    PARALLEL_SIZE,
+    SMALLEST,
+    TINY,
+    entry_spread,
+)
+from cobayes.scaling.sweeps import assemble, make_state, solve_by_sweeps, solve_on_threads
 
 Array = NDArray[np.float64]
-
-# From this many entries on, sweeps run on several threads (measured: below it, starting the
-# threads costs more than it gains).
-PARALLEL_SIZE = 400_000
-CHUNK_SIZE = 200_000
-# Where entries of one row (and of one column) spread further than this, the matrix may nearly
-# fall apart into blocks, and sweeps may look finished when they are not.
-WIDE_SPREAD = 1e5
-# From this spread on a mode may hide that takes tens of sweeps: the rate is then probed.
-PROBED_SPREAD = 30.0
-# By how much an error may exceed the tolerance when probing finds a slower mode behind it.
-SLACK = 5.0
-# A rate of plain sweeps, found by probing, from which on Newton's method has the last word.
-SLOW_RATE = 0.9
-MAX_NEWTON_STEPS = 200
-# Two hypotheses that share less than this are as good as blocks of their own.
-WEAK_COUPLING = 1e-3
-# The smallest number that float64 holds with all its digits.
-TINY = float(np.finfo(np.float64).tiny)
-MAX_PAIRED_COLUMNS = 64
 
 
 class Solution(NamedTuple):
@@ -56,51 +47,6 @@ class Solution(NamedTuple):
     num_iterations: int
     error: float
     rate: float
-
-
-def entry_spread(matrix: Array) -> float:
-    """Return how far apart the entries of a row or column lie, as a ratio: 1 if they are equal.
-
-    The further, the more nearly the matrix may fall apart into blocks. Zeros make it infinite.
-    """
-    with np.errstate(over="ignore", divide="ignore"):
-        by_row = (matrix.max(axis=1) / matrix.min(axis=1)).max()
-        by_column = (matrix.max(axis=0) / matrix.min(axis=0)).max()
-    return float(min(by_row, by_column))
-
-
-def is_nearly_blocks(matrix: Array) -> bool:
-    """Tell whether, at some belief, two hypotheses share next to no data.
-
-    Of many columns some are looked at, evenly spaced.
-    """
-    num_columns = matrix.shape[1]
-    if num_columns == 1 or not entry_spread(matrix) > WIDE_SPREAD:
-        return False
-    if num_columns > MAX_PAIRED_COLUMNS:
-        matrix = matrix[:, np.linspace(0, num_columns - 1, MAX_PAIRED_COLUMNS).astype(int)]
-    return weakest_coupling(matrix) < WEAK_COUPLING
-
-
-def weakest_coupling(matrix: Array) -> float:
-    """Return the least coupling of two hypotheses over all beliefs in just these two.
-
-    With posteriors p_i of the first one after datum i, the coupling is the mean of
-    ``p_i (1 - p_i)`` over ``p (1 - p)`` of their mean: one minus the rate of convergence of
-    plain sweeps.
-    """
-    logs = np.log(matrix)
-    weakest = 1.0
-    for first in range(matrix.shape[1] - 1):
-        ratios = logs[:, first, None] - logs[:, first + 1 :]  # (n, pairs)
-        # Every belief in the two amounts to a shift of the log ratios.
-        for share in np.linspace(0.0, 1.0, 17):
-            shift = (1.0 - share) * ratios.min(axis=0) + share * ratios.max(axis=0)
-            posterior = 1.0 / (1.0 + np.exp(shift - ratios))
-            mean = posterior.mean(axis=0)
-            coupling = (posterior * (1.0 - posterior)).mean(axis=0) / (mean * (1.0 - mean))
-            weakest = min(weakest, float(coupling.min()))
-    return weakest
 
 
 def solve(
@@ -131,46 +77,19 @@ def solve(
     """
     num_rows, num_columns = matrix.shape
     w = np.ones(num_columns) if factors is None else factors.copy()
-    column_sums = np.where(column_sums < sweeps.NEGLIGIBLE, 0.0, column_sums)
     row_scaling = np.empty(num_rows)
-    totals = np.empty(num_columns)
-    weights = np.empty(num_columns)
-    allowed = min(max_iterations, sweeps.MAX_SWEEPS)
-    suspicious = spread > WIDE_SPREAD
-    run = _threaded_sweeps if matrix.size >= PARALLEL_SIZE else sweeps.sweeps_until_converged
-    count, error, rate = run(
-        matrix,
-        row_sums,
-        column_sums,
-        w,
-        row_scaling,
-        totals,
-        weights,
-        rate,
-        tolerance,
-        not suspicious,
-        allowed,
-    )
-    if spread > PROBED_SPREAD and error <= tolerance and num_columns > 1:
-        from cobayes.scaling.probing import probed_rate
-
-        seen = rate if rate > 0.0 else 0.0
-        rate = max(seen, probed_rate(matrix, row_sums, column_sums, w, row_scaling))
-        if suspicious:
-            error = error / (1.0 - rate) if rate < SLOW_RATE else np.inf
-        else:
-            # The sweeps took their own rate for the slowest; if it is not, more is left.
-            truly = error * _left_after(rate) / _left_after(seen) if rate < 1.0 else np.inf
-            error = truly if truly > SLACK * tolerance else error
+    state = make_state(matrix, row_sums, column_sums, w, row_scaling)
+    run = solve_on_threads if matrix.size >= PARALLEL_SIZE else solve_by_sweeps
+    count, error, rate = run(state, rate, tolerance, min(max_iterations, MAX_SWEEPS), spread)
     if error > tolerance and num_columns > 1 and count < max_iterations:
         from cobayes.scaling.newton import newton_until_converged
 
         if not np.isfinite(w).all():
-            w = np.ones(num_columns)
+            w[:] = 1.0
         steps, error = newton_until_converged(
             matrix,
             row_sums,
-            column_sums,
+            state.column_sums,
             w,
             row_scaling,
             np.empty_like(matrix),
@@ -181,6 +100,63 @@ def solve(
     if not (_is_usable(row_scaling[row_sums > 0.0]) and _is_usable(w)):
         error = np.inf  # beyond the range of float64, however small the last change was
     return Solution(row_scaling, w, count, error, rate)
+
+
+@compiled()
+def scale_plainly(matrix, row_sums, column_sums, tolerance, max_sweeps, out, row_scaling, factors):
+    """Scale an ordinary matrix in one call: look at it, sweep, verify and measure.
+
+    Fills the scaled matrix and its factors, with the numbers that the general procedure gives.
+
+    Returns
+    -------
+    is_done, num_iterations, error, residual
+        Not done: something is out of the ordinary (zeros, extreme entries, totals that differ, slow
+        convergence), and the general procedure has to see to it.
+    """
+    num_rows, num_columns = matrix.shape
+    row_total, column_total = 0.0, 0.0
+    is_plain = True
+    for i in range(num_rows):
+        row_total += row_sums[i]
+        is_plain &= row_sums[i] > 0.0
+        for j in range(num_columns):
+            is_plain &= (matrix[i, j] >= SMALLEST) & (matrix[i, j] <= LARGEST)
+    for j in range(num_columns):
+        column_total += column_sums[j]
+        is_plain &= column_sums[j] >= 0.0
+        factors[j] = 1.0
+    is_plain &= row_total < np.inf
+    if not is_plain or not abs(column_total / row_total - 1.0) <= EQUAL_TOTALS:
+        return False, 0, np.inf, np.inf
+    unit = sum_unit(row_total)
+    rows, columns = np.empty(num_rows), np.empty(num_columns)
+    for i in range(num_rows):
+        rows[i] = row_sums[i] / unit
+    for j in range(num_columns):
+        columns[j] = column_sums[j] / unit
+    state = make_state(matrix, rows, columns, factors, row_scaling)
+    count, error, _ = solve_by_sweeps(state, np.nan, tolerance, max_sweeps, entry_spread(matrix))
+    is_done = error <= tolerance
+    for i in range(num_rows):
+        is_done &= (row_scaling[i] >= TINY) & (row_scaling[i] < np.inf)
+    for j in range(num_columns):
+        is_done &= (factors[j] >= TINY) & (factors[j] < np.inf)
+    if not is_done:
+        return False, count, error, np.inf
+    residual = assemble(matrix, row_scaling, factors, row_sums, column_sums, out)
+    return residual <= tolerance, count, error, residual
+
+
+@compiled()
+def sum_unit(total):
+    """Return the power of two nearest to a total.
+
+    Dividing both kinds of sums by one number changes none of the factors; by a power of two, it
+    keeps equal sums of sums equal.
+    """
+    mantissa, exponent = math.frexp(total)
+    return math.ldexp(1.0, exponent if mantissa > 0.75 else exponent - 1)
 
 
 def _is_usable(factors: Array) -> bool:
@@ -247,47 +223,3 @@ def solve_components(
         num_iterations = max(num_iterations, solution.num_iterations)
         error = max(error, solution.error)
     return supported, Solution(row_scaling, column_factors, num_iterations, error, np.nan)
-
-
-def _left_after(rate: float) -> float:
-    """Return how much of its last change a series of sweeps is off; see `sweeps.judge`."""
-    return max(1.0, rate / (1.0 - rate))
-
-
-def _threaded_sweeps(
-    matrix: Array,
-    row_sums: Array,
-    column_sums: Array,
-    factors: Array,
-    row_scaling: Array,
-    totals: Array,
-    weights: Array,
-    rate: float,
-    tolerance: float,
-    trusted: bool,
-    max_sweeps: int,
-) -> tuple[int, float, float]:
-    """Do what `sweeps_until_converged` does, with the rows dealt out to threads."""
-    num_rows, num_columns = matrix.shape
-    # Cut by size alone: the totals are then added up in the same order on any machine.
-    num_chunks = min(num_rows, max(1, round(matrix.size / CHUNK_SIZE)))
-    edges = np.linspace(0, num_rows, num_chunks + 1).astype(int)
-    shares = np.empty((num_chunks, num_columns))
-    np.multiply(factors, column_sums, out=weights)
-
-    def sweep_chunk(chunk: int) -> None:
-        shares[chunk] = 0.0
-        sweeps.sweep_rows(
-            matrix, row_sums, weights, row_scaling, shares[chunk], edges[chunk], edges[chunk + 1]
-        )
-
-    previous, error, count = np.nan, np.inf, 0
-    for count in range(1, max_sweeps + 1):
-        map_chunks(sweep_chunk, range(num_chunks))
-        shares.sum(axis=0, out=totals)
-        change = sweeps.finish_sweep(totals, column_sums, factors, weights)
-        stop, error, rate = sweeps.judge(change, previous, rate, count, tolerance, trusted)
-        if stop:
-            break
-        previous = change
-    return count, error, rate

@@ -4,23 +4,68 @@ The scaled matrix is ``S[i, j] = u[i] M[i, j] w[j] c[j]`` with row factors
 ``u[i] = r[i] / sum_j M[i, j] c[j] w[j]`` and column factors ``w[j] = 1 / sum_i u[i] M[i, j]``. The
 column sums ``c`` enter as weights only, so ``w`` and the column-stochastic ``u[i] M[i, j] w[j]``
 stay exact however small an entry of ``c`` is, even zero.
+
+The loops are written once and made twice: compiled, and in Python with the rows dealt out to
+threads, for large matrices.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import REASSOCIATE, compiled
+from cobayes._runtime.threads import map_chunks
+from cobayes.scaling.stopping import (
+    CHUNK_SIZE,
+    HARMLESS_RATE,
+    LEAST_SHARE,
+    MAX_PROBES,
+    NEGLIGIBLE,
+    PROBED_SPREAD,
+    WIDE_SPREAD,
+    judge,
+    probed_error,
+)
 
-# Column sums below this are left out of the row sums: their products would be denormal numbers,
-# which are a hundred times slower and too small to count.
-NEGLIGIBLE = 1e-290
-# Plain sweeps are given up after this many; from the first checkpoint on, earlier where it is
-# plain that they would not do.
-MAX_SWEEPS = 200
-FIRST_CHECKPOINT = 16
-# A change this small is rounding noise: it tells nothing about the rate of convergence.
-NOISE = 1e-14
+Array = NDArray[np.float64]
+
+
+class ScalingState(NamedTuple):
+    """A scaling problem, its solution so far, and memory for one number per column.
+
+    Attributes
+    ----------
+    matrix, row_sums, column_sums : ndarray
+        The problem; negligible column sums are zero.
+    factors, row_scaling : ndarray
+        w and u.
+    totals, weights : ndarray
+        Column totals of a sweep, and the factors times the column sums.
+    """
+
+    matrix: Array
+    row_sums: Array
+    column_sums: Array
+    factors: Array
+    row_scaling: Array
+    totals: Array
+    weights: Array
+
+
+@compiled()
+def make_state(matrix, row_sums, column_sums, factors, row_scaling):
+    """Return the state of a problem, without column sums that are negligible."""
+    num_columns = matrix.shape[1]
+    sums = np.empty(num_columns)
+    for j in range(num_columns):
+        sums[j] = column_sums[j] if column_sums[j] >= NEGLIGIBLE else 0.0
+    totals, weights = np.empty(num_columns), np.empty(num_columns)
+    return ScalingState(matrix, row_sums, sums, factors, row_scaling, totals, weights)
 
 
 @compiled(fastmath=REASSOCIATE)
@@ -40,117 +85,223 @@ def sweep_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
             totals[j] += scaling * matrix[i, j]
 
 
+@compiled(fastmath=REASSOCIATE)
+def probe_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
+    """Apply the derivative of a sweep to some rows and add their share to the totals."""
+    num_columns = matrix.shape[1]
+    for i in range(start, stop):
+        average = 0.0
+        for j in range(num_columns):
+            average += matrix[i, j] * weights[j]
+        share = row_scaling[i] * row_scaling[i] * average / row_sums[i]
+        for j in range(num_columns):
+            totals[j] += share * matrix[i, j]
+
+
 @compiled()
-def finish_sweep(totals, column_sums, factors, weights):
+def sweep_all(state):
+    """Sweep all rows on this thread."""
+    for j in range(state.totals.shape[0]):
+        state.totals[j] = 0.0
+    sweep_rows(
+        state.matrix,
+        state.row_sums,
+        state.weights,
+        state.row_scaling,
+        state.totals,
+        0,
+        state.matrix.shape[0],
+    )
+
+
+@compiled()
+def probe_all(state):
+    """Probe all rows on this thread."""
+    for j in range(state.totals.shape[0]):
+        state.totals[j] = 0.0
+    probe_rows(
+        state.matrix,
+        state.row_sums,
+        state.weights,
+        state.row_scaling,
+        state.totals,
+        0,
+        state.matrix.shape[0],
+    )
+
+
+def on_threads(kernel: Callable[..., None]) -> Callable[[ScalingState], None]:
+    """Return a pass over all rows that deals them out to threads."""
+
+    def pass_over_rows(state: ScalingState) -> None:
+        num_rows, num_columns = state.matrix.shape
+        # Cut by size alone: the totals are then added up in the same order on any machine.
+        num_chunks = min(num_rows, max(1, round(state.matrix.size / CHUNK_SIZE)))
+        edges = np.linspace(0, num_rows, num_chunks + 1).astype(int)
+        shares = np.zeros((num_chunks, num_columns))
+
+        def pass_over_chunk(chunk: int) -> None:
+            kernel(
+                state.matrix,
+                state.row_sums,
+                state.weights,
+                state.row_scaling,
+                shares[chunk],
+                edges[chunk],
+                edges[chunk + 1],
+            )
+
+        map_chunks(pass_over_chunk, range(num_chunks))
+        shares.sum(axis=0, out=state.totals)
+
+    return pass_over_rows
+
+
+@compiled()
+def start_sweeps(state):
+    """Fill in the weights that belong to the factors."""
+    for j in range(state.factors.shape[0]):
+        state.weights[j] = state.factors[j] * state.column_sums[j]
+
+
+@compiled()
+def finish_sweep(state):
     """Turn column totals into new factors; return the largest relative change.
 
     The change is ``max_j |w_old / w_new - 1|``, which is also the relative error of the
     column sums before this step. NaN anywhere gives NaN.
     """
     change = 0.0
-    for j in range(totals.shape[0]):
-        deviation = abs(factors[j] * totals[j] - 1.0)
+    for j in range(state.totals.shape[0]):
+        deviation = abs(state.factors[j] * state.totals[j] - 1.0)
         # Written so that a NaN is kept, not lost in a comparison.
         if not deviation <= change:
             change = deviation
-        factors[j] = 1.0 / totals[j]
-        weights[j] = factors[j] * column_sums[j]
+        state.factors[j] = 1.0 / state.totals[j]
+        state.weights[j] = state.factors[j] * state.column_sums[j]
     return change
 
 
 @compiled()
-def judge(change, previous, rate, num_sweeps, tolerance, trusted):
-    """Decide after a sweep whether to go on.
+def start_probe(vector):
+    """Fill in the vector that every probe starts from, the same arbitrary one every time."""
+    for j in range(vector.shape[0]):
+        # The square keeps it from nearly cancelling over neighbouring columns, which blocks are.
+        vector[j] = math.cos(1.0 + 1.7 * j + 0.7 * j * j)
+
+
+@compiled(fastmath=REASSOCIATE)
+def aim_probe(state, vector):
+    """Take the mean out of a vector, normalise it and fill in its weights; return its length."""
+    total, mean = 0.0, 0.0
+    for j in range(vector.shape[0]):
+        total += state.column_sums[j]
+        mean += state.column_sums[j] * vector[j]
+    mean /= total
+    square = 0.0
+    for j in range(vector.shape[0]):
+        vector[j] -= mean
+        square += state.column_sums[j] * vector[j] * vector[j]
+    if not square > 0.0:
+        return 0.0
+    length = math.sqrt(square / total)
+    for j in range(vector.shape[0]):
+        vector[j] /= length
+        state.weights[j] = state.factors[j] * state.column_sums[j] * vector[j]
+    return length
+
+
+@compiled(fastmath=REASSOCIATE)
+def read_probe(state, vector):
+    """Replace a vector by its image; return its Rayleigh quotient."""
+    total, product = 0.0, 0.0
+    for j in range(vector.shape[0]):
+        total += state.column_sums[j]
+        image = state.totals[j] * state.factors[j]
+        product += state.column_sums[j] * vector[j] * image
+        vector[j] = image
+    return product / total
+
+
+def make_solver(sweep: Any, probe: Any) -> Callable[..., Any]:
+    """Return the procedure that scales by sweeps and verifies the result.
 
     Parameters
     ----------
-    change, previous
-        The changes in this sweep and in the one before (NaN after the first).
-    rate
-        The rate of convergence known so far, or NaN.
-    num_sweeps
-        How many sweeps have been done.
-    tolerance
-        For the change in one sweep and for the estimated remaining error.
-    trusted
-        Whether a change that is mere noise counts as converged; see `solver.entry_spread`.
-
-    Returns
-    -------
-    stop, error, rate
-        The error is the larger of the change and of what a geometric series of further
-        changes adds up to. We stop when it is within the tolerance, and also when plain sweeps
-        are hopeless: the error then says so.
+    sweep, probe
+        Passes over all rows, compiled or on threads.
     """
-    if not change < math.inf:
-        return True, math.inf, rate
-    if change > NOISE and previous == previous:
-        rate = change / previous
-    if rate != rate:
-        # Nothing but noise so far: the solution, unless the matrix nearly falls apart.
-        noise_only = num_sweeps >= 3 and change <= NOISE
-        return noise_only, change if noise_only and trusted else math.inf, rate
-    if rate >= 1.0:
-        return num_sweeps >= FIRST_CHECKPOINT, math.inf, rate
-    error = change * max(1.0, rate / (1.0 - rate))
-    if error <= tolerance:
-        return True, error, rate
-    if num_sweeps >= FIRST_CHECKPOINT and num_sweeps & (num_sweeps - 1) == 0:
-        # At powers of two: would as many sweeps as are allowed at all still be too few?
-        return error * rate**MAX_SWEEPS > tolerance, error, rate
-    return False, error, rate
+
+    def solve_by_sweeps(state, rate, tolerance, max_sweeps, spread):
+        """Sweep until the error is within the tolerance, or plain sweeps look hopeless.
+
+        Returns the number of sweeps, the estimated error of the factors and the rate of
+        convergence; see `judge`. A mode that hardly decays stands out after a few steps of the
+        power method, however little of it the sweeps had to correct.
+        """
+        start_sweeps(state)
+        previous, error, count = math.nan, math.inf, 0
+        while count < max_sweeps:
+            sweep(state)
+            change = finish_sweep(state)
+            count += 1
+            stop, error, rate = judge(
+                change, previous, rate, count, tolerance, not spread > WIDE_SPREAD
+            )
+            if stop:
+                break
+            previous = change
+        if not (spread > PROBED_SPREAD and error <= tolerance and state.factors.shape[0] > 1):
+            return count, error, rate
+        seen = rate if rate > 0.0 else 0.0
+        rate = seen
+        vector = np.empty(state.factors.shape[0])
+        start_probe(vector)
+        most = LEAST_SHARE / math.sqrt(state.factors.shape[0])
+        for num_probes in range(MAX_PROBES):
+            length = aim_probe(state, vector)
+            if num_probes > 0:
+                most *= HARMLESS_RATE / length if length > 0.0 else math.inf
+            # What is left is less than a mode of that rate would have left of its least share.
+            if most >= 1.0 or length == 0.0:
+                break
+            probe(state)
+            rate = max(rate, read_probe(state, vector))
+        return count, probed_error(error, seen, rate, tolerance, spread), rate
+
+    return solve_by_sweeps
+
+
+solve_by_sweeps = compiled()(make_solver(sweep_all, probe_all))
+solve_on_threads = make_solver(on_threads(sweep_rows), on_threads(probe_rows))
 
 
 @compiled()
-def sweeps_until_converged(
-    matrix,
-    row_sums,
-    column_sums,
-    factors,
-    row_scaling,
-    totals,
-    weights,
-    rate,
-    tolerance,
-    trusted,
-    max_sweeps,
-):
-    """Sweep until the error estimate is within the tolerance, or plain sweeps look hopeless.
+def assemble(matrix, row_scaling, factors, row_sums, column_sums, out):
+    """Fill the scaled matrix and return its residual, measured on the entries written.
 
-    Parameters
-    ----------
-    matrix, row_sums, column_sums
-        The problem; negligible column sums are zero.
-    factors
-        In: where to start (w). Out: the last ones.
-    row_scaling
-        Out: u, from the factors before the last ones.
-    totals, weights
-        Room for one number a column.
-    rate, tolerance, trusted
-        See `judge`.
-    max_sweeps
-        Never do more than this.
-
-    Returns
-    -------
-    num_sweeps, error, rate
-        See `judge`.
+    The residual is the largest relative error of a row sum or of a column sum. Column sums are
+    measured before they are multiplied by their target, so that a target of 1e-308 is measured
+    as well as any other.
     """
     num_rows, num_columns = matrix.shape
-    for j in range(num_columns):
-        weights[j] = factors[j] * column_sums[j]
-    previous = math.nan
-    error = math.inf
-    num_sweeps = 0
-    while num_sweeps < max_sweeps:
+    column_totals = np.zeros(num_columns)
+    residual = 0.0
+    for i in range(num_rows):
+        total = 0.0
         for j in range(num_columns):
-            totals[j] = 0.0
-        sweep_rows(matrix, row_sums, weights, row_scaling, totals, 0, num_rows)
-        change = finish_sweep(totals, column_sums, factors, weights)
-        num_sweeps += 1
-        stop, error, rate = judge(change, previous, rate, num_sweeps, tolerance, trusted)
-        if stop:
-            break
-        previous = change
-    return num_sweeps, error, rate
+            share = row_scaling[i] * matrix[i, j] * factors[j]
+            column_totals[j] += share
+            entry = share * column_sums[j]
+            out[i, j] = entry
+            total += entry
+        target = row_sums[i]
+        deviation = abs(total / target - 1.0) if target > 0.0 else total
+        if not deviation <= residual:
+            residual = deviation
+    for j in range(num_columns):
+        # A column that no row with a positive sum allows has no factor, and is left out.
+        deviation = abs(column_totals[j] - 1.0) if factors[j] != 0.0 else 0.0
+        if not deviation <= residual:
+            residual = deviation
+    return residual

@@ -23,7 +23,7 @@ from cobayes.scaling.lanes import (
     solve_by_newton,
     to_lanes,
 )
-from cobayes.scaling.solver import MAX_NEWTON_STEPS
+from cobayes.scaling.stopping import MAX_NEWTON_STEPS
 
 Array = NDArray[np.float64]
 
