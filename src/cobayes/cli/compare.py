@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobayes.cli import inputs, options, output, progress
+from cobayes.cli.teachers import print_teachers, read_teachers, save_teachers
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples:\n\n"
     "cobayes compare example:diagnosis --seed 1\n\n"
-    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg"
+    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg\n\n"
+    "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000"
 )
 
 # So many rounds of the distribution are shown on a terminal.
@@ -47,6 +49,16 @@ def compare(
             help="The belief in the truth from which on a learner counts as sure.",
         ),
     ] = 0.95,
+    teachers: Annotated[
+        str | None,
+        typer.Option(
+            "--teachers",
+            metavar="all|NAMES",
+            help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: "
+            "all, or some of random,truthful,literal,SCBI,likeliest,greedy,optimal.",
+        ),
+    ] = None,
+    no_repeats: options.NoRepeats = False,
     prior: options.Prior = None,
     seed: options.Seed = None,
     smooth: options.Smooth = None,
@@ -55,7 +67,8 @@ def compare(
 ) -> None:
     """Compare the rounds that a learner needs to be sure of the truth, BI against SCBI.
 
-    Teacher and learner follow the same rule; many lessons are simulated by each.
+    Teacher and learner follow the same rule; many lessons are simulated by each. With --teachers
+    several ways of choosing the data are compared.
     """
     inputs.check_outputs({"--plot": plot}, [matrix])
     model, example = inputs.load_matrix(matrix, smooth)
@@ -64,10 +77,35 @@ def compare(
 
     import numpy as np
 
-    from cobayes.lessons import simulate
+    from cobayes.lessons import compare_teachers, simulate
     from cobayes.rules import BI, SCBI
+    from cobayes.tasks.repeats import without_repeats
 
     used_seed = inputs.choose_seed(seed)
+    task = without_repeats(model) if no_repeats else model
+    # Without repeats a lesson ends when the data do.
+    left = task.rounds_left(task.start, target)
+    rounds = rounds if left is None else min(rounds, left)
+    if teachers is not None:
+        with progress.patience("comparing teachers"):
+            compared = compare_teachers(
+                task,
+                target,
+                teachers=read_teachers(teachers),
+                num_rounds=rounds,
+                num_lessons=lessons,
+                level=level,
+                prior=first_belief,
+                rng=used_seed,
+            )
+        if plot is not None:
+            save_teachers(compared, plot)
+            output.say(f"wrote {plot}")
+        if as_json:
+            output.print_json({"matrix": matrix, "seed": used_seed, **compared.to_dict()})
+        else:
+            print_teachers(compared)
+        return
     seeds = np.random.SeedSequence(used_seed).spawn(2)
     doing = f"running {output.counted(lessons, 'lesson')} of {output.counted(rounds, 'round')}"
     with progress.patience(f"{doing} by each rule"):
@@ -82,7 +120,7 @@ def compare(
                 level=level,
                 keep_paths=False,
             )
-            for rule, own in zip((BI(model), SCBI(model)), seeds, strict=True)
+            for rule, own in zip((BI(task), SCBI(task)), seeds, strict=True)
         ]
     if plot is not None:
         _save(found, plot)
