@@ -13,8 +13,16 @@ WORLD = "move,A,B\nleft,1.0,0.25\nup,1.0,1.0\nright,0.25,1.0\n"
 
 @pytest.fixture(autouse=True)
 def no_notice_of_slowness(monkeypatch):
-    """Keep the notice after two seconds out of stderr, however busy the machine is."""
+    """Keep notices about slow work out of stderr, however busy the machine is."""
     monkeypatch.setattr("cobayes.cli.progress.PATIENCE", 600.0)
+    monkeypatch.setattr("cobayes._runtime.compilation.PATIENCE", 600.0)
+
+
+# The same for a command that runs in a process of its own.
+PATIENT = (
+    "from cobayes.cli import progress; progress.PATIENCE = 600.0\n"
+    "from cobayes._runtime import compilation; compilation.PATIENCE = 600.0\n"
+)
 
 
 @pytest.fixture
@@ -42,7 +50,7 @@ def command():
     """Start the installed command's entry point as a process of its own."""
 
     def start(*arguments, before="", **options):
-        script = f"{before}\nfrom cobayes.cli import main\nmain()"
+        script = f"{PATIENT}{before}\nfrom cobayes.cli import main\nmain()"
         return subprocess.Popen(
             [sys.executable, "-c", script, *map(str, arguments)],
             stdout=subprocess.PIPE,

@@ -17,7 +17,10 @@ TOOLKIT_WORDS = ("<", "Value error", "Input should be", "Invalid value", "range"
         (("--rounds", "2.5"), "--rounds: expected an integer >= 0, found '2.5'."),
         (("--rounds", "9" * 5000), "--rounds: expected an integer >= 0"),
         (("--seed", "1.5"), "--seed: expected an integer >= 0, found '1.5'."),
-        (("--rule", "sbci"), "--rule: 'sbci' is not one of 'scbi', 'bi', 'both'. Did you mean"),
+        (
+            ("--rule", "sbci"),
+            "'both'. Did you mean 'scbi'?",
+        ),
         (("--rouns", "3"), "no such option: --rouns"),
         (("--hypothesis", "Bowl"), "there is no hypothesis called 'Bowl'."),
     ],

@@ -189,3 +189,41 @@ def test_bad_input_is_one_line_with_a_hint_and_exit_code_2(run, world, arguments
     assert len(lines) <= 2
     if hint is not None:
         assert hint in lines[1]
+
+
+def test_a_pragmatic_rule_has_depth_rationality_and_a_data_prior(run, world, tmp_path):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("datum,share\nleft,0.2\nup,0.5\nright,0.3\n", encoding="utf-8")
+    options = ("--rule", "pragmatic", "--depth", 2, "--rationality", 3, "--data-prior", shares)
+    result = run("teach", world, "-H", "A", *options, "--rounds", 4, "--seed", 1, "--json")
+    assert result.exit_code == 0, result.stderr
+    rule = cb.Pragmatic(str(world), 2, rationality=3, data_prior=[0.2, 0.5, 0.3])
+    lesson = cb.run_lesson(cb.Teacher(rule, "A", rng=1), cb.Learner(rule), 4)
+    np.testing.assert_array_equal(
+        json.loads(result.stdout)["lessons"][0]["beliefs"], lesson.beliefs
+    )
+
+
+def test_infinite_depth_is_scbi(run, world):
+    arguments = ("teach", world, "-H", "A", "--rounds", 3, "--seed", 1, "--json")
+    deep = run(*arguments, "--rule", "pragmatic", "--depth", "inf")
+    full = run(*arguments, "--data-prior", "uniform")
+    found, expected = (json.loads(r.stdout)["lessons"][0]["beliefs"] for r in (deep, full))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--depth", "2"), "--depth belongs to --rule pragmatic"),
+        (("--rule", "bi", "--data-prior", "uniform"), "has no --data-prior"),
+        (("--rule", "pragmatic", "--depth", "-1"), "--depth: expected an integer >= 0"),
+        (("--rule", "pragmatic", "--rationality", "0"), "--rationality: expected a number"),
+        (("--data-prior", "left=0.5,up=0.5"), "the data prior says nothing about 'right'"),
+        (("--rule", "pragmatic", "--depth", "inf", "--rationality", "2"), "rationality"),
+    ],
+)
+def test_bad_settings_of_rules_are_explained(run, world, arguments, error):
+    result = run("teach", world, "-H", "A", "--rounds", 1, *arguments)
+    assert result.exit_code == 2
+    assert error in result.stderr

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import cobayes as cb
 from cobayes.cli.app import app
 from cobayes.theory.rates import rate_of_convergence
+from tests.cli.conftest import PATIENT
 
 ASCII_ALONE = (
     {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
@@ -27,7 +28,7 @@ def greek(tmp_path):
 
 
 def run_with(environment, *arguments):
-    script = "from cobayes.cli import main; main()"
+    script = f"{PATIENT}from cobayes.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)],
         capture_output=True,

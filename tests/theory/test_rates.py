@@ -211,9 +211,9 @@ def test_a_rule_has_the_rate_of_its_own_kind(kind, name):
 def test_a_rule_and_the_name_of_the_other_contradict_each_other():
     matrix = np.random.default_rng(8).standard_exponential((5, 4))
     for function in (rate_of_convergence, relevant_hypothesis):
-        with pytest.raises(CobayesError, match="type BI was given, and the rate of SCBI"):
+        with pytest.raises(CobayesError, match="type BI was given, and the rate of 'scbi'"):
             function(cb.BI(matrix), rule="scbi")
-        with pytest.raises(CobayesError, match="type SCBI was given, and the rate of BI"):
+        with pytest.raises(CobayesError, match="type SCBI was given, and the rate of 'bi'"):
             function(cb.SCBI(matrix), 0, "bi")
         with pytest.raises(CobayesError, match="must be that of SCBI or BI"):
             function(matrix, rule=["bi"])
@@ -346,3 +346,25 @@ def test_a_rule_is_known_by_any_spelling_of_its_name(name):
 def test_bi_has_no_data_prior():
     with pytest.raises(CobayesError, match="BI has no data prior"):
         rate_of_convergence([[0.6, 0.3], [0.4, 0.7]], rule="bi", data_prior=[0.5, 0.5])
+
+
+def test_a_class_of_rules_has_the_rate_of_its_rule():
+    class Mixed(cb.Rule):
+        name = "mixed"
+
+        def respond(self, log_belief, memory=None):
+            return cb.Response(0.9 * self.model.normalized() + 0.1 / self.model.num_data)
+
+    class Renamed(cb.SCBI):
+        name = "renamed"
+
+    matrix = [[0.6, 0.3, 0.2], [0.4, 0.7, 0.8]]
+    blurred = 0.9 * np.array(matrix) + 0.05
+    expected = cb.rate_of_convergence(blurred, rule="bi")
+    np.testing.assert_allclose(cb.rate_of_convergence(matrix, rule=Mixed), expected)
+    np.testing.assert_allclose(cb.rate_of_convergence(matrix, rule=Mixed(matrix)), expected)
+    np.testing.assert_array_equal(
+        cb.rate_of_convergence(matrix, rule=Renamed), cb.rate_of_convergence(matrix)
+    )
+    with pytest.raises(cb.CobayesError, match="cannot be made from a matrix alone"):
+        cb.rate_of_convergence(matrix, rule="pragmatic")

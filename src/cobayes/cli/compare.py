@@ -12,6 +12,8 @@ from cobayes.cli.teachers import print_teachers, read_teachers, save_teachers
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
+    from cobayes.rules import Rule
+    from cobayes.tasks.task import Task
 
 EPILOG = (
     "Examples:\n\n"
@@ -60,17 +62,21 @@ def compare(
     ] = None,
     no_repeats: options.NoRepeats = False,
     prior: options.Prior = None,
+    rule: options.Rule = "both",
+    depth: options.Depth = None,
+    rationality: options.Rationality = None,
+    data_prior: options.DataPrior = None,
     seed: options.Seed = None,
     smooth: options.Smooth = None,
     as_json: options.AsJson = False,
     plot: options.Plot = None,
 ) -> None:
-    """Compare the rounds that a learner needs to be sure of the truth, BI against SCBI.
+    """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
 
-    Teacher and learner follow the same rule; many lessons are simulated by each. With --teachers
-    several ways of choosing the data are compared.
+    Teacher and learner follow the same rule; many lessons are simulated by each. The other rule is
+    SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are compared.
     """
-    inputs.check_outputs({"--plot": plot}, [matrix])
+    inputs.check_outputs({"--plot": plot}, [matrix, data_prior])
     model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     first_belief = inputs.read_prior(prior, model, example, name="prior")
@@ -78,11 +84,13 @@ def compare(
     import numpy as np
 
     from cobayes.lessons import compare_teachers, simulate
-    from cobayes.rules import BI, SCBI
-    from cobayes.tasks.repeats import without_repeats
 
+    task = inputs.make_task(model, no_repeats=no_repeats)
+    rules = _against_bayes(
+        inputs.make_rules(rule, task, depth=depth, rationality=rationality, data_prior=data_prior),
+        task,
+    )
     used_seed = inputs.choose_seed(seed)
-    task = without_repeats(model) if no_repeats else model
     # Without repeats a lesson ends when the data do.
     left = task.rounds_left(task.start, target)
     rounds = rounds if left is None else min(rounds, left)
@@ -111,7 +119,7 @@ def compare(
     with progress.patience(f"{doing} by each rule"):
         found = [
             simulate(
-                rule,
+                each,
                 target,
                 num_rounds=rounds,
                 num_lessons=lessons,
@@ -120,7 +128,7 @@ def compare(
                 level=level,
                 keep_paths=False,
             )
-            for rule, own in zip((BI(task), SCBI(task)), seeds, strict=True)
+            for each, own in zip(rules, seeds, strict=True)
         ]
     if plot is not None:
         _save(found, plot)
@@ -131,6 +139,15 @@ def compare(
     _print(found)
     if seed is None:
         output.say_seed(used_seed, "see the same numbers")
+
+
+def _against_bayes(rules: list[Rule], task: Task) -> list[Rule]:
+    """Return two rules, plain Bayes first."""
+    from cobayes.rules import BI, SCBI
+
+    if len(rules) == 2:
+        return rules
+    return [*rules, SCBI(task)] if isinstance(rules[0], BI) else [BI(task), *rules]
 
 
 def _summary(ensemble: Ensemble) -> dict[str, Any]:
@@ -248,15 +265,15 @@ def _rounds_to_show(found: list[Ensemble]) -> list[int]:
 
 
 def _verdict(found: list[Ensemble]) -> str:
-    bayes, cooperative = (ensemble.rounds_needed for ensemble in found)
-    if bayes.median is None and cooperative.median is None:
+    (first, slow), (second, fast) = ((e.rule_name, e.rounds_needed.median) for e in found)
+    if slow is None and fast is None:
         return "by neither rule were half of the learners sure; give more --rounds."
-    if bayes.median is None or cooperative.median is None:
-        name = "SCBI" if bayes.median is None else "BI"
+    if slow is None or fast is None:
+        name = second if slow is None else first
         return f"only by {name} was half of the learners sure; give more --rounds."
-    if cooperative.median == bayes.median:
-        return f"both rules bring half of the learners there by round {bayes.median}."
-    faster, slower = sorted((("BI", bayes.median), ("SCBI", cooperative.median)), key=_by_rounds)
+    if slow == fast:
+        return f"both rules bring half of the learners there by round {slow}."
+    faster, slower = sorted(((first, slow), (second, fast)), key=_by_rounds)
     return (
         f"{faster[0]} brings half of the learners there by round {faster[1]}, {slower[0]} by "
         f"round {slower[1]}."

@@ -50,19 +50,23 @@ def experiment(
     rule: Annotated[
         Partner, typer.Option("--rule", help="What the artificial partner follows.")
     ] = Partner.scbi,
-    depth: Annotated[int, typer.Option("--depth", min=0, help="Of the pragmatic rule.")] = 1,
+    depth: Annotated[
+        int, options.count_option("--depth", least=0, help="The depth of the pragmatic rule.")
+    ] = 1,
     rationality: Annotated[
-        float, typer.Option("--rationality", help="Of the pragmatic rule.")
+        float, typer.Option("--rationality", help="The rationality of the pragmatic rule.")
     ] = 1.0,
     response: Annotated[
         Answer, typer.Option("--response", help="What a person who learns is asked for.")
     ] = Answer.guess,
-    rounds: Annotated[int, typer.Option("--rounds", "-k", min=1, help="Data per lesson.")] = 5,
+    rounds: Annotated[
+        int, options.count_option("--rounds", "-k", least=1, help="Data per lesson.")
+    ] = 5,
     repeats: Annotated[
         bool, typer.Option("--repeats/--no-repeats", help="Whether a datum may be shown again.")
     ] = True,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The same draws for everybody.")
+        int | None, options.count_option("--seed", least=0, help="The same draws for everybody.")
     ] = None,
     smooth: options.Smooth = None,
 ) -> None:

@@ -16,13 +16,21 @@ from cobayes.cli import streams
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
 
-def _without_types(parameters: list[Any]) -> list[Any]:
+# What the help shows instead of a type of Python.
+_PLACEHOLDERS = {"int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER"}
+_PLACEHOLDERS |= {"str": "TEXT", "path": "FILE"}
+
+
+def _without_types(parameters: list[Any], ctx: Any) -> list[Any]:
     """Return parameters that show no type of Python in the help, such as "<bool>" or "<str>"."""
     for parameter in parameters:
-        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
-            parameter.metavar = ""
         if parameter.param_type_name == "argument":  # its name says what it is
             parameter.display_type_rich = _no_type
+        elif parameter.metavar is None and getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        elif parameter.metavar is None and hasattr(parameter, "display_type"):
+            shown = str(parameter.display_type(ctx)).strip("<>")
+            parameter.metavar = _PLACEHOLDERS.get(shown, shown)
     return parameters
 
 
@@ -35,7 +43,7 @@ class FriendlyCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the option of the help text among them."""
-        return _without_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx), ctx)
 
 
 class CommandGroup(TyperGroup):
@@ -43,7 +51,7 @@ class CommandGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the option of the help text among them."""
-        return _without_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx), ctx)
 
 
 class FriendlyGroup(CommandGroup):

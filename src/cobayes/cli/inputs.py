@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cobayes.example_library import Example
     from cobayes.model import Model
+    from cobayes.rules import Rule
+    from cobayes.tasks.task import Task
 
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
@@ -147,6 +149,75 @@ def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
             f"the {name} holds {text.strip()!r}, which is not a finite number.",
             f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}.",
         ) from None
+
+
+def make_task(model: Model, *, no_repeats: bool) -> Task:
+    """Return the matrix as a task, without repeats where the user asked for that."""
+    from cobayes.tasks.repeats import without_repeats
+
+    return without_repeats(model) if no_repeats else model
+
+
+def make_rules(
+    name: str,
+    task: Task,
+    *,
+    depth: float | None = None,
+    rationality: float | None = None,
+    data_prior: str | None = None,
+) -> list[Rule]:
+    """Return the rules that the options name, plain Bayes first.
+
+    Parameters
+    ----------
+    name
+        "scbi", "bi", "pragmatic" or "both".
+    task
+        The matrix, or a task on it.
+    depth, rationality
+        Of a pragmatic rule; None for the default, 1 each.
+    data_prior
+        What the user typed for the probabilities of the data; plain Bayes has none.
+    """
+    from cobayes.rules import BI, SCBI, Pragmatic
+
+    if name != "pragmatic" and (depth is not None or rationality is not None):
+        option = "--depth" if depth is not None else "--rationality"
+        raise CobayesError(f"{option} belongs to --rule pragmatic.", "add --rule pragmatic.")
+    if name == "bi" and data_prior is not None:
+        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
+    shares = None if data_prior is None else read_data_prior(data_prior, task.model)
+    if name == "pragmatic":
+        steps = 1 if depth is None else depth if math.isinf(depth) else int(depth)
+        alpha = 1.0 if rationality is None else rationality
+        return [Pragmatic(task, steps, rationality=alpha, data_prior=shares)]
+    rules: list[Rule] = [BI(task)] if name in ("bi", "both") else []
+    return [*rules, SCBI(task, data_prior=shares)] if name in ("scbi", "both") else rules
+
+
+def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
+    """Return the distribution over data that the user typed, or that a file holds.
+
+    A file has two columns without headings, the datum and its number.
+    """
+    if not Path(text).is_file():
+        return read_distribution(text, model, name="data prior", over="datum")
+    import csv
+
+    try:
+        content = Path(text).read_text(encoding="utf-8-sig")
+        rows = [row for row in csv.reader(content.splitlines()) if any(row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise CobayesError(f"{text} cannot be read: {error}.") from None
+    if any(len(row) != 2 for row in rows):
+        raise CobayesError(
+            f"{text} has lines of another length than two cells.",
+            "write one line per datum: its label, a comma, its number.",
+        )
+    if rows and rows[0][0] not in model.data:
+        rows = rows[1:]  # headings
+    values: Any = {label.strip(): _number(value, "data prior") for label, value in rows}
+    return model.distribution(values, over="datum", name="data prior")
 
 
 def choose_seed(seed: int | None) -> int:

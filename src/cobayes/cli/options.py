@@ -157,8 +157,48 @@ Rule = Annotated[
     str,
     typer.Option(
         "--rule",
-        **choice("scbi", "bi", "both"),
-        help="The rule of teacher and learner; 'both' shows SCBI and plain Bayes (BI).",
+        **choice("scbi", "bi", "pragmatic", "both"),
+        help="The rule of teacher and learner: full cooperation (scbi), plain Bayes (bi), "
+        "reasoning to a --depth (pragmatic), or SCBI and plain Bayes side by side (both).",
+    ),
+]
+
+
+def _depth(text: str | float) -> float:
+    """Parse a depth: an integer >= 0 or infinity."""
+    if str(text).strip().lower() in ("inf", "infinity"):
+        return float("inf")
+    return integer(0)(str(text))
+
+
+Depth = Annotated[
+    float | None,
+    typer.Option(
+        "--depth",
+        parser=_depth,
+        metavar="N",
+        help="How often the pragmatic teacher reasons about the learner; 'inf' is SCBI "
+        "(default: 1).",
+    ),
+]
+
+Rationality = Annotated[
+    float | None,
+    typer.Option(
+        "--rationality",
+        parser=number(0.0, float("inf")),
+        metavar="ALPHA",
+        help="How strongly the pragmatic teacher prefers better data (default: 1).",
+    ),
+]
+
+DataPrior = Annotated[
+    str | None,
+    typer.Option(
+        "--data-prior",
+        metavar="FILE|NUMBERS",
+        help="How likely each datum is before anything is taught: a table of two columns, datum "
+        "and number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
     ),
 ]
 

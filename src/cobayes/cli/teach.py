@@ -43,6 +43,9 @@ def teach(
         ),
     ] = False,
     no_repeats: options.NoRepeats = False,
+    depth: options.Depth = None,
+    rationality: options.Rationality = None,
+    data_prior: options.DataPrior = None,
     prior: options.Prior = None,
     learner_prior: options.LearnerPrior = None,
     seed: options.Seed = None,
@@ -56,22 +59,22 @@ def teach(
     plot: options.Plot = None,
 ) -> None:
     """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
-    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix])
+    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix, data_prior])
     model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
 
     from cobayes.lessons import Learner, Teacher, plan_lesson, run_lesson
-    from cobayes.rules import BI, SCBI
-    from cobayes.tasks.repeats import without_repeats
 
-    rules = {"scbi": [SCBI], "bi": [BI], "both": [BI, SCBI]}[rule]
+    task = inputs.make_task(model, no_repeats=no_repeats)
+    rules = inputs.make_rules(
+        rule, task, depth=depth, rationality=rationality, data_prior=data_prior
+    )
     used_seed = inputs.choose_seed(seed)
     lessons = []
     with progress.patience(f"running {output.counted(rounds, 'round')}"):
-        for make_rule in rules:
-            made = make_rule(without_repeats(model) if no_repeats else model)
+        for made in rules:
             learners_prior = teacher_prior if own_prior is None else own_prior
             if best:
                 lessons.append(plan_lesson(made, target, rounds, prior=learners_prior))

@@ -30,8 +30,7 @@ def print_teachers(found: TeacherComparison) -> None:
         f"after {found.num_rounds} rounds"
     )
     headings: list[tuple[str, output.Justification]] = [(head[0], "left")]
-    for name in head[1:]:
-        headings.append((name, "right"))
+    headings.extend((name, "right") for name in head[1:])
     table = output.table(title, headings)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

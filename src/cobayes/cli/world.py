@@ -57,7 +57,14 @@ def world(
         str | None,
         typer.Option("--goal", metavar="LABEL", help="The walker's goal (default: the first)."),
     ] = None,
-    rule: options.Rule = "both",
+    rule: Annotated[
+        str,
+        typer.Option(
+            "--rule",
+            **options.choice("scbi", "bi", "both"),
+            help="The rule of walker and watcher; 'both' shows SCBI and plain Bayes (BI).",
+        ),
+    ] = "both",
     moves: Annotated[
         str,
         typer.Option(

@@ -33,7 +33,7 @@ class Beliefs:
     num_rounds : int
         After how many rounds.
     num_lessons : int or None
-        From how many lessons a matrix; None where they are exact.
+        From how many lessons for each matrix; None where they are exact.
     mean_bi, mean_scbi, std_bi, std_scbi : ndarray
         One number for each matrix.
     """

@@ -115,8 +115,14 @@ def plot_trend(
     discounts, _, values = by_board(trend, quantity)
     horizontal = trend[over].reshape(values.shape)[:, 0]
     for position, discount in enumerate(discounts):
-        style = {**line_style("", position), "color": _shade(position, len(discounts))}
-        ax.plot(horizontal, values[:, position], label=f"{discount:g}", markersize=4, **style)
+        ax.plot(
+            horizontal,
+            values[:, position],
+            label=f"{discount:g}",
+            color=_shade(position, len(discounts)),
+            marker="osD^v<>P"[position % 8],
+            markersize=4,
+        )
     ax.axhline(0.0, color="#888888", linewidth=0.8)
     ax.set_xlabel({"width": "board width", "num_goals": "number of goals"}[over])
     ax.set_ylabel(label or quantity)

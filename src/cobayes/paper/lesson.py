@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cobayes.example_library import Example, examples
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson, simulate
 from cobayes.report.prose import read_prose, written_section
-from cobayes.report.section import Context, Download, Picture, Section, Table
+from cobayes.report.section import Context, Download, LiveFigure, Picture, Section, Table
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Experiment, Point
 
@@ -58,6 +58,11 @@ def build(context: Context) -> Section:
             "path": _path(lessons),
             "rounds": _table(lessons),
             "cases": [_bars(lesson, REALISTIC) for lesson in cases],
+            "live": LiveFigure(
+                "lesson",
+                EXAMPLE,
+                "The same matrix, live: play the lesson, or show the data yourself.",
+            ),
         },
         sizes=f"{num_lessons:,} lessons of {NUM_ROUNDS} rounds by each rule.",
         downloads=(

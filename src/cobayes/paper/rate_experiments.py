@@ -141,7 +141,7 @@ class Splitting:
     low, high : ndarray
         Student's 95 % intervals.
     num_estimates : int
-        How many estimates a size.
+        How many estimates for each size.
     num_particles : int
         Matrices in each population.
     """

@@ -36,7 +36,7 @@ class Effort:
     Attributes
     ----------
     num_sequences : int
-        Teaching sequences a case.
+        Teaching sequences for each case.
     circles, circle_step : int, float
         Around a prior.
     distances, distance_step : int, float
@@ -193,7 +193,7 @@ def in_symbols(name: str) -> str:
     Parameters
     ----------
     name
-        Of a matrix or a prior.
+        The name of a matrix or a prior.
     """
     text, number = name.replace("theta", "θ").replace("'", "′").split("_")
     return text + "₀₁₂₃₄₅₆₇₈₉"[int(number)]
@@ -257,7 +257,7 @@ def shown_directions(seed: int) -> Array:
     Parameters
     ----------
     seed
-        The user's.
+        The user's seed.
     """
     return random_directions(NUM_DIRECTIONS, 4, np.random.SeedSequence([seed, *b"directions"]))
 

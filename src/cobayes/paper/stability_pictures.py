@@ -32,7 +32,7 @@ def four_panels(found: Sequence[CaseRates], seed: int) -> dict[str, Picture]:
     found
         Its four cases.
     seed
-        The user's.
+        The user's seed.
     """
     disc, uniform_3, along, uniform_4 = found
     return {
@@ -64,7 +64,7 @@ def ray_grid(found: Sequence[CaseRates], seed: int) -> dict[str, Picture]:
     found
         All combinations, matrix by matrix.
     seed
-        The user's.
+        The user's seed.
     """
     far, near = _drawings(found[0])
     return {"rays": far, "enlarged": near, "grid": _ray_panels(found, seed)}
@@ -78,7 +78,7 @@ def direction_grid(found: Sequence[CaseRates], seed: int) -> dict[str, Picture]:
     found
         All combinations, matrix by matrix.
     seed
-        The user's.
+        The user's seed.
     """
     return {"directions": _directions(seed), "grid": _direction_panels(found, seed)}
 
@@ -89,7 +89,7 @@ def direction_colors(seed: int) -> list:
     Parameters
     ----------
     seed
-        The user's.
+        The user's seed.
     """
     from cobayes.plots.stability import shades
 
@@ -104,7 +104,7 @@ def draw_rays(rates: CaseRates, seed: int, ax: Axes, *, with_markers: bool = Fal
     rates
         Of kind "disc" or "directions".
     seed
-        The user's.
+        The user's seed.
     ax
         Where to draw.
     with_markers
@@ -207,7 +207,7 @@ def grid_of_rays(found: Sequence[CaseRates], seed: int, *, panel_height: float =
     found, panel_height
         See `grid_of_panels`.
     seed
-        The user's.
+        The user's seed.
     """
     return grid_of_panels(
         found,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cobayes.example_library import examples
 from cobayes.report.claims import Claim, about, judge_monotone
 from cobayes.report.prose import read_prose, written_section
-from cobayes.report.section import Cell, Context, Download, Picture, Section, Table
+from cobayes.report.section import Cell, Context, Download, LiveFigure, Picture, Section, Table
 from cobayes.rules import BI, SCBI
 from cobayes.scaling import scale
 
@@ -159,7 +159,16 @@ def build(context: Context) -> Section:
     return written_section(
         read_prose("cobayes.paper.prose", "worked-example"),
         values={"kl": [f"{value:.4f}" for value in divergences(200)]},
-        parts={"numbers": _table(numbers), "scalings": _scalings(), "posteriors": _posteriors()},
+        parts={
+            "live": LiveFigure(
+                "round",
+                "supplement-2x2",
+                "The table through the normalisations of the first round; drag the slider.",
+            ),
+            "numbers": _table(numbers),
+            "scalings": _scalings(),
+            "posteriors": _posteriors(),
+        },
         downloads=(Download("numbers.csv", "All numbers (CSV)", _csv(numbers)),),
         claims=judge_example(numbers),
     )

@@ -195,7 +195,7 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
     width = ax.get_window_extent().width / ax.figure.dpi  # inches
     every = max(1, math.ceil(len(labels) * _INCHES_PER_NAME / width))
     is_crowded = len(labels) * 0.3 > width
-    is_slanted = max(map(len, labels)) * len(labels) > 60
+    is_slanted = max(map(len, labels)) * len(labels) > 80
     ax.set_xticks(
         range(0, len(labels), every),
         labels[::every],

@@ -58,7 +58,7 @@ def plot_probability_and_advantage(
     size, exact = np.asarray(size), exact_advantage
     for values, errors, color, marker, label in (
         (probability, probability_stderr, BLUE, "o", "P, share of matrices"),
-        (advantage, advantage_stderr, RED, "s", "E, nats a round"),
+        (advantage, advantage_stderr, RED, "s", "E, nats per round"),
     ):
         error = 2.0 * np.asarray(errors)
         ax.errorbar(

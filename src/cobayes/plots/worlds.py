@@ -144,7 +144,7 @@ def plot_trajectory(
 def plot_certainty(
     trajectories: Sequence[Trajectory], moves: int | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the watcher's belief in the true goal against the moves, one curve a walk.
+    """Draw the watcher's belief in the true goal against the moves, one curve for each walk.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from .runner import Runner as Runner
 from .section import Cell as Cell
 from .section import Context as Context
 from .section import Download as Download
+from .section import LiveFigure as LiveFigure
 from .section import Picture as Picture
 from .section import Recipe as Recipe
 from .section import Section as Section

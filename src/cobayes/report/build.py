@@ -98,7 +98,7 @@ def write_page(
     Parameters
     ----------
     folder
-        Of the report.
+        The report's folder.
     recipes
         The sections to look for, in order; those of the paper when left out.
     formats

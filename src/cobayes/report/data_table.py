@@ -83,7 +83,7 @@ class DataTable:
         Parameters
         ----------
         folder
-            Where to.
+            The folder to write to.
 
         Notes
         -----
@@ -122,7 +122,7 @@ class DataTable:
         Parameters
         ----------
         folder
-            Where to.
+            The folder to write to.
         history
             How the numbers were made.
 

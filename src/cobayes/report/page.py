@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from cobayes.errors import import_optional
+from cobayes.example_library import examples
 from cobayes.report.claims import ERROR_RATE, VERDICTS
+from cobayes.studio import live_figure
 
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
@@ -116,8 +118,8 @@ def render_page(
 
 
 def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the claims topic by topic, each with one line that sums them up."""
-    names = dict.fromkeys(claim["topic"] for claim in claims)
+    """Return the claims topic by topic, in the order of the numbers that the topics name."""
+    names = sorted(dict.fromkeys(claim["topic"] for claim in claims), key=_number_in)
     found = []
     for name in names:
         own = [claim for claim in claims if claim["topic"] == name]
@@ -130,6 +132,12 @@ def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _number_in(topic: str) -> float:
+    """Return the first number in a topic's name, such as a theorem's; infinity for none."""
+    found = re.search(r"\d+(\.\d+)?", topic)
+    return float(found[0]) if found else float("inf")
 
 
 def _count_of(claims: Sequence[dict[str, Any]], verdict: str) -> int:
@@ -174,6 +182,8 @@ def _groups(section: PageSection) -> Iterator[tuple[str, list[dict[str, Any]]]]:
                     "source": f"data:{_MIME[shown.suffix]};base64,{data}",
                     "links": [(file, Path(file).suffix[1:].upper()) for file in block["files"]],
                 }
+            elif kind == "live":
+                block["frame"] = live_figure(block["figure"], examples[block["example"]])
             elif kind == "table":
                 block["is_number"] = [
                     all(_is_number(row[k]["text"]) for row in block["rows"] if row[k]["text"])

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import Any
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.report.section import Picture, Section, Table
+from cobayes.report.section import LiveFigure, Picture, Section, Table
 
-Part = Picture | Table | Sequence[Picture | Table]
+Part = Picture | Table | LiveFigure | Sequence[Picture | Table]
 
 
 def written_section(
@@ -29,7 +29,7 @@ def written_section(
     values
         What ``{{ name }}`` stands for.
     parts
-        What ``[[ name ]]`` stands for: a picture, a table, or several.
+        What ``[[ name ]]`` stands for: a picture, a table, a live figure, or several.
     **fields
         Further attributes of `Section`: downloads, data, claims, sizes.
 
@@ -55,7 +55,7 @@ def written_section(
     first, _, rest = filled.lstrip().partition("\n")
     if not first.startswith("# "):
         raise CobayesError(f"a section's text begins with {first!r:.60}; expected '# Heading'.")
-    blocks: list[str | Picture | Table] = []
+    blocks: list[str | Picture | Table | LiveFigure] = []
     used: set[str] = set()
     for paragraph in re.split(r"\n\s*\n", rest.strip()):
         match = re.fullmatch(r"\[\[(.+)\]\]", paragraph.strip())
@@ -67,7 +67,7 @@ def written_section(
                 raise CobayesError(f"the text of {first!r} names {name!r}, which is not given.")
             part = parts[name]
             used.add(name)
-            blocks.extend([part] if isinstance(part, Picture | Table) else part)
+            blocks.extend([part] if isinstance(part, Picture | Table | LiveFigure) else part)
     missing = sorted(set(parts) - used)
     if missing:
         raise CobayesError(f"the text of {first!r} does not show {', '.join(missing)}.")

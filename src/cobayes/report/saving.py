@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cobayes.example_library import examples
 from cobayes.report.claims import VERDICTS, Claim
 from cobayes.report.data_table import DataTable
 from cobayes.report.section import (
@@ -16,11 +17,13 @@ from cobayes.report.section import (
     PICTURE_FORMATS,
     TONES,
     Cell,
+    LiveFigure,
     Made,
     Picture,
     Section,
     Table,
 )
+from cobayes.studio.page import LIVE_FIGURES
 
 # A drawing with more text than this (many points) is shown as PNG, which is then smaller.
 _MAX_SVG_BYTES = 400_000
@@ -45,7 +48,7 @@ def save_section(
     made
         How it was made.
     folder
-        Where to.
+        The folder to write to.
     formats
         Some of `FORMATS`. The page needs one drawing of each picture, so that SVG or PNG is
         written in any case.
@@ -83,7 +86,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
     Parameters
     ----------
     folder
-        Of the section.
+        The section's folder.
     """
     try:
         content = json.loads((folder / SECTION_FILE).read_text(encoding="utf-8"))
@@ -113,6 +116,9 @@ def _check(content: Any, folder: Path) -> None:
                 _expect_true(len(row) == len(block["header"]))
                 _expect(str, *(cell["text"] for cell in row))
                 _expect_true(all(cell["tone"] in TONES for cell in row))
+        elif kind == "live":
+            _expect(str, block["caption"])
+            _expect_true(block["figure"] in LIVE_FIGURES and block["example"] in examples)
         else:
             raise ValueError(f"a block of kind {kind!r}")
     for item in content["downloads"]:
@@ -160,10 +166,12 @@ def _save_table(
 
 
 def _save_block(
-    block: str | Picture | Table, folder: Path, formats: Collection[str]
+    block: str | Picture | Table | LiveFigure, folder: Path, formats: Collection[str]
 ) -> dict[str, Any]:
     if isinstance(block, str):
         return {"kind": "text", "text": block}
+    if isinstance(block, LiveFigure):
+        return {"kind": "live", **asdict(block)}
     if isinstance(block, Picture):
         return {
             "kind": "picture",

@@ -58,6 +58,25 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class LiveFigure:
+    """A figure that moves and answers, from the studio.
+
+    Attributes
+    ----------
+    figure : str
+        "round": what one round does to the table; "lesson": one lesson by three rules.
+    example : str
+        The name of the built-in example that it starts with.
+    caption : str
+        What the reader sees in it.
+    """
+
+    figure: str
+    example: str
+    caption: str
+
+
+@dataclass(frozen=True)
 class Cell:
     """A table's cell with a judgement: its tone is shown by colour and by a sign."""
 
@@ -112,7 +131,7 @@ class Section:
     title : str
         The heading.
     blocks : tuple
-        Paragraphs of Markdown, pictures and tables in the order of reading; pictures that follow
+        Paragraphs of Markdown, pictures, tables and live figures in order; pictures that follow
         each other are laid side by side where there is room.
     downloads : tuple of Download
         Files to take away.
@@ -126,7 +145,7 @@ class Section:
     """
 
     title: str
-    blocks: tuple[str | Picture | Table, ...]
+    blocks: tuple[str | Picture | Table | LiveFigure, ...]
     downloads: tuple[Download, ...] = ()
     data: tuple[DataTable, ...] = ()
     claims: tuple[Claim, ...] = ()

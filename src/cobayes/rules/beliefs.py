@@ -125,16 +125,15 @@ def fill_shares(mantissas, shifts, shares):
 
 
 @compiled()
-def fill_all_shares(mantissas, shifts, shares):
-    """Fill in the beliefs as plain numbers, zero only where float64 is at its end, (m, LANES).
+def fill_share(mantissas, shifts, lane, shares):
+    """Fill in one belief as plain numbers, zero only where float64 is at its end.
 
     With zeros in the matrix a tiny belief counts: it may be all that allows a datum.
     """
     for j in range(mantissas.shape[0]):
-        for lane in range(LANES):
-            value = mantissas[j, lane]
-            shift = shifts[j, lane]
-            shares[j, lane] = value if shift == 0 else (value * TINY if shift == 1 else 0.0)
+        value = mantissas[j, lane]
+        shift = shifts[j, lane]
+        shares[j, lane] = value if shift == 0 else (value * TINY if shift == 1 else 0.0)
 
 
 @compiled()

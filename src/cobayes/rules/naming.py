@@ -52,7 +52,13 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
             f"the rule is {kind.__name__}, without a matrix.",
             f"give it one: cobayes.{kind.__name__}(matrix).",
         )
-    return kind(matrix, **settings)
+    try:
+        return kind(matrix, **settings)
+    except TypeError as error:  # as "pragmatic" without a depth
+        raise CobayesError(
+            f"{kind.__name__} cannot be made from a matrix alone: {error}.",
+            f"give the rule itself, as cobayes.{kind.__name__}(matrix, ...).",
+        ) from error
 
 
 def rule_class(rule: RuleLike) -> type[Rule] | None:

@@ -156,7 +156,7 @@ class CompiledResponses(Responses):
             # A copy: a model's matrix is read-only and a normalised one is not, which to the
             # compiler are two types, and it would compile everything twice.
             np.array(matrix, order="C"),
-            np.empty((groups, m, LANES)),
+            np.full((groups, m, LANES), np.nan),
             rows,
             np.ones((groups, m, LANES)),
             np.ones((groups, n, LANES)),

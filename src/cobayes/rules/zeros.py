@@ -9,20 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes.rules.beliefs import BeliefState, fill_all_shares
+from cobayes.rules.beliefs import BeliefState, fill_share
 from cobayes.scaling.block_flows import flow_blocks
 from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
 from cobayes.scaling.block_workspace import BlockWorkspace
 from cobayes.scaling.blocks import fresh_workspace
+from cobayes.scaling.components import scale_component
 from cobayes.scaling.lanes import LANES, Lanes, fill_row_sums
-from cobayes.scaling.newton import newton_until_converged
 from cobayes.scaling.stopping import MAX_NEWTON_STEPS
-from cobayes.scaling.sweeps import make_state, solve_by_sweeps
 
 # Rows without a component; columns without one have the label -1.
 NO_COMPONENT = -3
-# Sweeps before Newton's method, from the factors of the last belief.
-MAX_SWEEPS = 8
 
 
 @dataclass(frozen=True)
@@ -66,28 +63,15 @@ def _find_components(work, row_sums, column_sums, by_flow):
 
 
 @compiled()
-def _scale_part(part, row_sums, column_sums, factors, row_scaling, tolerance, max_steps):
-    """Scale one component; return whether that converged."""
-    num_rows, num_columns = part.shape
-    if num_columns == 1:
-        factors[0] = 1.0
-        for i in range(num_rows):
-            row_scaling[i] = row_sums[i] / (part[i, 0] * column_sums[0])
-        return True
-    # With zeros the result is always probed: they may couple hypotheses as weakly as small entries.
-    state = make_state(part, row_sums, column_sums, factors, row_scaling)
-    _, error, _ = solve_by_sweeps(state, math.nan, tolerance, MAX_SWEEPS, math.inf)
-    if error <= tolerance:
-        return True
-    for j in range(num_columns):
-        if not (factors[j] > 0.0 and factors[j] < math.inf):
-            for k in range(num_columns):
-                factors[k] = 1.0
-    work = np.empty((num_rows, num_columns))
-    _, error = newton_until_converged(
-        part, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
-    )
-    return error <= tolerance
+def _is_settled(mantissas, shifts, shares, lane):
+    """Tell whether a lane's belief is certain, as it was when it was last answered."""
+    for j in range(mantissas.shape[0]):
+        belief = mantissas[j, lane]
+        if not ((belief == 0.0 or belief == 1.0) and shifts[j, lane] == 0):
+            return False
+        if shares[j, lane] != belief:
+            return False
+    return True
 
 
 @compiled()
@@ -112,11 +96,13 @@ def scale_components(beliefs, lanes, work, by_flow, tolerance, max_steps):
     num_left = 0
     for task in range(beliefs.size):
         g, lane = task // LANES, task % LANES
-        if lane == 0:
-            fill_all_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+        mantissas, shifts, shares = beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g]
+        if lanes.row_sums is None and _is_settled(mantissas, shifts, shares, lane):
+            continue
+        fill_share(mantissas, shifts, lane, shares)
         fill_row_sums(lanes.row_sums, g, lane, row_sums)
         for j in range(num_columns):
-            column_sums[j] = num_rows * lanes.shares[g, j, lane]
+            column_sums[j] = num_rows * shares[j, lane]
         count = _find_components(work, row_sums, column_sums, by_flow)
         for i in range(num_rows):
             label = work.row_labels[i] if row_sums[i] > 0.0 else NO_COMPONENT
@@ -147,7 +133,7 @@ def scale_components(beliefs, lanes, work, by_flow, tolerance, max_steps):
                 targets[a] = row_sums[rows[a]] * work.ratios[label]
                 for b in range(width):
                     part[a, b] = matrix[rows[a], columns[b]]
-            is_converged &= _scale_part(
+            is_converged &= scale_component(
                 part, targets, masses, factors, scaling, tolerance, max_steps
             )
             for a in range(height):

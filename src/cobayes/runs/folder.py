@@ -86,9 +86,9 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     Parameters
     ----------
     there
-        Of the run in the folder.
+        The identity of the run in the folder.
     here
-        Of the experiment to run.
+        The identity of the experiment to run.
     """
     found = []
     for name, what in (
@@ -154,7 +154,7 @@ def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
     Parameters
     ----------
     folder
-        Of the run.
+        The run's folder.
     content
         What JSON can hold.
     """

@@ -47,7 +47,7 @@ class Ledger:
     connection
         To a file that was checked to be a ledger.
     path
-        Where it is.
+        The ledger's file.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -155,7 +155,7 @@ class Ledger:
         Parameters
         ----------
         outcomes
-            All successful.
+            Outcomes of shards that have finished.
         """
         now = time.time()
         rows = [
@@ -238,11 +238,11 @@ class Ledger:
         Parameters
         ----------
         session
-            Its number.
+            The number that `start_session` returned.
         seconds
-            Since it started.
+            The time since it started.
         num_workers
-            Seen in it.
+            How many workers there were at the last look.
         ending
             How it ended; "stopped" while it goes on, which is true once it is killed.
         estimates

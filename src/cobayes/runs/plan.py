@@ -72,7 +72,7 @@ class Point:
         Parameters
         ----------
         shard
-            Its position.
+            The shard's position within its point, from 0.
         """
         return min(self._shard_size, self.num_samples - shard * self._shard_size)
 
@@ -224,7 +224,7 @@ def suggest_samples_per_shard(
     shard
         The shard function.
     parameters
-        Of a typical point.
+        The parameters of a typical point.
     seconds
         How long a shard should take.
     """

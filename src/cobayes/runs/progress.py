@@ -73,7 +73,7 @@ class PlainReporter:
     Parameters
     ----------
     stream
-        Where to.
+        An open text file, such as standard error.
     seconds
         Between two lines at first; less often as the run goes on.
     """
@@ -160,7 +160,7 @@ def state_table(state: RunState, max_points: int | None = None) -> Any:
     Parameters
     ----------
     state
-        Of the run.
+        The state of a run.
     max_points
         How many points to show; all when left out.
     """
@@ -201,7 +201,7 @@ def summary_line(state: RunState) -> str:
     Parameters
     ----------
     state
-        Of the run.
+        The state of a run.
     """
     share = 100 * state.num_done / state.num_shards
     parts = [f"{state.num_done}/{state.num_shards} shards ({share:.1f} %)"]
@@ -224,7 +224,7 @@ def estimates_text(point: PointState) -> str:
     Parameters
     ----------
     point
-        Its state.
+        The state of one point.
     """
     return ", ".join(f"{name} = {estimate}" for name, estimate in point.estimates.items())
 
@@ -235,7 +235,7 @@ def duration(seconds: float) -> str:
     Parameters
     ----------
     seconds
-        How long.
+        The time, in seconds.
     """
     for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
         if seconds < limit:

@@ -20,9 +20,9 @@ class PointReduction:
     Parameters
     ----------
     experiment
-        Which reduces and estimates.
+        The plan, with its functions to reduce and to estimate.
     position
-        Of the point.
+        The point's position in the plan, from 0.
     """
 
     def __init__(self, experiment: Experiment, position: int) -> None:
@@ -42,11 +42,11 @@ class PointReduction:
         Parameters
         ----------
         shard
-            Its position.
+            The shard's position within its point, from 0.
         packed
-            Its statistics.
+            Its statistics, as `pack` makes them.
         seconds
-            Its cost.
+            What it cost, in seconds of one worker.
         """
         self._waiting[shard] = packed
         self.num_done += 1
@@ -97,9 +97,9 @@ class PointResult:
     Parameters
     ----------
     name
-        Of the point.
+        The point's name.
     parameters
-        Of the point.
+        The point's parameters.
     num_samples
         How many samples went into it.
     statistics
@@ -125,9 +125,9 @@ class RunResult:
     Parameters
     ----------
     experiment
-        Its name.
+        The experiment's name.
     seed
-        Its seed.
+        The experiment's seed.
     points
         In the plan's order.
     folder

@@ -25,9 +25,9 @@ class PointState:
     Parameters
     ----------
     name
-        Of the point.
+        The point's name.
     parameters
-        Of the point.
+        The point's parameters.
     num_done, num_shards
         Finished shards, and all of them.
     samples_per_shard
@@ -54,11 +54,11 @@ class RunState:
     Parameters
     ----------
     folder
-        Where it is.
+        The run's folder.
     experiment
-        Its name.
+        The experiment's name.
     seed
-        Its seed.
+        The experiment's seed.
     status
         "running", "complete", "interrupted", "failed", or "stopped" (killed, or never begun).
     points
@@ -131,7 +131,7 @@ def read_state(folder: str | Path) -> RunState:
     Parameters
     ----------
     folder
-        Of the run.
+        The run's folder.
     """
     folder = Path(folder)
     if not (folder / LEDGER_NAME).exists():

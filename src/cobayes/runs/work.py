@@ -30,7 +30,7 @@ class Work:
     experiment
         The plan.
     folder
-        Of the run.
+        The run's folder.
     position
         Among the runs of the session, which share workers.
     say

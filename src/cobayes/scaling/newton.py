@@ -91,15 +91,16 @@ def _coupling(matrix, row_sums, column_sums, factors, row_scaling, work):
 
 
 @compiled()
-def _solve_laplacian(chain, right_side, pinned, solution):
+def solve_laplacian(chain, right_side, pinned, solution):
     """Solve ``(diag(row sums of P) - P) x = b`` with ``x[pinned] = 0``; destroys P and b.
 
     Only the off-diagonal entries of P count. The diagonal is summed up again at every
-    elimination, so nothing is ever subtracted.
+    elimination, so nothing is ever subtracted. Return the smallest pivot, zero for failure.
     """
     size = chain.shape[0]
     order = np.empty(size - 1, dtype=np.int64)
     diagonal = np.empty(size)
+    smallest = math.inf
     position = 0
     for j in range(size):
         if j != pinned:
@@ -112,7 +113,8 @@ def _solve_laplacian(chain, right_side, pinned, solution):
             total += chain[q, order[later]]
         diagonal[q] = total
         if not total > 0.0:
-            return False
+            return 0.0
+        smallest = min(smallest, total)
         for later in range(step + 1, size - 1):
             j = order[later]
             share = chain[j, q] / total
@@ -128,7 +130,7 @@ def _solve_laplacian(chain, right_side, pinned, solution):
             k = order[later]
             total += chain[q, k] * solution[k]
         solution[q] = total / diagonal[q]
-    return True
+    return smallest
 
 
 @compiled()
@@ -225,7 +227,7 @@ def _balance_groups(
             for d in range(b):
                 flows[b, d] += flows[d, b]
                 flows[d, b] = flows[b, d]
-        if not _solve_laplacian(flows, -errors, 0, step):
+        if not solve_laplacian(flows, -errors, 0, step) > 0.0:
             return taken, np.inf
         length = 0.0
         for b in range(count):
@@ -312,7 +314,7 @@ def newton_until_converged(
     length = np.inf
     for count in range(max_steps):
         chain = _coupling(matrix, row_sums, column_sums, factors, row_scaling, work)
-        if not _solve_laplacian(chain, -errors, pinned, step):
+        if not solve_laplacian(chain, -errors, pinned, step) > 0.0:
             return count, np.inf
         length = 0.0
         slope = 0.0

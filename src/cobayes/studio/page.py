@@ -34,6 +34,10 @@ REFERENCE_GAME = {
 """An example with zeros: words of zeros and ones, as in studies of pragmatic language."""
 
 
+LIVE_FIGURES = {"round": "What one round does", "lesson": "One lesson by three rules"}
+"""Figures for other pages, with their titles."""
+
+
 class Studio:
     """A page on which one can watch lessons, edit the table and compare rules.
 
@@ -129,14 +133,14 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     """
     from cobayes.model import as_model
 
-    titles = {"round": "What one round does", "lesson": "One lesson by three rules"}
-    if kind not in titles:
+    if kind not in LIVE_FIGURES:
         raise CobayesError(f"there is no live figure {kind!r}.", "choose 'round' or 'lesson'.")
+    title = LIVE_FIGURES[kind]
     first = _first_table(matrix)
-    page = render({"view": "lesson", "embed": kind, **first}, title=titles[kind])
+    page = render({"view": "lesson", "embed": kind, **first}, title=title)
     num_data = as_model(matrix).num_data if matrix is not None else 8
-    default = {"round": 260 + 32 * num_data, "lesson": 800}[kind]
-    return frame(page, title=titles[kind], height=default if height is None else height)
+    default = {"round": 290 + 32 * num_data, "lesson": 800}[kind]
+    return frame(page, title=title, height=default if height is None else height)
 
 
 def frame(page: str, *, title: str, height: int) -> str:

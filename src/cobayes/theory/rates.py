@@ -13,7 +13,7 @@ from cobayes._input.labels import find
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, as_model
-from cobayes.rules import BI, SCBI, Rule
+from cobayes.rules import BI, SCBI, Rule, as_rule
 from cobayes.rules.naming import rule_class
 from cobayes.theory.divergence import BLOCK_ENTRIES, Kind, pairwise_divergences
 
@@ -64,7 +64,8 @@ def rate_of_convergence(
     hypothesis
         The one that is taught; all of them when left out.
     rule
-        "scbi" or "bi"; when left out that of the rule given, or "scbi" for a matrix.
+        "scbi", "bi", a class of rules or a rule; when left out that of the rule given, or "scbi"
+        for a matrix.
     data_prior
         For SCBI: how often each datum is to be shown, (n,); uniform by default. Data of
         probability zero are not available.
@@ -223,20 +224,20 @@ def _kind(matrix: Any, rule: Any) -> Kind | None:
         own = next((name for name, kind in KINDS.items() if _answers_like(matrix, kind)), None)
     if rule is None:
         return own if isinstance(matrix, Rule) else "scbi"
-    asked = rule_class(type(rule) if isinstance(rule, Rule) else rule)
-    name: Kind | None = next((name for name, kind in KINDS.items() if asked is kind), None)
-    if name is None:
+    name = _name(rule)
+    if isinstance(matrix, Rule) and (name is None or name != own):
         raise CobayesError(
-            f"rule is {rule!r}; a name or class must be that of SCBI or BI.",
-            "give the rule itself in place of the matrix: rate_of_convergence(rule).",
-        )
-    if isinstance(matrix, Rule) and name != own:
-        raise CobayesError(
-            f"a rule of type {matrix.name} was given, and the rate of {name.upper()} asked for.",
-            "leave rule= out, or give the rule's model: rate_of_convergence(rule.model, "
-            f"rule={name!r}).",
+            f"a rule of type {matrix.name} was given, and the rate of {rule!r} asked for.",
+            "leave rule= out, or give the rule's model: "
+            f"rate_of_convergence(rule.model, rule={rule!r}).",
         )
     return name
+
+
+def _name(rule: Any) -> Kind | None:
+    """Return which closed form a class or a name stands for; None where there is none."""
+    asked = rule_class(rule)
+    return next((name for name, kind in KINDS.items() if asked is kind), None)
 
 
 def _answers_like(rule: Rule, kind: type[Rule]) -> bool:
@@ -291,6 +292,8 @@ def _question(
     need_two: bool = True,
 ) -> _Question:
     """Validate the arguments of the public functions."""
+    if rule is not None and not isinstance(matrix, Rule) and _name(rule) is None:
+        matrix, rule = as_rule(rule, matrix), None
     kind = _kind(matrix, rule)
     own = matrix if isinstance(matrix, Rule) else None
     if own is not None and data_prior is None:

@@ -120,7 +120,7 @@ def choose_executor(
 
         return DaskCluster(scheduler)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise CobayesError(f"jobs is {jobs!r}; expected a whole number of at least 1.")
+        raise CobayesError(f"jobs is {jobs!r}; expected an integer >= 1.")
     if jobs == 1:
         return InProcess()
     if function is not None and not _importable_by_workers(function):

@@ -37,7 +37,7 @@ def environment(names: tuple[str, ...] = _VARIABLES_OF_WORKERS) -> Iterator[None
     Parameters
     ----------
     names
-        Of the variables.
+        The variables to set.
     """
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, "1"))

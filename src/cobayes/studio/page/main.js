@@ -55,6 +55,7 @@ function startPage() {
   );
   document.body.classList.toggle("embedded", Boolean(start.embed));
   if (start.embed) document.body.dataset.embed = start.embed;
+  if (start.embed) growFrame();
   settings.element.open = innerWidth >= 1000 && !start.embed;
 
   let current = null;
@@ -87,6 +88,19 @@ function startPage() {
   if (isOpening && start.embed === "round") document.querySelector(".stages button").click();
   performance.mark("ready");
   document.documentElement.dataset.ready = "true";
+}
+
+/** Make the frame that holds the page as high as its content; never lower, so that text around it rests. */
+function growFrame() {
+  const app = document.getElementById("app");
+  new ResizeObserver(() => {
+    try {
+      const wanted = app.offsetHeight + 8;
+      if (frameElement && wanted > frameElement.clientHeight) frameElement.style.setProperty("height", `${wanted}px`);
+    } catch {
+      // A frame from another origin keeps the height that its page gave it.
+    }
+  }).observe(app);
 }
 
 /** The rounds of the three lessons as rows. */
