@@ -215,7 +215,7 @@ def test_a_rule_and_the_name_of_the_other_contradict_each_other():
             function(cb.BI(matrix), rule="scbi")
         with pytest.raises(CobayesError, match="type SCBI was given, and the rate of 'bi'"):
             function(cb.SCBI(matrix), 0, "bi")
-        with pytest.raises(CobayesError, match="must be that of SCBI or BI"):
+        with pytest.raises(CobayesError, match="expected a rule, a class or a name"):
             function(matrix, rule=["bi"])
 
 
