@@ -74,7 +74,8 @@ def compare(
     """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
 
     Teacher and learner follow the same rule; many lessons are simulated by each. The other rule is
-    SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are compared.
+    SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are
+    compared.
     """
     inputs.check_outputs({"--plot": plot}, [matrix, data_prior])
     model, example = inputs.load_matrix(matrix, smooth)
