@@ -52,6 +52,30 @@ def draw_overview() -> None:
         print(ensemble.rule_name, "median", ensemble.rounds_needed.median)
 
 
+def draw_depth() -> None:
+    """What a listener makes of the word "glasses", by depth and rationality."""
+    game = cb.examples["reference-game"].model
+    prior, face = game.distribution(), game.hypothesis_index("glasses only")
+    depths = range(9)
+    figure, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    for alpha, color in ((1.0, "#0072B2"), (2.0, "#E69F00"), (4.0, "#009E73")):
+        belief = [
+            cb.Pragmatic(game, depth, rationality=alpha).update(prior, "glasses")[face]
+            for depth in depths
+        ]
+        ax.plot(depths, belief, "o-", color=color, label=f"rationality {alpha:g}", markersize=4)
+    ax.axhline(1.0, color="0.6", linewidth=0.8, linestyle="--")
+    ax.text(8, 0.985, "SCBI (infinite depth)", ha="right", va="top", fontsize=9, color="0.35")
+    ax.text(0.15, 0.585, "plain Bayes", ha="left", va="top", fontsize=9, color="0.35")
+    ax.set_xlabel("depth: how often the speaker thinks of the listener")
+    ax.set_ylabel('belief in "glasses only"\nafter the word "glasses"')
+    ax.set_ylim(0.55, 1.02)
+    ax.legend(frameon=False, loc="center right")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(FOLDER / "depth.png", dpi=90, metadata=PLAIN)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_overview()
+    draw_depth()

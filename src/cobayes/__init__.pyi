@@ -81,6 +81,8 @@ from .theory.measures import AtomicMeasure as AtomicMeasure
 from .theory.rates import m_sharp as m_sharp
 from .theory.rates import rate_of_convergence as rate_of_convergence
 from .theory.rates import relevant_hypothesis as relevant_hypothesis
+from .theory.time_to_certainty import PredictedRounds as PredictedRounds
+from .theory.time_to_certainty import predicted_rounds as predicted_rounds
 from .worlds import GridWorld as GridWorld
 from .worlds import Legibility as Legibility
 from .worlds import TabularWorld as TabularWorld

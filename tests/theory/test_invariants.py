@@ -151,3 +151,22 @@ def test_one_datum_allows_any_number_of_rounds():
 def test_a_tolerance_that_is_no_number_is_refused(tolerance):
     with pytest.raises(cb.CobayesError, match="tolerance is"):
         check_invariants(np.ones((2, 2)), 0, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_invariants_hold_on_tables_with_zeros(seed):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(2, 5, size=2)
+    table = rng.random((n, m)) * (rng.random((n, m)) < 0.7)
+    table[:, 0] += 0.1  # no empty row
+    table[0, ~(table > 0.0).any(axis=0)] = 1.0  # no empty column
+    report = check_invariants(table, int(rng.integers(m)), rng.dirichlet(np.ones(m)), num_rounds=3)
+    assert report.holds, str(report)
+
+
+def test_the_invariants_hold_under_the_data_priors_law():
+    matrix, prior, _ = random_matrix(4, 4, 3)
+    rule = cb.SCBI(matrix, data_prior=[0.1, 0.2, 0.3, 0.4])
+    report = check_invariants(rule, 1, prior)
+    assert report.holds, str(report)
+    assert "data from the data prior" in str(report)

@@ -290,3 +290,42 @@ def test_the_number_of_threads_changes_no_bit():
     assert len(results[0]) == 6561
     np.testing.assert_array_equal(results[0].weights, results[1].weights)
     np.testing.assert_array_equal(results[0].log_beliefs, results[1].log_beliefs)
+
+
+def _zero_pattern(seed):
+    rng = np.random.default_rng(seed)
+    while True:
+        n, m = rng.integers(2, 6, size=2)
+        table = rng.random((n, m)) * (rng.random((n, m)) < 0.6)
+        if (table > 0.0).any(axis=0).all() and (table > 0.0).any(axis=1).all():
+            return table, rng.dirichlet(np.ones(m)), int(rng.integers(m)), rng
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_with_zeros_teaching_is_what_the_learner_expects_conditioned(seed):
+    # P_h(d_1..d_k) = prod(r'/n) theta_k(h) / theta_0(h), r'/n being what the learner expects.
+    table, prior, h, rng = _zero_pattern(seed)
+    rule = cb.SCBI(table)
+    belief, taught, expected = prior, 1.0, 1.0
+    for _ in range(6):
+        likelihood = rule.likelihood(belief)
+        datum = int(rng.choice(len(table), p=likelihood[:, h] / likelihood[:, h].sum()))
+        taught *= likelihood[datum, h]
+        expected *= likelihood[datum] @ belief
+        belief = rule.update(belief, datum)
+    assert taught == pytest.approx(expected * belief[h] / prior[h], rel=1e-10)
+
+
+@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
+@pytest.mark.parametrize("seed", range(8))
+def test_with_zeros_measures_and_trees_agree(kind, seed):
+    table, prior, h, _ = _zero_pattern(seed)
+    rule = kind(table)
+    measure = cb.AtomicMeasure.at(prior)
+    for _ in range(3):
+        measure = measure.push(rule, h)
+    tree = cb.exact_rounds(rule, h, 3, prior, method="tree")
+    np.testing.assert_allclose(tree.means[-1], measure.mean(), atol=1e-10)
+    np.testing.assert_allclose(tree.stds[-1], measure.std(), atol=1e-8)
+    by_counts = cb.exact_rounds(rule, h, 3, prior)
+    np.testing.assert_allclose(by_counts.means, tree.means, atol=1e-12)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes.example_library import Example, examples
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson, simulate
+from cobayes.plots.house import shorten_label
 from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Download, LiveFigure, Picture, Section, Table
 from cobayes.rules import BI, SCBI
@@ -156,9 +157,9 @@ def _table(lessons: list[Lesson]) -> Table:
     rows += [
         (
             str(k + 1),
-            bayes.data_labels[k],
+            shorten_label(bayes.data_labels[k]),
             f"{bayes.beliefs[k + 1, 0]:.4f}",
-            cooperative.data_labels[k],
+            shorten_label(cooperative.data_labels[k]),
             f"{cooperative.beliefs[k + 1, 0]:.4f}",
         )
         for k in range(NUM_ROUNDS)
@@ -224,8 +225,8 @@ def _bars(lesson: Lesson, name: str) -> Picture:
     return Picture(
         f"{name}-bars-{lesson.rule_name.lower()}",
         figure,
-        f"{lesson.rule_name} teaches {lesson.hypothesis_label}: the learner's belief after every "
-        "datum; the lowest part is the truth.",
+        f"{lesson.rule_name} teaches {shorten_label(lesson.hypothesis_label)}: the learner's "
+        "belief after every datum; the lowest part is the truth.",
         f"Stacked bars, one for the prior and one for each of {lesson.num_rounds} rounds; the part "
         f"of {lesson.hypothesis_label} goes from {lesson.beliefs[0, lesson.hypothesis]:.2f} to "
         f"{final:.2f}.",

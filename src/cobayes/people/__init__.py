@@ -10,7 +10,6 @@ from cobayes.people.cross_validation import cross_validate as cross_validate
 from cobayes.people.exceedance import Exceedance as Exceedance
 from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
-from cobayes.people.fit import Fit as Fit
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
 from cobayes.people.predict import calibration as calibration
@@ -18,6 +17,7 @@ from cobayes.people.predict import predictions as predictions
 from cobayes.people.recover import Recovery as Recovery
 from cobayes.people.recover import plan_study as plan_study
 from cobayes.people.recover import recover as recover
+from cobayes.people.result import Fit as Fit
 from cobayes.people.simulate import simulate as simulate
 
 __all__ = [

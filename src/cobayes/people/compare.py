@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.cross_validation import cross_validate
 from cobayes.people.exceedance import Exceedance, exceedance
-from cobayes.people.fit import Fit
+from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,9 @@ import numpy as np
 from cobayes.errors import import_optional
 from cobayes.people._estimation import bounds
 from cobayes.people._maximise import maximise
-from cobayes.people.fit import Fit, fit_choices, group_rows
+from cobayes.people.fit import fit_choices, group_rows
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

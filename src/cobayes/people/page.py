@@ -12,7 +12,7 @@ import numpy as np
 
 from cobayes._version import __version__
 from cobayes.people.compare import Comparison
-from cobayes.people.fit import Fit
+from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

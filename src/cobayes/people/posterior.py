@@ -14,7 +14,7 @@ from cobayes.people._estimation import bounds
 from cobayes.people.likelihood import Likelihood
 
 if TYPE_CHECKING:
-    from cobayes.people.fit import Fit
+    from cobayes.people.result import Fit
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from cobayes._input.validation import whole_number
 from cobayes._intervals import wilson_interval
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices
-from cobayes.people.fit import Fit
+from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

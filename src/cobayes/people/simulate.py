@@ -13,9 +13,9 @@ from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices
 from cobayes.people.family import Family
-from cobayes.people.fit import Fit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Problem, read_problems
+from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -194,8 +194,9 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
     labels = ["prior", *(shorten_label(datum, 16) for datum in trace.data)]
     width = ax.get_window_extent().width / ax.figure.dpi  # inches
     every = max(1, math.ceil(len(labels) * _INCHES_PER_NAME / width))
-    is_crowded = len(labels) * 0.3 > width
-    is_slanted = max(map(len, labels)) * len(labels) > 80
+    # A letter is some 0.075 inches wide, a line of slanted text needs 0.2.
+    is_slanted = 0.075 * max(map(len, labels)) * len(labels) > width
+    is_crowded = is_slanted and 0.2 * len(labels) > width
     ax.set_xticks(
         range(0, len(labels), every),
         labels[::every],

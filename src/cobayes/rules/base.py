@@ -137,6 +137,7 @@ class Rule(ABC):
             "at_certainty",
             "depends_on_belief",
             "is_factored",
+            "update",
         ):
             if _owner(order, "respond") < _owner(order, derived):
                 setattr(cls, derived, getattr(Rule, derived))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import SUM_SLACK
 from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike, Model
@@ -20,6 +21,7 @@ from cobayes.rules.zeros import BlockSolver
 from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
+from cobayes.scaling.plain import update_plainly
 from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import Solution, solve, solve_components
 from cobayes.scaling.stopping import (
@@ -96,6 +98,7 @@ class SCBI(Rule):
         # Rare data couple hypotheses as weakly as small entries do.
         self._spread = entry_spread(self.balanced) * self._row_sums.max() / least
         self._rarest = least / self._row_sums.max()
+        self._is_plain = not has_zeros and len(self._available) == self.model.num_data
 
     @cached_property
     def _is_nearly_blocks(self) -> bool:
@@ -172,6 +175,33 @@ class SCBI(Rule):
             solution.factors,
             memory=np.append(solution.factors, solution.rate),
         )
+
+    def update(self, belief: ArrayLike, datum: int | str) -> Array:
+        """Return the posterior after one datum, T_d(belief) in the paper: (m,).
+
+        See `Rule.update`; one belief in an array is updated in one compiled call.
+        """
+        m = self.balanced.shape[1]
+        if self._is_plain and type(belief) is np.ndarray and belief.shape == (m,):
+            total = float(belief.sum())
+            posterior = np.empty(m)
+            if (
+                belief.dtype == np.float64
+                and belief.flags.carray
+                and abs(total - 1.0) <= SUM_SLACK
+                and update_plainly(
+                    self.balanced,
+                    self._row_sums,
+                    belief,
+                    total,
+                    self.model.datum_index(datum),
+                    self.tolerance,
+                    self._spread,
+                    posterior,
+                )
+            ):
+                return posterior
+        return super().update(belief, datum)
 
     def _solve_positive(self, column_sums: Array, factors: Array | None, rate: float) -> Solution:
         """Scale a matrix without zeros, over the data that are available."""

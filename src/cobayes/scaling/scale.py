@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,10 @@ from cobayes.scaling.blocks import (
     find_blocks,
     pattern_workspace,
 )
+from cobayes.scaling.plain import scale_many_plainly, scale_plain_array, sum_unit
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.solver import Solution, scale_plainly, solve, solve_components, sum_unit
+from cobayes.scaling.solver import Solution, solve, solve_components
 from cobayes.scaling.stopping import MAX_SWEEPS, PARALLEL_SIZE, entry_spread
 from cobayes.scaling.sweeps import assemble
 
@@ -91,7 +92,7 @@ def scale(
     """
     _validate_options(tolerance, max_iterations, on_failure)
     if warm_start is None:
-        result = _scale_plain_array(matrix, row_sums, column_sums, tolerance, max_iterations)
+        result = scale_plain_array(matrix, row_sums, column_sums, tolerance, max_iterations)
         if result is not None:
             return result
     values, data, hypotheses = unpack(matrix)
@@ -111,31 +112,49 @@ def scale(
     )
     asked, rows = rows, rows.copy()
     batch = rows.shape[:-1]
-    array = np.broadcast_to(array, (*batch, *array.shape[-2:]))
+    matrices, array = array, np.broadcast_to(array, (*batch, *array.shape[-2:]))
     start = _validated_start(warm_start, batch, array.shape[-1])
 
     out = np.empty(array.shape)
     items = list(np.ndindex(batch))
-    residuals = np.empty(batch)
-    solutions: list[Solution | None] = [None] * len(items)
+    row_scaling, factors = np.empty(rows.shape), np.empty(columns.shape)
+    measures = np.empty((*batch, 3))  # iterations, error, residual
     statuses = ["exact"] * len(items)
+    is_small = array.shape[-2] * array.shape[-1] < PARALLEL_SIZE
+    plain = _stacked(matrices, array) if items and start is None and is_small else None
 
     def scale_items(first: int) -> None:
-        for position in range(first, min(first + BATCH_CHUNK, len(items))):
-            item = items[position]
+        found = np.zeros((min(BATCH_CHUNK, len(items) - first), 4))
+        if plain is not None:
+            scale_many_plainly(
+                plain,
+                rows.reshape(-1, rows.shape[-1]),
+                columns.reshape(-1, columns.shape[-1]),
+                tolerance,
+                min(max_iterations, MAX_SWEEPS),
+                first,
+                out.reshape(-1, *out.shape[-2:]),
+                row_scaling.reshape(-1, rows.shape[-1]),
+                factors.reshape(-1, columns.shape[-1]),
+                found,
+            )
+        for k, (is_done, *measured) in enumerate(found.tolist()):
+            item = items[first + k]
+            measures[item] = measured
+            if is_done:
+                continue
             balanced, row_units, column_units = balance(array[item])
             total = sum_unit(rows[item].sum())
-            factors = None if start is None else start[item] * column_units
-            supported, solution, ratios, statuses[position] = _solve_item(
+            supported, solution, ratios, statuses[first + k] = _solve_item(
                 balanced,
                 rows[item] / total,
                 columns[item] / total,
                 tolerance,
                 max_iterations,
-                factors,
+                None if start is None else start[item] * column_units,
             )
             rows[item] *= ratios
-            residuals[item] = assemble(
+            residual = assemble(
                 supported,
                 solution.row_scaling,
                 solution.factors,
@@ -143,16 +162,29 @@ def scale(
                 columns[item],
                 out[item],
             )
+            measures[item] = solution.num_iterations, solution.error, residual
             with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
-                solutions[position] = solution._replace(
-                    row_scaling=solution.row_scaling / row_units,
-                    factors=solution.factors / column_units,
-                )
+                row_scaling[item] = solution.row_scaling / row_units
+                factors[item] = solution.factors / column_units
 
     # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
     map_chunks(scale_items, range(0, len(items), BATCH_CHUNK))
-    result = _collect(
-        solutions, residuals, out, rows, columns, tolerance, statuses, data, hypotheses
+    counts, errors, residuals = np.moveaxis(measures, -1, 0).copy()
+    converged = (residuals <= tolerance) & (errors <= tolerance)
+    result = ScalingResult(
+        matrix=out,
+        row_scaling=row_scaling,
+        column_scaling=factors * columns,
+        row_sums=rows,
+        column_sums=columns,
+        residual=residuals if batch else float(residuals),
+        num_iterations=counts.astype(np.int64) if batch else int(counts),
+        is_converged=converged if batch else bool(converged),
+        error=errors if batch else float(errors),
+        factors=factors,
+        status=np.array(statuses, dtype=object).reshape(batch) if batch else statuses[0],
+        data=data,
+        hypotheses=hypotheses,
     )
     if on_failure == "raise":
         if "infeasible" in statuses:
@@ -160,60 +192,6 @@ def scale(
         if not np.all(result.is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
-
-
-def _scale_plain_array(
-    matrix: MatrixLike,
-    row_sums: ArrayLike | None,
-    column_sums: ArrayLike | None,
-    tolerance: float,
-    max_iterations: int,
-) -> ScalingResult | None:
-    """Scale one array without labels in one compiled call, or return None where that fails."""
-    array = _as_plain(matrix, 2)
-    if array is None or array.size >= PARALLEL_SIZE or array.size == 0:
-        return None
-    n, m = array.shape
-    rows = np.ones(n) if row_sums is None else _as_plain(row_sums, 1)
-    if column_sums is None:
-        columns = None if rows is None else np.full(m, rows.sum() / m)
-    else:
-        columns = _as_plain(column_sums, 1)
-    if rows is None or columns is None or len(rows) != n or len(columns) != m:
-        return None
-    out, row_scaling, factors = np.empty((n, m)), np.empty(n), np.empty(m)
-    is_done, count, error, residual = scale_plainly(
-        array, rows, columns, tolerance, min(max_iterations, MAX_SWEEPS), out, row_scaling, factors
-    )
-    if not is_done:
-        return None
-    return ScalingResult(
-        matrix=out,
-        row_scaling=row_scaling,
-        column_scaling=factors * columns,
-        row_sums=rows.copy() if rows is row_sums else rows,
-        column_sums=columns.copy() if columns is column_sums else columns,
-        residual=residual,
-        num_iterations=count,
-        is_converged=True,
-        error=error,
-        factors=factors,
-    )
-
-
-def _as_plain(values: Any, ndim: int) -> Array | None:
-    """Return values as the compiled procedure takes them, or None where they need a closer look."""
-    if type(values) is list:
-        try:
-            values = np.array(values)
-        except ValueError:  # a ragged list
-            return None
-    if type(values) is not np.ndarray or values.ndim != ndim or values.dtype.kind not in "iuf":
-        return None
-    # To the compiler read-only arrays would be another type, for which it would compile again.
-    if values.dtype == np.float64 and values.flags.carray:
-        return values
-    return np.array(values, dtype=np.float64, order="C")
 
 
 def _solve_item(
@@ -257,28 +235,12 @@ def _solve_item(
     return supported, solution, ratios[work.row_labels], blocks.status
 
 
-def _collect(solutions, residuals, out, rows, columns, tolerance, statuses, data, hypotheses):
-    """Stack the solutions of a batch into one result."""
-    batch = out.shape[:-2]
-    factors = np.array([s.factors for s in solutions]).reshape(columns.shape)
-    errors = np.array([s.error for s in solutions]).reshape(batch)
-    counts = np.array([s.num_iterations for s in solutions]).reshape(batch)
-    converged = (residuals <= tolerance) & (errors <= tolerance)
-    return ScalingResult(
-        matrix=out,
-        row_scaling=np.array([s.row_scaling for s in solutions]).reshape(rows.shape),
-        column_scaling=factors * columns,
-        row_sums=rows,
-        column_sums=columns,
-        residual=residuals if batch else float(residuals),
-        num_iterations=counts if batch else int(counts),
-        is_converged=converged if batch else bool(converged),
-        error=errors if batch else float(errors),
-        factors=factors,
-        status=np.array(statuses, dtype=object).reshape(batch) if batch else statuses[0],
-        data=data,
-        hypotheses=hypotheses,
-    )
+def _stacked(matrices: Array, array: Array) -> Array:
+    """Return matrices one after another: a single one where all items of a batch share it."""
+    stack = matrices if matrices.ndim == 2 else array
+    stack = np.ascontiguousarray(stack).reshape(-1, *array.shape[-2:])
+    # To the compiler read-only arrays would be another type, for which it would compile again.
+    return stack if stack.flags.writeable else stack.copy()
 
 
 def _infeasible_error(array: Array, asked: Array, result: ScalingResult, item: tuple[int, ...]):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._runtime.compiled import compiled
 from cobayes.scaling.block_workspace import BlockWorkspace
 from cobayes.scaling.stopping import (
-    EQUAL_TOTALS,
-    LARGEST,
     MAX_NEWTON_STEPS,
     MAX_SWEEPS,
     PARALLEL_SIZE,
-    SMALLEST,
     TINY,
     entry_spread,
 )
-from cobayes.scaling.sweeps import assemble, make_state, solve_by_sweeps, solve_on_threads
+from cobayes.scaling.sweeps import make_state, solve_by_sweeps, solve_on_threads
 
 Array = NDArray[np.float64]
 
@@ -100,63 +95,6 @@ def solve(
     if not (_is_usable(row_scaling[row_sums > 0.0]) and _is_usable(w)):
         error = np.inf  # beyond the range of float64, however small the last change was
     return Solution(row_scaling, w, count, error, rate)
-
-
-@compiled()
-def scale_plainly(matrix, row_sums, column_sums, tolerance, max_sweeps, out, row_scaling, factors):
-    """Scale an ordinary matrix in one call: look at it, sweep, verify and measure.
-
-    Fills the scaled matrix and its factors, with the numbers that the general procedure gives.
-
-    Returns
-    -------
-    is_done, num_iterations, error, residual
-        Not done: something is out of the ordinary (zeros, extreme entries, totals that differ, slow
-        convergence), and the general procedure has to see to it.
-    """
-    num_rows, num_columns = matrix.shape
-    row_total, column_total = 0.0, 0.0
-    is_plain = True
-    for i in range(num_rows):
-        row_total += row_sums[i]
-        is_plain &= row_sums[i] > 0.0
-        for j in range(num_columns):
-            is_plain &= (matrix[i, j] >= SMALLEST) & (matrix[i, j] <= LARGEST)
-    for j in range(num_columns):
-        column_total += column_sums[j]
-        is_plain &= column_sums[j] >= 0.0
-        factors[j] = 1.0
-    is_plain &= row_total < np.inf
-    if not is_plain or not abs(column_total / row_total - 1.0) <= EQUAL_TOTALS:
-        return False, 0, np.inf, np.inf
-    unit = sum_unit(row_total)
-    rows, columns = np.empty(num_rows), np.empty(num_columns)
-    for i in range(num_rows):
-        rows[i] = row_sums[i] / unit
-    for j in range(num_columns):
-        columns[j] = column_sums[j] / unit
-    state = make_state(matrix, rows, columns, factors, row_scaling)
-    count, error, _ = solve_by_sweeps(state, np.nan, tolerance, max_sweeps, entry_spread(matrix))
-    is_done = error <= tolerance
-    for i in range(num_rows):
-        is_done &= (row_scaling[i] >= TINY) & (row_scaling[i] < np.inf)
-    for j in range(num_columns):
-        is_done &= (factors[j] >= TINY) & (factors[j] < np.inf)
-    if not is_done:
-        return False, count, error, np.inf
-    residual = assemble(matrix, row_scaling, factors, row_sums, column_sums, out)
-    return residual <= tolerance, count, error, residual
-
-
-@compiled()
-def sum_unit(total):
-    """Return the power of two nearest to a total.
-
-    Dividing both kinds of sums by one number changes none of the factors; by a power of two, it
-    keeps equal sums of sums equal.
-    """
-    mantissa, exponent = math.frexp(total)
-    return math.ldexp(1.0, exponent if mantissa > 0.75 else exponent - 1)
 
 
 def _is_usable(factors: Array) -> bool:

@@ -27,6 +27,14 @@ _COLUMNS = {
     "rating": "person, problem, lesson, round, datum, hypothesis (rated), rating, truth, rt",
 }
 
+_REPEATS_NOTE = """
+
+No datum could be shown twice. To fit with that in mind, give the problems as tasks, in Python:
+
+    import cobayes as cb
+    problems = {"NAME": cb.without_repeats(cb.read_model("problems/NAME.csv"))}
+    cb.people.fit("responses.csv", problems)"""
+
 _INSTRUCTIONS = {
     "learner": [
         "In this study a teacher has one of several possibilities in mind and shows you examples, "
@@ -126,6 +134,7 @@ def write_experiment(
         "rule_text": _rule_text(rule, depth, rationality),
         "columns": _COLUMNS[kind],
         "fit_options": "" if kind == "choice" else f" --response {kind}",
+        "repeats_note": "" if repeats else _REPEATS_NOTE,
         "truth_note": "" if kind == "choice" else " `truth` is what the teacher had in mind.",
     }
     texts = {

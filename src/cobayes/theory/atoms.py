@@ -15,6 +15,7 @@ from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
 from cobayes.rules import BeliefState, Rule
 from cobayes.rules.base import add_evidence
+from cobayes.rules.responses import CompiledResponses
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -37,8 +38,12 @@ def block_size(rule: Rule) -> int:
 
 
 def likelihoods_at(rule: Rule, log_beliefs: Array) -> Array:
-    """Return the rule's likelihood matrix at every belief, (a, n, m)."""
-    return rule.respond_many(BeliefState.from_logs(log_beliefs)).likelihoods
+    """Return the rule's likelihood matrix at every belief, (a, n, m), as a learner uses it."""
+    responses = rule.respond_many(BeliefState.from_logs(log_beliefs))
+    if isinstance(responses, CompiledResponses):
+        return responses.likelihoods
+    # Not normalised over data: a literal learner takes the table as it is.
+    return np.exp(responses.log_likelihoods)
 
 
 def log_posteriors(log_beliefs: Array, likelihoods: Array) -> Array:

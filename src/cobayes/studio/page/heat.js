@@ -50,12 +50,15 @@ export function heatMap({ matrix, data, hypotheses, max, width, title, blocks = 
   const update = (values, { rowSums = null, columnSums = null } = {}, largest = max) => {
     values.forEach((line, i) =>
       line.forEach((value, j) => {
-        const share = Math.min(1, Math.max(0, value / largest));
-        const { rect, text } = cells[i][j];
-        rect.style.setProperty("--share", share.toFixed(4));
-        text.textContent = showNumbers ? (value === 0 ? "0" : digits(value, 2)) : "";
-        text.classList.toggle("light", share > 0.55);
-        rect.classList.toggle("zero", value === 0);
+        const share = Math.min(1, Math.max(0, value / largest)).toFixed(3);
+        const cell = cells[i][j];
+        const number = showNumbers ? digits(value, 2) : "";
+        if (cell.share === share && cell.number === number) return;
+        Object.assign(cell, { share, number });
+        cell.rect.style.setProperty("--share", share);
+        cell.text.textContent = number;
+        cell.text.classList.toggle("light", share > 0.55);
+        cell.rect.classList.toggle("zero", value === 0);
       })
     );
     rowTexts.forEach((text, i) => (text.textContent = rowSums ? `Σ ${digits(rowSums[i], 3)}` : ""));

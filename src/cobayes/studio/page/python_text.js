@@ -1,13 +1,14 @@
 /** The screen as Python: code that gives the same numbers. */
 import { RULE_LIST, lessonsAt, probabilities } from "./lesson_data.js";
 import { walk } from "./view_grid.js";
+import { gameOf } from "./view_play.js";
 
 const text = (value) => JSON.stringify(value);
 const list = (values) => `[${values.map(text).join(", ")}]`;
 
 /** @returns {string} Code for the view that is shown. */
 export function pythonFor(state, isExample) {
-  const writers = { lesson, table: modelOnly, compare, misjudge, play: lesson, grid };
+  const writers = { lesson, table: modelOnly, compare, misjudge, play, grid };
   return `import cobayes as cb\n\n${writers[state.view](state, isExample)}`;
 }
 
@@ -33,11 +34,21 @@ function rules(state, subject = state.repeats ? "model" : "task") {
 const priorLine = (state) => `prior = ${state.prior ? list(probabilities(state.prior, state.table.hypotheses.length)) : "None  # uniform"}\n`;
 
 function lesson(state, isExample) {
-  const { data, hypotheses } = state.table;
-  const shown = lessonsAt(state).map((one, k) => `    "${RULE_LIST[k].title}": ${list(one.data.slice(0, state.round).map((i) => data[i]))},\n`);
+  const sequences = lessonsAt(state).map((one) => one.data.slice(0, state.round));
+  return learners(state, isExample, sequences, `round ${state.round} of the page, teaching ${text(state.table.hypotheses[state.truth])}`);
+}
+
+function play(state, isExample) {
+  const { truth, data } = gameOf(state);
+  return learners(state, isExample, RULE_LIST.map(() => data), `the game of the page, which meant ${text(state.table.hypotheses[truth])}`);
+}
+
+/** What learners of the three rules believe after the data that each was shown. */
+function learners(state, isExample, sequences, comment) {
+  const shown = sequences.map((data, k) => `    "${RULE_LIST[k].title}": ${list(data.map((i) => state.table.data[i]))},\n`);
   return (
     model(state, isExample) + priorLine(state) + rules(state) +
-    `shown = {  # round ${state.round} of the page, teaching ${text(hypotheses[state.truth])}\n${shown.join("")}}\n` +
+    `shown = {  # ${comment}\n${shown.join("")}}\n` +
     "for name, rule in rules.items():\n    learner = cb.Learner(rule, prior)\n    for datum in shown[name]:\n        learner.observe(datum)\n" +
     '    print(name, dict(zip(model.hypotheses, learner.belief.round(6).tolist())))\n'
   );
@@ -46,10 +57,15 @@ function lesson(state, isExample) {
 const modelOnly = (state, isExample) => model(state, isExample) + "print(model.check())\n";
 
 function compare(state, isExample) {
+  const truth = text(state.table.hypotheses[state.truth]);
+  const head = model(state, isExample) + priorLine(state) + rules(state) + "# other draws than the page's: equal up to chance\n";
+  if (state.repeats)
+    return `${head}for name, rule in rules.items():\n    lessons = cb.simulate(rule, ${truth}, num_rounds=${state.rounds}, num_lessons=${state.lessons}, prior=prior, rng=${state.seed})\n    print(name, lessons.mean(${truth}).round(4))\n`;
+  const rounds = Math.min(state.rounds, state.table.data.length);
   return (
-    model(state, isExample) + priorLine(state) + rules(state) +
-    `for name, rule in rules.items():  # other draws than the page's: equal up to chance\n    lessons = cb.simulate(rule, ${text(state.table.hypotheses[state.truth])}, num_rounds=${state.rounds}, num_lessons=${state.lessons}, prior=prior, rng=${state.seed})\n` +
-    `    print(name, lessons.mean(${text(state.table.hypotheses[state.truth])}).round(4))\n`
+    `import numpy as np\n\n${head}rng = np.random.default_rng(${state.seed})\nfor name, rule in rules.items():\n    final = [\n` +
+    `        cb.run_lesson(cb.Teacher(rule, ${truth}, prior, rng=rng), cb.Learner(rule, prior), ${rounds}).beliefs[-1, ${state.truth}]\n` +
+    `        for _ in range(${state.lessons})\n    ]\n    print(name, np.mean(final).round(4))\n`
   );
 }
 

@@ -28,27 +28,10 @@ export function playView(store) {
     store.set({ playShown: 1, ...changes });
   }
 
-  /** The game that a seed stands for: a truth and all the data that will be shown. */
-  function game(state) {
-    const rng = new Random(state.playSeed);
-    const { hypotheses } = state.table;
-    const prior = state.prior ?? hypotheses.map(() => 1);
-    const truth = rng.draw(prior);
-    const agent = new Teacher(ruleOf(state, state.playTeacher), truth, state.prior, { rng, noRepeats: !state.repeats });
-    const data = [];
-    while (data.length < state.playShown) {
-      const datum = agent.choose();
-      if (datum < 0) break;
-      agent.observe(datum);
-      data.push(datum);
-    }
-    return { truth, data };
-  }
-
   function choose(j) {
     guess = j;
     score.games++;
-    const { truth } = game(store.state);
+    const { truth } = gameOf(store.state);
     if (truth === j) score.right++;
     update(store.state);
     announce(truth === j ? "right" : "wrong");
@@ -60,7 +43,7 @@ export function playView(store) {
     if (key !== known) guess = null;
     known = key;
     const { data, hypotheses } = state.table;
-    const { truth, data: sequence } = game(state);
+    const { truth, data: sequence } = gameOf(state);
     teacher.set(state.playTeacher);
     put(shown, ...sequence.map((datum) => h("li", {}, data[datum])));
     more.disabled = guess !== null || sequence.length < state.playShown;
@@ -79,4 +62,21 @@ export function playView(store) {
     );
   }
   return { element, update };
+}
+
+/** The game that a seed stands for: a truth and all the data that will be shown. */
+export function gameOf(state) {
+  const rng = new Random(state.playSeed);
+  const { hypotheses } = state.table;
+  const prior = state.prior ?? hypotheses.map(() => 1);
+  const truth = rng.draw(prior);
+  const agent = new Teacher(ruleOf(state, state.playTeacher), truth, state.prior, { rng, noRepeats: !state.repeats });
+  const data = [];
+  while (data.length < state.playShown) {
+    const datum = agent.choose();
+    if (datum < 0) break;
+    agent.observe(datum);
+    data.push(datum);
+  }
+  return { truth, data };
 }

@@ -131,10 +131,16 @@ export function tableView(store) {
   return { element, update };
 }
 
+/** Mark a field as wrong and say why beside it. */
 function mark(input, text) {
   input.classList.toggle("wrong", text !== "");
   input.setAttribute("aria-invalid", String(text !== ""));
   input.title = text;
+  const place = input.parentElement;
+  let note = place?.querySelector(".cell-note");
+  if (text === "") return note?.remove();
+  if (!note && place) place.append((note = h("span", { class: "cell-note" })));
+  if (note) note.textContent = text.replace(/^“.*?”, “.*?”: /, "");
 }
 
 function say(place, text, isBad) {

@@ -58,9 +58,12 @@ export function whyThisDatum(store) {
 /** A belief as one bar with a part per hypothesis. */
 export function stack(belief, names) {
   const text = names.map((name, j) => `${name} ${percent(belief[j])}`).join(", ");
-  return h(
-    "span",
-    { class: "stack", role: "img", "aria-label": text, title: text },
-    ...belief.map((share, j) => h("span", { style: { width: `${100 * share}%`, background: HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length] } }))
-  );
+  let end = 0;
+  const parts = belief.map((share, j) => {
+    const start = end;
+    end += 100 * share;
+    return `${HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length]} ${start.toFixed(2)}% ${end.toFixed(2)}%`;
+  });
+  // One element however many parts: a table of alternatives has hundreds of them.
+  return h("span", { class: "stack", role: "img", "aria-label": text, title: text, style: { background: `linear-gradient(to right, ${parts.join(", ")})` } });
 }

@@ -1,0 +1,197 @@
+"""Ordinary matrices, scaled in one compiled call: positive, not extreme, quick to converge."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._runtime.compiled import compiled
+from cobayes.scaling.result import ScalingResult
+from cobayes.scaling.stopping import (
+    EQUAL_TOTALS,
+    LARGEST,
+    MAX_SWEEPS,
+    PARALLEL_SIZE,
+    SMALLEST,
+    TINY,
+    entry_spread,
+)
+from cobayes.scaling.sweeps import assemble, make_state, solve_by_sweeps
+
+Array = NDArray[np.float64]
+
+
+def scale_plain_array(
+    matrix: Any,
+    row_sums: ArrayLike | None,
+    column_sums: ArrayLike | None,
+    tolerance: float,
+    max_iterations: int,
+) -> ScalingResult | None:
+    """Scale one array without labels in one compiled call, or return None where that fails."""
+    array = _as_plain(matrix, 2)
+    if array is None or array.size >= PARALLEL_SIZE or array.size == 0:
+        return None
+    n, m = array.shape
+    rows = np.ones(n) if row_sums is None else _as_plain(row_sums, 1)
+    if column_sums is None:
+        columns = None if rows is None else np.full(m, rows.sum() / m)
+    else:
+        columns = _as_plain(column_sums, 1)
+    if rows is None or columns is None or len(rows) != n or len(columns) != m:
+        return None
+    out, row_scaling, factors = np.empty((n, m)), np.empty(n), np.empty(m)
+    is_done, count, error, residual = scale_plainly(
+        array, rows, columns, tolerance, min(max_iterations, MAX_SWEEPS), out, row_scaling, factors
+    )
+    if not is_done:
+        return None
+    return ScalingResult(
+        matrix=out,
+        row_scaling=row_scaling,
+        column_scaling=factors * columns,
+        row_sums=rows.copy() if rows is row_sums else rows,
+        column_sums=columns.copy() if columns is column_sums else columns,
+        residual=residual,
+        num_iterations=count,
+        is_converged=True,
+        error=error,
+        factors=factors,
+    )
+
+
+def _as_plain(values: Any, ndim: int) -> Array | None:
+    """Return values as the compiled procedure takes them, or None where they need a closer look."""
+    if type(values) is list:
+        try:
+            values = np.array(values)
+        except ValueError:  # a ragged list
+            return None
+    if type(values) is not np.ndarray or values.ndim != ndim or values.dtype.kind not in "iuf":
+        return None
+    # To the compiler read-only arrays would be another type, for which it would compile again.
+    if values.dtype == np.float64 and values.flags.carray:
+        return values
+    return np.array(values, dtype=np.float64, order="C")
+
+
+@compiled()
+def scale_plainly(matrix, row_sums, column_sums, tolerance, max_sweeps, out, row_scaling, factors):
+    """Scale an ordinary matrix in one call: look at it, sweep, verify and measure.
+
+    Fills the scaled matrix and its factors, with the numbers that the general procedure gives.
+
+    Returns
+    -------
+    is_done, num_iterations, error, residual
+        Not done: something is out of the ordinary (zeros, extreme entries, totals that differ, slow
+        convergence), and the general procedure has to see to it.
+    """
+    num_rows, num_columns = matrix.shape
+    row_total, column_total = 0.0, 0.0
+    is_plain = True
+    for i in range(num_rows):
+        row_total += row_sums[i]
+        is_plain &= row_sums[i] > 0.0
+        for j in range(num_columns):
+            is_plain &= (matrix[i, j] >= SMALLEST) & (matrix[i, j] <= LARGEST)
+    for j in range(num_columns):
+        column_total += column_sums[j]
+        is_plain &= column_sums[j] >= 0.0
+        factors[j] = 1.0
+    is_plain &= row_total < np.inf
+    if not is_plain or not abs(column_total / row_total - 1.0) <= EQUAL_TOTALS:
+        return False, 0, np.inf, np.inf
+    unit = sum_unit(row_total)
+    rows, columns = np.empty(num_rows), np.empty(num_columns)
+    for i in range(num_rows):
+        rows[i] = row_sums[i] / unit
+    for j in range(num_columns):
+        columns[j] = column_sums[j] / unit
+    state = make_state(matrix, rows, columns, factors, row_scaling)
+    count, error, _ = solve_by_sweeps(state, np.nan, tolerance, max_sweeps, entry_spread(matrix))
+    is_done = error <= tolerance
+    for i in range(num_rows):
+        is_done &= (row_scaling[i] >= TINY) & (row_scaling[i] < np.inf)
+    for j in range(num_columns):
+        is_done &= (factors[j] >= TINY) & (factors[j] < np.inf)
+    if not is_done:
+        return False, count, error, np.inf
+    residual = assemble(matrix, row_scaling, factors, row_sums, column_sums, out)
+    return residual <= tolerance, count, error, residual
+
+
+@compiled()
+def sum_unit(total):
+    """Return the power of two nearest to a total.
+
+    Dividing both kinds of sums by one number changes none of the factors; by a power of two, it
+    keeps equal sums of sums equal.
+    """
+    mantissa, exponent = math.frexp(total)
+    return math.ldexp(1.0, exponent if mantissa > 0.75 else exponent - 1)
+
+
+@compiled()
+def scale_many_plainly(
+    matrices, row_sums, column_sums, tolerance, max_sweeps, first, out, row_scaling, factors, found
+):
+    """Scale many matrices, or one matrix to many sums; see `scale_plainly`.
+
+    Fills ``found[k]`` with whether item k is done, its iterations, error and residual.
+    """
+    for k in range(found.shape[0]):
+        item = first + k
+        is_done, count, error, residual = scale_plainly(
+            matrices[item if matrices.shape[0] > 1 else 0],
+            row_sums[item],
+            column_sums[item],
+            tolerance,
+            max_sweeps,
+            out[item],
+            row_scaling[item],
+            factors[item],
+        )
+        found[k, 0] = 1.0 if is_done else 0.0
+        found[k, 1], found[k, 2], found[k, 3] = count, error, residual
+
+
+@compiled()
+def update_plainly(matrix, row_sums, belief, total, datum, tolerance, spread, posterior):
+    """Fill in the posterior of SCBI after one datum; return whether that went as usual.
+
+    Parameters
+    ----------
+    matrix, row_sums
+        Positive.
+    belief, total
+        The belief and its sum, which it is divided by.
+    datum
+        The row.
+    tolerance, spread
+        See `solve`.
+    posterior
+        Out: the belief after the datum.
+    """
+    num_rows, num_columns = matrix.shape
+    columns, factors = np.empty(num_columns), np.ones(num_columns)
+    is_plain = True
+    for j in range(num_columns):
+        is_plain &= belief[j] >= 0.0
+        columns[j] = num_rows * (belief[j] / total)
+    if not is_plain:
+        return False
+    state = make_state(matrix, row_sums, columns, factors, np.empty(num_rows))
+    _, error, _ = solve_by_sweeps(state, np.nan, tolerance, MAX_SWEEPS, spread)
+    if not error <= tolerance:
+        return False
+    evidence = 0.0
+    for j in range(num_columns):
+        posterior[j] = matrix[datum, j] * factors[j] * columns[j]
+        evidence += posterior[j]
+    for j in range(num_columns):
+        posterior[j] /= evidence
+    return evidence > TINY and evidence < np.inf

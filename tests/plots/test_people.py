@@ -1,0 +1,58 @@
+"""Pictures of fits, comparisons and recoveries."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import cobayes as cb
+from cobayes import people, plots
+
+PROBLEMS = {
+    f"p{i}": np.random.default_rng(i).dirichlet(np.ones(5), size=3).T + 1e-2 for i in range(4)
+}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    choices = people.simulate({"depth": 1}, PROBLEMS, num_people=4, num_rounds=3, rng=1)
+    return people.fit(choices, PROBLEMS, people.Family(depth=(0, 1)))
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").subplots()
+
+
+def test_comparison_shows_every_model_and_how_far_it_is_behind(fit, ax):
+    found = people.compare({"a": fit.at_depth(0), "b": fit.at_depth(1)}, loo=False)
+    assert plots.plot_comparison(found, ax=ax) is ax
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert [label.split("\n")[0] for label in labels] == list(found.table.index)
+    ends = [line.get_xdata().max() for line in ax.get_lines()]
+    assert max(ends) == pytest.approx(max(np.ptp(found.table["bic"]), np.ptp(found.table["aic"])))
+
+
+def test_calibration_has_one_point_per_bin(fit, ax):
+    plots.plot_calibration(fit, num_bins=3, ax=ax)
+    assert len(ax.containers[0].lines[0].get_xdata()) == len(people.calibration(fit, 3))
+
+
+def test_estimates_are_drawn_in_order(fit, ax):
+    plots.plot_estimates(fit, "lapse", ax=ax)
+    drawn = np.concatenate([line.get_ydata() for line in ax.get_lines()])
+    assert sorted(drawn) == pytest.approx(np.sort(fit.estimates["lapse"].to_numpy()))
+    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+        plots.plot_estimates(fit, "speed", ax=ax)
+
+
+def test_recovery_and_confusion_are_drawn(ax):
+    found = people.recover(
+        people.Family(depth=(0, 1), lapse=0.05), PROBLEMS, num_people=6, num_rounds=3, rng=2
+    )
+    plots.plot_recovery(found, "rationality", ax=ax)
+    assert "coverage" in ax.get_title(loc="left")
+    with pytest.raises(cb.CobayesError, match="no free parameter 'lapse'"):
+        plots.plot_recovery(found, "lapse", ax=ax)
+    other = Figure().subplots()
+    plots.plot_confusion(found, ax=other)
+    assert len(other.texts) == found.confusion.size
