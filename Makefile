@@ -8,12 +8,13 @@ PYTEST_ARGS ?= -n auto --dist loadfile
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help report test lint types bench fuzz docs clean install install-dev
+.PHONY: help report test lint types bench fuzz smoke docs clean install install-dev
 
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
 	@echo "make fuzz     look for inputs that break calls, files and commands (EXAMPLES=, SEED=)"
+	@echo "make smoke    build wheel and sdist, and try them in a clean environment"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
 	@echo "make bench    the speed table: ours, the textbook, batched NumPy, peer packages, in one run"
@@ -55,6 +56,9 @@ EXAMPLES ?= 1000
 SEED ?= 0
 fuzz: $(STAMPS)/dev
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$(SEED)
+
+smoke:
+	PYTHON=$(PYTHON) .ci/smoke
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .

@@ -83,6 +83,7 @@ from .theory.rates import rate_of_convergence as rate_of_convergence
 from .theory.rates import relevant_hypothesis as relevant_hypothesis
 from .theory.time_to_certainty import PredictedRounds as PredictedRounds
 from .theory.time_to_certainty import predicted_rounds as predicted_rounds
+from .versions import show_versions as show_versions
 from .worlds import GridWorld as GridWorld
 from .worlds import Legibility as Legibility
 from .worlds import TabularWorld as TabularWorld

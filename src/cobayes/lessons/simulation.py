@@ -17,8 +17,8 @@ from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
-from cobayes.lessons.statistics import NUM_BINS, LogOddsHistogram, Moments
-from cobayes.lessons.tallies import tally
+from cobayes.lessons.playing import Tallies, can_play, play
+from cobayes.lessons.statistics import LogOddsHistogram, Moments, num_bins
 from cobayes.model import require_same_world
 from cobayes.rules import BeliefState, Responses, Rule, as_rule
 from cobayes.rules.base import require_teachable
@@ -110,7 +110,7 @@ def simulate(
 
     m = task.learner.model.num_hypotheses
     moments = Moments((num_rounds + 1, m))
-    histogram = np.zeros((num_rounds + 1, NUM_BINS), dtype=np.int64)
+    histogram = np.zeros((num_rounds + 1, num_bins(num_rounds)), dtype=np.int64)
     first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
     paths = []
     num_contradicted = 0
@@ -172,40 +172,50 @@ class _Agent:
 def _run_block(
     task: _Task, size: int, rng: np.random.Generator
 ) -> tuple[_Block, NDArray[np.uint16]]:
-    """Run the lessons of one block, round by round; return its part and its histogram."""
+    """Run the lessons of one block; return its part and its histogram."""
     teacher = _Agent(task.teacher, task.teacher_prior, size)
     learner = teacher if task.is_shared else _Agent(task.learner, task.learner_prior, size)
-    taught = np.full(size, task.hypothesis)
     m = task.learner.model.num_hypotheses
-    means = np.empty((task.num_rounds + 1, m))
-    squares = np.empty_like(means)
-    # A block is small enough for its counts to fit.
-    histogram = np.zeros((task.num_rounds + 1, NUM_BINS), dtype=np.uint16)
-    first_sure = np.full(size, task.num_rounds + 1)
+    tallies = Tallies(
+        task.hypothesis, task.level, task.num_rounds, m, size, num_bins(task.num_rounds)
+    )
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
-    for k in range(task.num_rounds + 1):
-        if k:
-            data = teacher.respond().draw(taught, rng.random(size))
-            teacher.observe(data)
-            if learner is not teacher:
-                learner.respond()
-                learner.observe(data)
-        tally(
-            learner.beliefs,
-            task.hypothesis,
-            task.level,
-            k,
-            means[k],
-            squares[k],
-            histogram[k],
-            first_sure,
-        )
+    tallies.add(learner.beliefs, 0)
+    if 0 in recorded:
+        paths[:, recorded[0]] = learner.beliefs.log_beliefs
+    start = task.teacher.workspace(teacher.beliefs) if task.is_shared else None
+    if start is not None and can_play(start):
+        play(start, tallies, task.num_rounds, rng, recorded, paths)
+    else:
+        _run_rounds(task, teacher, learner, tallies, rng, recorded, paths)
+    counts = np.bincount(tallies.first_sure, minlength=task.num_rounds + 2)
+    num_contradicted = int(learner.contradicted.sum())
+    block = _Block(size, tallies.means, tallies.squares, counts, paths, num_contradicted)
+    return block, tallies.histogram
+
+
+def _run_rounds(
+    task: _Task,
+    teacher: _Agent,
+    learner: _Agent,
+    tallies: Tallies,
+    rng: np.random.Generator,
+    recorded: dict[int, int],
+    paths: Array,
+) -> None:
+    """Play the rounds of a block one by one; see `play`."""
+    size = teacher.beliefs.size
+    taught = np.full(size, task.hypothesis)
+    for k in range(1, task.num_rounds + 1):
+        data = teacher.respond().draw(taught, rng.random(size))
+        teacher.observe(data)
+        if learner is not teacher:
+            learner.respond()
+            learner.observe(data)
+        tallies.add(learner.beliefs, k)
         if k in recorded:
             paths[:, recorded[k]] = learner.beliefs.log_beliefs
-    counts = np.bincount(first_sure, minlength=task.num_rounds + 2)
-    num_contradicted = int(learner.contradicted.sum())
-    return _Block(size, means, squares, counts, paths, num_contradicted), histogram
 
 
 def _validated(

@@ -1,0 +1,37 @@
+"""What a report of a problem should say about the machine and the packages."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+
+# The packages that cobayes uses, required ones first.
+_PACKAGES = ("numpy", "scipy", "numba", "rich", "typer", "lazy_loader", "threadpoolctl")
+_OPTIONAL = ("pandas", "xarray", "pyarrow", "polars", "matplotlib", "distributed", "gymnasium")
+_OPTIONAL += ("arviz-base", "arviz-stats")
+
+
+def show_versions() -> None:
+    """Print the versions of cobayes, Python and the packages in use, to paste into a report.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.show_versions()  # doctest: +ELLIPSIS
+    cobayes ...
+    """
+    from cobayes._runtime.threads import num_threads
+    from cobayes._version import __version__
+
+    lines = {"cobayes": __version__, "python": sys.version.split()[0]}
+    lines["system"] = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    lines["processors"] = f"{os.cpu_count()} (threads used: {num_threads()})"
+    for name in (*_PACKAGES, *_OPTIONAL):
+        try:
+            lines[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            lines[name] = "not installed"
+    width = max(map(len, lines))
+    print("\n".join(f"{name:<{width}}  {value}" for name, value in lines.items()))
