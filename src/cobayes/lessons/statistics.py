@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BIN_WIDTH = 0.02
 # Beyond this the belief is within 1e-19 of zero or one; such lessons go to the last bins.
 WIDEST = 44.0
-NUM_BINS = round(2 * WIDEST / BIN_WIDTH)
+# Bins of 0.02, and wider ones where a histogram of that for each round would take too much memory.
+MOST_BINS = 4400
+FEWEST_BINS = 88
+MOST_COUNTS = 8_000_000
+
+
+def num_bins(num_rounds: int) -> int:
+    """Return the number of bins of each round's histogram: as many as fit into 64 MB."""
+    affordable = MOST_COUNTS // (num_rounds + 1)
+    return max(FEWEST_BINS, min(MOST_BINS, affordable // FEWEST_BINS * FEWEST_BINS))
 
 
 def log_odds(log_beliefs: Array, hypothesis: int) -> Array:
@@ -51,14 +59,14 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class LogOddsHistogram:
-    """Counts of log-odds in bins of 0.02, one row a round."""
+    """Counts of log-odds, one row per round, in bins of 0.02 (wider beyond 1,800 rounds)."""
 
     counts: NDArray[np.int64]
 
     def belief_quantile(self, shares: Array) -> Array:
         """Return quantiles of the belief at every round, interpolated within a bin."""
         flat = np.atleast_1d(shares)
-        edges = -WIDEST + BIN_WIDTH * np.arange(NUM_BINS + 1)
+        edges = np.linspace(-WIDEST, WIDEST, self.counts.shape[1] + 1)
         found = np.empty((len(flat), len(self.counts)))
         for k, row in enumerate(self.counts):
             cumulative = np.concatenate([[0], np.cumsum(row)]) / row.sum()

@@ -8,11 +8,10 @@ import numpy as np
 
 from cobayes._runtime.compiled import REASSOCIATE, compiled
 from cobayes._runtime.vector_math import lane_log
-from cobayes.lessons.statistics import BIN_WIDTH, NUM_BINS, WIDEST
+from cobayes.lessons.statistics import WIDEST
 from cobayes.rules.beliefs import SHIFT_LOG
 from cobayes.scaling.lanes import LANES
 
-BINS_PER_UNIT = round(1.0 / BIN_WIDTH)
 # More than any belief is ever shifted.
 NO_SHIFT = 2**62
 
@@ -84,6 +83,8 @@ def tally(beliefs, hypothesis, level, round_, mean, squares, histogram, first_su
     """
     mantissas, shifts, size = beliefs.mantissas, beliefs.shifts, beliefs.size
     num_groups, num_hypotheses, _ = mantissas.shape
+    num_bins = histogram.shape[0]
+    bins_per_unit = num_bins / (2.0 * WIDEST)
     least = np.empty(LANES, dtype=np.int64)
     odds = np.empty(LANES)
     mean[:] = 0.0
@@ -99,9 +100,9 @@ def tally(beliefs, hypothesis, level, round_, mean, squares, histogram, first_su
             squares[j] += own_squares + gap * gap * (start * count / (start + count))
         _log_odds(mantissas[g], shifts[g], hypothesis, least, odds)
         for lane in range(LANES):
-            place = (odds[lane] + WIDEST) * BINS_PER_UNIT
+            place = (odds[lane] + WIDEST) * bins_per_unit
             place = place if place > 0.0 else 0.0
-            odds[lane] = place if place < NUM_BINS - 1 else NUM_BINS - 1
+            odds[lane] = place if place < num_bins - 1 else num_bins - 1
         for lane in range(count):
             histogram[np.uint64(odds[lane])] += 1
         for lane in range(count):

@@ -304,10 +304,13 @@ class ScalingSolver:
         left = scale_many(beliefs, lanes, self.probes, self.tolerance, self.trusted)
         if not self.trusted:
             lanes.not_converged[:] = 1
-            left = beliefs.size
-        if left:
-            solve_by_newton(lanes, self.tolerance, MAX_NEWTON_STEPS)
-            left = int(lanes.not_converged.reshape(-1)[: beliefs.size].sum())
+        if left or not self.trusted:
+            self.finish(beliefs, lanes)
+
+    def finish(self, beliefs: BeliefState, lanes: Lanes) -> None:
+        """Solve by Newton's method what is not converged."""
+        solve_by_newton(lanes, self.tolerance, MAX_NEWTON_STEPS)
+        left = int(lanes.not_converged.reshape(-1)[: beliefs.size].sum())
         if left:
             raise not_converged(left, self.tolerance)
 

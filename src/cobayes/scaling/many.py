@@ -326,31 +326,36 @@ def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
     table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
     changes = np.zeros(num_groups * LANES)
     order = np.arange(size)
-    _pack(lanes.shares, lanes.factors, num_rows, table)
-    num_left = _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes)
-    _unpack(table, size, lanes.factors, lanes.row_scaling)
     field = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
     room = aligned_space(3 * LANES)
-    for g in range(num_groups):
-        _probe_group(
-            lanes.matrix,
-            probes.transposed,
-            lanes.shares[g],
-            lanes.row_sums,
-            g,
-            lanes.factors[g],
-            lanes.row_scaling[g],
-            probes.vectors[g],
-            probes.rates[g],
-            field,
-            rows,
-            room,
-        )
-    num_doubtful = _find_doubtful(probes.rates, changes, lanes.not_converged, tolerance, order)
-    if num_doubtful > 0 and trusted:
+    num_left = 0
+    num_pending = size
+    # One place in the code for both passes: the compiler would copy the solver into each.
+    for attempt in range(2):
         _pack(lanes.shares, lanes.factors, num_rows, table)
-        doubtful = order[:num_doubtful]
-        num_left += _solve_tasks(lanes, probes, doubtful, table, tolerance, trusted, changes)
-        _unpack_some(table, doubtful, lanes.factors, lanes.row_scaling)
+        pending = order[:num_pending]
+        num_left += _solve_tasks(lanes, probes, pending, table, tolerance, trusted, changes)
+        if attempt == 1:
+            _unpack_some(table, pending, lanes.factors, lanes.row_scaling)
+            break
+        _unpack(table, size, lanes.factors, lanes.row_scaling)
+        for g in range(num_groups):
+            _probe_group(
+                lanes.matrix,
+                probes.transposed,
+                lanes.shares[g],
+                lanes.row_sums,
+                g,
+                lanes.factors[g],
+                lanes.row_scaling[g],
+                probes.vectors[g],
+                probes.rates[g],
+                field,
+                rows,
+                room,
+            )
+        num_pending = _find_doubtful(probes.rates, changes, lanes.not_converged, tolerance, order)
+        if num_pending == 0 or not trusted:
+            break
     return num_left
