@@ -1,6 +1,7 @@
 """Conjecture 5.3: the block argument, the certificates, the sequential test and the search."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,9 @@ def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
     assert outcome.is_confirmed
     assert min(outcome.standard_errors.values()) >= 6.0
     assert outcome.is_proved
+    # Proved by the enclosure too, which needs no witness.
+    assert outcome.enclosure.upper < outcome.certificate.conjectured_success
+    assert replace(outcome, witness_margin=None).is_proved
 
 
 def test_three_hypotheses_refute_the_euclidean_form():

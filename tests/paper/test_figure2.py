@@ -24,7 +24,7 @@ from cobayes.report.section import Context, Picture
 
 
 def context(folder, scale=1.0, **options):
-    return Context("figure-2", scale, 2020, folder, **options)
+    return Context("figure-2", scale, 2020, folder / "figure-2", **options)
 
 
 def test_paper_scale_is_the_papers(tmp_path):

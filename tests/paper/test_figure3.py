@@ -122,7 +122,7 @@ def test_the_section_has_four_panels_and_a_row_for_each_matrix(tmp_path, monkeyp
     monkeypatch.setattr(belief_experiments, "SIZE", 4)
     monkeypatch.setattr(belief_experiments, "QUICK_EXACT", 6)
     monkeypatch.setattr(belief_experiments, "QUICK_SIMULATED", 7)
-    section = figure3.build(Context("figure-3", 0.01, 2, tmp_path, is_quick=True))
+    section = figure3.build(Context("figure-3", 0.01, 2, tmp_path / "figure-3", is_quick=True))
     pictures = [block for block in section.blocks if isinstance(block, Picture)]
     assert len(pictures) == 4
     table = section.data[0]

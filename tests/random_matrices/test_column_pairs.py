@@ -92,8 +92,8 @@ def test_plain_kernels_are_used_where_a_quick_one_computes_nothing(monkeypatch, 
 
 
 def test_wide_vectors_are_not_asked_for_where_that_does_not_compile():
-    assert wide_vectors.choose_wish() is wide_vectors.ask_for_wide_vectors
-    assert wide_vectors.choose_wish(calls_broken) is wide_vectors.ask_for_nothing
+    assert wide_vectors.choose_vector_width() is wide_vectors.ask_for_wide_vectors
+    assert wide_vectors.choose_vector_width(calls_broken) is wide_vectors.ask_for_nothing
 
 
 @pytest.mark.slow

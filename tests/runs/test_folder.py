@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 
 import pytest
 
@@ -11,7 +12,7 @@ from cobayes.runs import Experiment, Point, RunError, read_state, run
 from cobayes.runs import folder as folder_module
 from cobayes.runs.workers.tasks import CODE
 
-from .conftest import drive, finish, wait_until
+from .conftest import drive, end, finish, wait_until
 from .experiments import bulky, draw, drawing
 
 
@@ -107,15 +108,20 @@ def test_the_library_prints_nothing_unless_asked(tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(tmp_path):
-    first = drive(tmp_path, "--jobs", 1, "--pause", 0.05)
-    wait_until(lambda: (tmp_path / "ledger.sqlite").exists())
-    code, _, err = finish(drive(tmp_path, "--jobs", 1, "--pause", 0.05))
+def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(tmp_path, processes):
+    # So slow that it is at work still, however long the second takes to start.
+    first = drive(tmp_path, "--jobs", 1, "--pause", 3600)
+    processes.callback(end, first)
+    wait_until(lambda: (tmp_path / "manifest.json").exists())
+    code, _, err = finish(drive(tmp_path, "--jobs", 1, "--pause", 3600))
     assert code == 1
     assert f"process {first.pid} on" in err
     assert "is running in" in err
+    assert first.poll() is None
+    assert read_state(tmp_path).status == "running"
+    first.send_signal(signal.SIGINT)
     code, _, err = finish(first)
-    assert code == 0, err
+    assert code == 130, err
 
 
 def test_the_manifest_tells_what_was_run_where_and_for_how_long(complete):

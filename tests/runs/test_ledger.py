@@ -185,7 +185,7 @@ def test_a_programming_error_is_not_called_damage(complete):
 
 
 def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
-    process = drive(tmp_path, "--jobs", 1, "--pause", 0.03)
+    process = drive(tmp_path, "--jobs", 1, "--pause", 0.15)
     wait_until(lambda: (tmp_path / "ledger.sqlite").exists())
     seen = []
     while process.poll() is None:

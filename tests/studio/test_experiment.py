@@ -6,8 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import cobayes as cb
+from cobayes.cli.app import app
 from cobayes.studio import write_experiment
 from tests.studio.conftest import npm_file
 
@@ -108,13 +110,20 @@ def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_pat
             page.wait_for_selector(".cobayes-answer")
             page.click("button:has-text('Continue')")
 
-    responses = table(take_part(chromium, folder, act))
+    text = take_part(chromium, folder, act)
+    responses = table(text)
     assert len(responses) == 12
     assert not responses.duplicated(["lesson", "datum"]).any()
     fit = cb.people.fit(
         responses, str(folder / "problems"), cb.people.Family(depth=(0, 1)), intervals=None
     )
     assert np.isfinite(fit.log_likelihood)
+    # And by the command that the folder's README names.
+    (tmp_path / "responses.csv").write_text(text, encoding="utf-8")
+    arguments = ["fit", tmp_path / "responses.csv", "--problems", folder / "problems"]
+    extra = ["--depth", "0,1", "--no-loo", "--out", tmp_path / "fitted"]
+    found = CliRunner().invoke(app, [str(part) for part in [*arguments, *extra]])
+    assert found.exit_code == 0, found.output
 
 
 @pytest.mark.slow
@@ -196,10 +205,6 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, options, words):
 
 
 def test_the_command_writes_the_folder(tmp_path):
-    from typer.testing import CliRunner
-
-    from cobayes.cli.app import app
-
     target = tmp_path / "study"
     arguments = ["experiment", "example:gestures", "--out", str(target), "--role", "teacher"]
     assert CliRunner().invoke(app, arguments).exit_code == 0

@@ -83,6 +83,13 @@ def test_an_unknown_view_or_figure_is_refused():
         live_figure("table")
 
 
+def test_a_lesson_without_repeats_is_shown_as_one_and_other_tasks_are_refused():
+    task = cb.without_repeats(cb.examples["M_2"].model)
+    assert content_of(cb.studio(task).to_html())["start"]["repeats"] is False
+    with pytest.raises(cb.CobayesError, match="that of a GridWorld changes"):
+        cb.studio(cb.GridWorld.paper())
+
+
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(cb.CobayesError, match="cannot be written"):
         cb.studio().save(tmp_path / "nowhere" / "page.html")

@@ -329,3 +329,15 @@ def test_with_zeros_measures_and_trees_agree(kind, seed):
     np.testing.assert_allclose(tree.stds[-1], measure.std(), atol=1e-8)
     by_counts = cb.exact_rounds(rule, h, 3, prior)
     np.testing.assert_allclose(by_counts.means, tree.means, atol=1e-12)
+
+
+def test_bi_fed_a_mixture_ends_at_the_closest_column():
+    rule = cb.BI([[0.7, 0.2, 0.4], [0.3, 0.8, 0.6]])
+    shares = rule.model.normalized() @ np.array([0.5, 0.3, 0.2])
+    measure = cb.AtomicMeasure.at([1 / 3, 1 / 3, 1 / 3])
+    for _ in range(300):
+        measure = measure.push_data(rule, shares).merged()
+    divergences = (shares[:, None] * np.log(shares[:, None] / rule.model.normalized())).sum(axis=0)
+    assert measure.mean().argmax() == divergences.argmin() == 2
+    assert measure.mean()[2] > 0.98
+    assert measure.expect(lambda belief: belief.max(axis=-1)) > 0.99

@@ -1,9 +1,9 @@
 """Letting the compiler use 512-bit vectors, where it can be told to.
 
 LLVM stops at 256 bits on processors that once ran slower with more; on today's the loops of this
-package gain a third. The wish is an attribute of the compiled function, which other processors
+package gain a third. The request is an attribute of the compiled function, which other processors
 ignore. Numba has no official way to set one, so it is tried out once: should it ever fail, the
-wish is dropped and only speed is lost.
+request is dropped and only speed is lost.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _double(values):
         values[k] += values[k]
 
 
-def choose_wish(trial: Callable[[Any], None] = _double) -> Any:
+def choose_vector_width(trial: Callable[[Any], None] = _double) -> Any:
     """Return `ask_for_wide_vectors` if a function that calls it works, else `ask_for_nothing`.
 
     Parameters
@@ -66,4 +66,4 @@ def choose_wish(trial: Callable[[Any], None] = _double) -> Any:
     return ask_for_wide_vectors
 
 
-use_wide_vectors = choose_wish()
+use_wide_vectors = choose_vector_width()

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobayes.cli import inputs, options, output, progress
+from cobayes.cli.teachers import print_teachers, read_teachers, save_teachers
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
-    from cobayes.model import Model
     from cobayes.rules import Rule
+    from cobayes.tasks.task import Task
 
 EPILOG = (
     "Examples:\n\n"
     "cobayes compare example:diagnosis --seed 1\n\n"
-    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg"
+    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg\n\n"
+    "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000"
 )
 
 # So many rounds of the distribution are shown on a terminal.
@@ -49,6 +51,16 @@ def compare(
             help="The belief in the truth from which on a learner counts as sure.",
         ),
     ] = 0.95,
+    teachers: Annotated[
+        str | None,
+        typer.Option(
+            "--teachers",
+            metavar="all|NAMES",
+            help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: "
+            "all, or some of random,truthful,literal,SCBI,likeliest,greedy,optimal.",
+        ),
+    ] = None,
+    no_repeats: options.NoRepeats = False,
     prior: options.Prior = None,
     rule: options.Rule = "both",
     depth: options.Depth = None,
@@ -62,7 +74,8 @@ def compare(
     """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
 
     Teacher and learner follow the same rule; many lessons are simulated by each. The other rule is
-    SCBI unless --rule says otherwise.
+    SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are
+    compared.
     """
     inputs.check_outputs({"--plot": plot}, [matrix, data_prior])
     model, example = inputs.load_matrix(matrix, smooth)
@@ -71,13 +84,37 @@ def compare(
 
     import numpy as np
 
-    from cobayes.lessons import simulate
+    from cobayes.lessons import compare_teachers, simulate
 
+    task = inputs.make_task(model, no_repeats=no_repeats)
     rules = _against_bayes(
-        inputs.make_rules(rule, model, depth=depth, rationality=rationality, data_prior=data_prior),
-        model,
+        inputs.make_rules(rule, task, depth=depth, rationality=rationality, data_prior=data_prior),
+        task,
     )
     used_seed = inputs.choose_seed(seed)
+    # Without repeats a lesson ends when the data do.
+    left = task.rounds_left(task.start, target)
+    rounds = rounds if left is None else min(rounds, left)
+    if teachers is not None:
+        with progress.patience("comparing teachers"):
+            compared = compare_teachers(
+                task,
+                target,
+                teachers=read_teachers(teachers),
+                num_rounds=rounds,
+                num_lessons=lessons,
+                level=level,
+                prior=first_belief,
+                rng=used_seed,
+            )
+        if plot is not None:
+            save_teachers(compared, plot)
+            output.say(f"wrote {plot}")
+        if as_json:
+            output.print_json({"matrix": matrix, "seed": used_seed, **compared.to_dict()})
+        else:
+            print_teachers(compared)
+        return
     seeds = np.random.SeedSequence(used_seed).spawn(2)
     doing = f"running {output.counted(lessons, 'lesson')} of {output.counted(rounds, 'round')}"
     with progress.patience(f"{doing} by each rule"):
@@ -105,13 +142,13 @@ def compare(
         output.say_seed(used_seed, "see the same numbers")
 
 
-def _against_bayes(rules: list[Rule], model: Model) -> list[Rule]:
+def _against_bayes(rules: list[Rule], task: Task) -> list[Rule]:
     """Return two rules, plain Bayes first."""
     from cobayes.rules import BI, SCBI
 
     if len(rules) == 2:
         return rules
-    return [*rules, SCBI(model)] if isinstance(rules[0], BI) else [BI(model), *rules]
+    return [*rules, SCBI(task)] if isinstance(rules[0], BI) else [BI(task), *rules]
 
 
 def _summary(ensemble: Ensemble) -> dict[str, Any]:

@@ -81,17 +81,20 @@ def check(
                 f"{rate.value:.4f} ± {rate.stderr:.1g}",
                 f"{outcome.standard_errors[rate.method]:.1f}",
             )
+        table.add_row("enclosed, at most", f"{outcome.enclosure.upper:.4f}", "")
         console.print(table)
         if outcome.is_confirmed:
             console.print("counter-example confirmed by both estimates", markup=False)
         elif not outcome.is_proved:
             console.print("counter-example NOT confirmed", markup=False)
         if outcome.is_proved:
-            console.print(
-                f"counter-example proved by its witness, {len(certificate.witness)} data "
-                f"(margin {outcome.witness_margin:.4g})",
-                markup=False,
-            )
+            how = f"proved: success is at most {outcome.enclosure.upper:.4f}"
+            if outcome.witness_margin is not None:
+                how = (
+                    f"proved by its witness, {len(certificate.witness)} data "
+                    f"(margin {outcome.witness_margin:.4g})"
+                )
+            console.print(f"counter-example {how}", markup=False)
         if seed is None:
             output.say_seed(used_seed, "get the same numbers")
     if not (outcome.is_confirmed or outcome.is_proved):

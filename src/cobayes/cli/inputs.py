@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cobayes.example_library import Example
     from cobayes.model import Model
     from cobayes.rules import Rule
+    from cobayes.tasks.task import Task
 
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MANY_DIGITS = 20
@@ -150,9 +151,16 @@ def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
         ) from None
 
 
+def make_task(model: Model, *, no_repeats: bool) -> Task:
+    """Return the matrix as a task, without repeats where the user asked for that."""
+    from cobayes.tasks.repeats import without_repeats
+
+    return without_repeats(model) if no_repeats else model
+
+
 def make_rules(
     name: str,
-    model: Model,
+    task: Task,
     *,
     depth: float | None = None,
     rationality: float | None = None,
@@ -164,8 +172,8 @@ def make_rules(
     ----------
     name
         "scbi", "bi", "pragmatic" or "both".
-    model
-        The matrix.
+    task
+        The matrix, or a task on it.
     depth, rationality
         Of a pragmatic rule; None for the default, 1 each.
     data_prior
@@ -178,13 +186,13 @@ def make_rules(
         raise CobayesError(f"{option} belongs to --rule pragmatic.", "add --rule pragmatic.")
     if name == "bi" and data_prior is not None:
         raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
-    shares = None if data_prior is None else read_data_prior(data_prior, model)
+    shares = None if data_prior is None else read_data_prior(data_prior, task.model)
     if name == "pragmatic":
         steps = 1 if depth is None else depth if math.isinf(depth) else int(depth)
         alpha = 1.0 if rationality is None else rationality
-        return [Pragmatic(model, steps, rationality=alpha, data_prior=shares)]
-    rules: list[Rule] = [BI(model)] if name in ("bi", "both") else []
-    return [*rules, SCBI(model, data_prior=shares)] if name in ("scbi", "both") else rules
+        return [Pragmatic(task, steps, rationality=alpha, data_prior=shares)]
+    rules: list[Rule] = [BI(task)] if name in ("bi", "both") else []
+    return [*rules, SCBI(task, data_prior=shares)] if name in ("scbi", "both") else rules
 
 
 def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:

@@ -233,3 +233,5 @@ Plot = Annotated[
     Path | None,
     file_option("--plot", "Write a picture: .png, .svg or .pdf (needs matplotlib)."),
 ]
+
+NoRepeats = Annotated[bool, typer.Option("--no-repeats", help="Show no datum twice in a lesson.")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from cobayes.cli import inputs, options, output, progress
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples:\n\n"
     "cobayes teach world.csv --hypothesis A --rounds 5 --seed 1\n\n"
+    "cobayes teach world.csv --hypothesis A --rounds 5 --best --no-repeats\n\n"
     "cobayes teach example:gestures --rule both --prior tidy --plot lesson.svg"
 )
 
@@ -33,6 +36,13 @@ def teach(
         ),
     ] = 10,
     rule: options.Rule = "scbi",
+    best: Annotated[
+        bool,
+        typer.Option(
+            "--best", help="Choose the data that raise the belief most, instead of drawing them."
+        ),
+    ] = False,
+    no_repeats: options.NoRepeats = False,
     depth: options.Depth = None,
     rationality: options.Rationality = None,
     data_prior: options.DataPrior = None,
@@ -55,18 +65,22 @@ def teach(
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
 
-    from cobayes.lessons import Learner, Teacher, run_lesson
+    from cobayes.lessons import Learner, Teacher, plan_lesson, run_lesson
 
+    task = inputs.make_task(model, no_repeats=no_repeats)
     rules = inputs.make_rules(
-        rule, model, depth=depth, rationality=rationality, data_prior=data_prior
+        rule, task, depth=depth, rationality=rationality, data_prior=data_prior
     )
     used_seed = inputs.choose_seed(seed)
     lessons = []
     with progress.patience(f"running {output.counted(rounds, 'round')}"):
         for made in rules:
+            learners_prior = teacher_prior if own_prior is None else own_prior
+            if best:
+                lessons.append(plan_lesson(made, target, rounds, prior=learners_prior))
+                continue
             teacher = Teacher(made, target, teacher_prior, rng=used_seed)
-            learner = Learner(made, teacher_prior if own_prior is None else own_prior)
-            lessons.append(run_lesson(teacher, learner, rounds))
+            lessons.append(run_lesson(teacher, Learner(made, learners_prior), rounds))
 
     if csv is not None:
         output.write_csv(csv, *_csv_table(lessons), raw=raw)
@@ -79,7 +93,7 @@ def teach(
     if as_json:
         output.print_json(_as_json(matrix, lessons, used_seed))
     else:
-        _print_lessons(lessons, used_seed, is_given=seed is not None)
+        _print_lessons(lessons, used_seed, is_given=best or seed is not None)
 
 
 def _csv_table(lessons: list[Lesson]) -> tuple[list[str], list[list[object]]]:

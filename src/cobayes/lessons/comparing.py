@@ -20,7 +20,7 @@ from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.lessons.planning import Node, Search, SearchTooLargeError, plan_lesson
 from cobayes.lessons.simulation import simulate
 from cobayes.model import MatrixLike, Model, as_task
-from cobayes.rules import BI, SCBI, Rule, as_rule
+from cobayes.rules import BI, SCBI, Pragmatic, Rule, as_rule
 from cobayes.rules.naming import RuleLike
 from cobayes.tasks.repeats import WithoutRepeats
 from cobayes.tasks.task import Task
@@ -58,22 +58,22 @@ class TeacherResult:
         One of `TEACHERS`, and the name of the learner's rule.
     beliefs : ndarray
         The learner's mean belief in the truth after each round, (num_rounds + 1,).
-    rounds_needed : RoundsNeeded or None
-        When the learner was sure; None where that could not be found out (see `note`).
-    note : str
-        Why a number is missing.
+    rounds_needed : RoundsNeeded
+        When the learner was sure.
+    is_proved : bool
+        False for an "optimal" lesson where the search was too large: fewer rounds may do.
     """
 
     teacher: str
     learner: str
     beliefs: Array
-    rounds_needed: RoundsNeeded | None
-    note: str = ""
+    rounds_needed: RoundsNeeded
+    is_proved: bool = True
 
     @property
     def median_rounds(self) -> int | None:
         """The round by which half of the lessons were sure; None if they never were."""
-        return None if self.rounds_needed is None else self.rounds_needed.median
+        return self.rounds_needed.median
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,20 +136,23 @@ class TeacherComparison:
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame([_row(found) for found in self.results])
 
-    def _cells(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
+        """Return the table as texts, the heading first: one row per teacher."""
         table = [["teacher", *(f"{name} learner" for name in self.learners)]]
         for teacher in self.teachers:
             row = [teacher]
             for learner in self.learners:
                 found = self.result(teacher, learner)
                 median = found.median_rounds
-                rounds = found.note or (f">{self.num_rounds}" if median is None else str(median))
+                rounds = f">{self.num_rounds}" if median is None else str(median)
+                if not found.is_proved:
+                    rounds = "?" if median is None else f"<={median}"
                 row.append(f"{rounds} ({found.beliefs[-1]:.3f})")
             table.append(row)
         return table
 
     def __repr__(self) -> str:
-        cells = self._cells()
+        cells = self.cells()
         widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -163,7 +166,7 @@ class TeacherComparison:
         return "\n".join([title, *lines])
 
     def _repr_html_(self) -> str:
-        head, *rows = self._cells()
+        head, *rows = self.cells()
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
         )
@@ -204,7 +207,7 @@ def compare_teachers(
         rounds are the fewest), "active" (the learner
         asks the most informative question and nature answers; needs `questions`).
     learners
-        Rules, their classes or names; plain Bayes and SCBI by default.
+        Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
     num_rounds, num_lessons
         The length of a lesson, and the number of lessons where data are drawn.
     level
@@ -219,7 +222,7 @@ def compare_teachers(
     Returns
     -------
     TeacherComparison
-        It prints as a table; `plots.plot_teachers` draws it.
+        It prints as a table; `cobayes.plots.plot_teachers` draws it.
 
     Examples
     --------
@@ -310,19 +313,18 @@ class _One:
         search = Search(self.task, self.learner, self.hypothesis, MOST_BELIEFS)
         start = Node(self.task.start, self.learner.task.start, self.learner.log_belief(self.prior))
         wanted = float(np.log(self.level) - np.log1p(-self.level))
-        note = ""
+        is_proved = True
         try:
             while rounds > 1 and (shorter := search.reach(start, rounds - 1, wanted)) is not None:
                 data, rounds = shorter, len(shorter)
         except SearchTooLargeError:
-            note = "?" if rounds > self.num_rounds else f"<={rounds}"
+            is_proved = False
         learner = Learner(self.learner, self.prior)
         reached = [learner.belief[self.hypothesis]]
         reached += [learner.observe(datum)[self.hypothesis] for datum in data]
         path = np.full((1, self.num_rounds + 1), reached[-1])
         path[0, : len(reached)] = reached
-        found = self._result("optimal", path)
-        return replace(found, rounds_needed=None, note=note) if note else found
+        return replace(self._result("optimal", path), is_proved=is_proved)
 
     def _greedy(self) -> Lesson:
         return plan_lesson(
@@ -388,7 +390,7 @@ def _teacher_names(teachers: str | Iterable[str], questions: Sequence[Any] | Non
 
 
 def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> list[Rule]:
-    given = (BI, SCBI) if learners is None else learners
+    given = (BI, Pragmatic(task, 1), SCBI) if learners is None else learners
     return [as_rule(rule, task) for rule in given]
 
 
@@ -398,7 +400,7 @@ def _row(found: TeacherResult) -> dict[str, Any]:
         "teacher": found.teacher,
         "learner": found.learner,
         "median_rounds": found.median_rounds,
-        "share_sure": None if needed is None else float(needed.cumulative()[-1]),
+        "share_sure": float(needed.cumulative()[-1]),
         "final_belief": float(found.beliefs[-1]),
-        "note": found.note,
+        "is_proved": found.is_proved,
     }

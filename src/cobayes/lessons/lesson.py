@@ -18,6 +18,7 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher, restore
 from cobayes.model import Model, require_same_world
+from cobayes.rules import Rule
 from cobayes.tasks.task import State, draw_outcome
 
 if TYPE_CHECKING:
@@ -321,10 +322,28 @@ def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     for agent, taught in ((teacher, teacher.hypothesis), (learner, None)):
         left = agent.task.rounds_left(agent.state, taught)
-        if left is not None and num_rounds > left:
-            raise CobayesError(
-                f"a lesson of {num_rounds} rounds was asked for; the {agent.kind}'s task has data "
-                f"for {left}.",
-                f"ask for at most {left} rounds.",
-            )
+        _require_left(num_rounds, left, agent.kind)
     return num_rounds
+
+
+def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> None:
+    """Raise an error where a lesson from the start cannot have so many rounds.
+
+    Parameters
+    ----------
+    num_rounds
+        The number of rounds asked for.
+    *agents
+        For each agent its rule, what it is called, and the hypothesis it teaches.
+    """
+    for rule, name, taught in agents:
+        _require_left(num_rounds, rule.task.rounds_left(rule.task.start, taught), name)
+
+
+def _require_left(num_rounds: int, left: int | None, name: str) -> None:
+    if left is not None and num_rounds > left:
+        raise CobayesError(
+            f"a lesson of {num_rounds} rounds was asked for; the {name}'s task has data for "
+            f"{left}.",
+            f"ask for at most {left} rounds.",
+        )

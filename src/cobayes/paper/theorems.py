@@ -365,7 +365,7 @@ def _pictures(rates: Sequence[MeasuredRate], reports: Mapping[str, Any]) -> tupl
     for position, (name, report) in enumerate(list(reports.items())[1:6]):
         ax.plot(
             report["mean_belief"],
-            label=in_symbols(name),
+            label=_shown(name),
             color=HYPOTHESIS_COLORS[position],
             marker="os^Dv"[position],
             markersize=4,

@@ -7,6 +7,7 @@ problems by name. It needs pandas (``pip install 'cobayes[people]'``).
 from cobayes.people.compare import Comparison as Comparison
 from cobayes.people.compare import compare as compare
 from cobayes.people.cross_validation import cross_validate as cross_validate
+from cobayes.people.density import LogLikelihood as LogLikelihood
 from cobayes.people.exceedance import Exceedance as Exceedance
 from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
@@ -25,6 +26,7 @@ __all__ = [
     "Exceedance",
     "Family",
     "Fit",
+    "LogLikelihood",
     "Recovery",
     "calibration",
     "compare",

@@ -76,7 +76,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
     --------
     >>> from cobayes import people
     >>> people.exceedance([[-10.0, -14.0], [-11.0, -15.0], [-9.0, -12.0]]).exceedance.round(3)
-    array([0.93, 0.07])
+    array([0.935, 0.065])
     """
     evidence = np.asarray(log_evidence, dtype=np.float64)
     if evidence.ndim != 2 or min(evidence.shape) < 1 or not np.isfinite(evidence).all():

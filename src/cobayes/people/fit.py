@@ -60,8 +60,9 @@ def score(
     Examples
     --------
     >>> from cobayes import people
-    >>> choices = {"person": ["a"], "round": [1], "hypothesis": ["h1"], "datum": ["d1"]}
-    >>> people.score(choices, {"*": [[0.5, 0.2], [0.5, 0.8]]})  # doctest: +SKIP
+    >>> choices = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [0]}
+    >>> people.score(choices, [[0.5, 0.2], [0.5, 0.8]])["probability"].round(3).tolist()
+    [0.65]
     """
     family = Family(depth=depth, rationality=rationality, lapse=lapse, **settings)
     free = [p.name for p in family.parameters if p.is_free and p.name != "noise"]

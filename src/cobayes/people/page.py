@@ -118,7 +118,7 @@ def _estimates(fit: Fit) -> str:
     noted = sum(note != "" for note in table["note"].tolist())
     text = (
         "Each row has the depth with the highest likelihood. An estimate that the data say nothing "
-        "about is left empty, and its interval spans the bounds."
+        "about is shown as ?, and its interval spans the bounds."
     )
     if noted:
         text += f" {noted} of {len(table)} rows have a note: look at it before using the number."
@@ -162,11 +162,11 @@ def _depths(fit: Fit) -> str:
     return _section(
         "depths",
         "Depths",
-        '<div class="table"><table><caption>The depth with the highest likelihood. With few '
-        "responses per person neighbouring depths are hard to tell apart: <code>"
-        "cobayes.people.recover</code> says how hard on this design.</caption><thead><tr>"
-        "<th scope='col'>depth</th><th scope='col' class='number'>people</th>"
-        "<th scope='col' class='number'>share</th></tr></thead>"
+        "<p>The depth with the highest likelihood. With few responses per person neighbouring "
+        "depths are hard to tell apart: <code>cobayes.people.recover</code> says how hard."
+        '</p><div class="table"><table><thead><tr><th scope="col">depth</th>'
+        '<th scope="col" class="number">people</th><th scope="col" class="number">share</th>'
+        "</tr></thead>"
         f"<tbody>{body}</tbody></table></div>",
     )
 

@@ -31,6 +31,7 @@ from .stability_maps import plot_position as plot_position
 from .stability_maps import plot_robustness_map as plot_robustness_map
 from .stability_maps import plot_success_disc as plot_success_disc
 from .stability_maps import plot_success_map as plot_success_map
+from .teachers import plot_teachers as plot_teachers
 from .worlds import plot_certainty as plot_certainty
 from .worlds import plot_trajectory as plot_trajectory
 from .worlds import plot_world as plot_world

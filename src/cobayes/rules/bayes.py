@@ -11,6 +11,7 @@ from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Response, Restricted, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.responses import CompiledResponses
+from cobayes.scaling.lanes import Lanes
 
 
 class BI(Rule):
@@ -60,9 +61,10 @@ class BI(Rule):
         matrix = self._response.matrix
         smallest = matrix[matrix > 0.0].min()
         is_exact = self._response.logs is None
-        if beliefs.row_sums is not None or not is_exact or smallest < 1.0 / WIDEST_SPREAD:
+        if not is_exact or smallest < 1.0 / WIDEST_SPREAD:
             return None
-        return CompiledResponses.starting(beliefs, matrix)
+        solver = None if beliefs.row_sums is None else AvailableSolver()
+        return CompiledResponses.starting(beliefs, matrix, solver)
 
 
 class _AvailableBI(Restricted):
@@ -70,3 +72,19 @@ class _AvailableBI(Restricted):
 
     name: ClassVar[str] = "BI over available data"
     is_factored: ClassVar[bool] = True
+
+
+class AvailableSolver:
+    """Normalises the columns of the likelihood over the data that each belief has left."""
+
+    def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
+        """Fill in the factors: which data are available, and what the columns are divided by."""
+        assert beliefs.row_sums is not None
+        available = (beliefs.row_sums > 0.0).astype(np.float64)
+        totals = np.einsum("ij,gil->gjl", lanes.matrix, available)
+        lanes.row_scaling[:] = available
+        lanes.factors[:] = np.where(totals > 0.0, 1.0 / np.where(totals > 0.0, totals, 1.0), 0.0)
+
+    def keep(self, size: int, chosen: NDArray[np.intp]) -> AvailableSolver:  # noqa: ARG002
+        """Return the solver for some of the beliefs: it remembers nothing."""
+        return self

@@ -127,8 +127,14 @@ def run_all(
             stack.callback(lock.release)
             if fresh:
                 delete_run(folder, reporter.message)
-            works.append(Work(experiment, folder, position, reporter.message))
-            stack.callback(works[-1].ledger.close)
+            work = Work(experiment, folder, position)
+            stack.callback(work.ledger.close)
+            works.append(work)
+            if work.was_begun and not (work.is_done and len(experiments) > 1):
+                reporter.message(work.news)
+        num_done = sum(work.is_done for work in works)
+        if num_done and len(experiments) > 1:
+            reporter.message(f"{num_done} of {len(works)} runs are complete already")
         session = _Session(works, reporter)
         if not all(work.is_done for work in works):
             session.execute(start, is_shared=executor is not None)

@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +32,9 @@ class Work:
         The run's folder.
     position
         Among the runs of the session, which share workers.
-    say
-        Is told once what a reader of the log should know.
     """
 
-    def __init__(
-        self, experiment: Experiment, folder: Path, position: int, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, experiment: Experiment, folder: Path, position: int) -> None:
         self.experiment = experiment
         self.folder = folder
         self.position = position
@@ -57,7 +52,7 @@ class Work:
         self.ending: str | None = None
         try:
             self._seconds_before = sum(session["seconds"] for session in self.ledger.sessions())
-            self._load(say)
+            self._load()
         except BaseException:
             self.ledger.close()
             raise
@@ -79,7 +74,7 @@ class Work:
             self._executor, self._num_workers = executor.description, executor.num_workers
             self._session = self.ledger.start_session(self._executor, self._num_workers)
 
-    def _load(self, say: Callable[[str], None]) -> None:
+    def _load(self) -> None:
         """Reduce what is finished and queue what is not."""
         done: set[Key] = set()
         planned = set(self.experiment.shards())
@@ -91,15 +86,20 @@ class Work:
             self._reductions[point].put(shard, packed, seconds)
             done.add((point, shard))
         self.todo.extend(key for key in self.experiment.shards() if key not in done)
+        self.was_begun = bool(done)
         if not self.todo:
-            say(f"{self.experiment.name}: complete in {self.folder} already")
             for reduction in self._reductions:
                 reduction.refresh()
-        elif done:
-            say(
-                f"going on in {self.folder}: {len(done)} of "
-                f"{self.experiment.num_shards} shards are done"
-            )
+
+    @property
+    def news(self) -> str:
+        """What a reader of the log should know about a run that was begun earlier."""
+        if self.is_done:
+            return f"{self.experiment.name}: complete in {self.folder} already"
+        return (
+            f"going on in {self.folder}: {self.num_done} of {self.experiment.num_shards} shards "
+            "are done"
+        )
 
     def next_task(self) -> Task:
         """Return the next shard as a message to a worker."""

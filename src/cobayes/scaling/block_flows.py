@@ -33,7 +33,7 @@ class _Network(NamedTuple):
     supply: np.ndarray
     capacity: np.ndarray
     unsent: np.ndarray
-    room: np.ndarray
+    spare: np.ndarray
     rows: np.ndarray
     columns: np.ndarray
     seen_rows: np.ndarray
@@ -106,11 +106,11 @@ def _send(net, i, j, amount):
 
 
 @compiled(forceinline=False)
-def _search(net, length, is_backward, stops_at_room):
-    """Mark what the columns in the queue reach; return how many rows with room were found.
+def _search(net, length, is_backward, stops_at_spare):
+    """Mark what the columns in the queue reach; return how many rows could take more.
 
     Backward, the arcs are followed against their direction. The rows that were found are not
-    expanded where `stops_at_room`.
+    expanded where `stops_at_spare`.
     """
     found = 0
     head = 0
@@ -125,7 +125,7 @@ def _search(net, length, is_backward, stops_at_room):
                 i = word * WORD + _lowest(bits)
                 bits &= bits - np.uint64(1)
                 net.row_parent[i] = j
-                if stops_at_room and net.room[i] > TIE * net.capacity[i]:
+                if stops_at_spare and net.spare[i] > TIE * net.capacity[i]:
                     found += 1
                     continue
                 for place in range(net.columns.shape[0]):
@@ -152,7 +152,7 @@ def _forget(net):
 @compiled(forceinline=False)
 def _augment(net, last):
     """Send along the path that ends in a row; return how much."""
-    amount = net.room[last]
+    amount = net.spare[last]
     i = last
     j = net.row_parent[i]
     while net.column_parent[j] >= 0:
@@ -163,7 +163,7 @@ def _augment(net, last):
     if not amount > 0.0:
         return 0.0
     net.unsent[j] -= amount
-    net.room[last] -= amount
+    net.spare[last] -= amount
     i = last
     j = net.row_parent[i]
     while True:
@@ -184,10 +184,10 @@ def _maximise(net, rows, columns):
             while bits != np.uint64(0) and net.unsent[j] > 0.0:
                 i = word * WORD + _lowest(bits)
                 bits &= bits - np.uint64(1)
-                amount = min(net.unsent[j], net.room[i])
+                amount = min(net.unsent[j], net.spare[i])
                 if amount > 0.0:
                     net.unsent[j] -= amount
-                    net.room[i] -= amount
+                    net.spare[i] -= amount
                     _send(net, i, j, amount)
     while True:
         _forget(net)
@@ -202,7 +202,7 @@ def _maximise(net, rows, columns):
             return
         sent = 0.0
         for i in rows:
-            if _has(net.seen_rows, i) and net.room[i] > TIE * net.capacity[i]:
+            if _has(net.seen_rows, i) and net.spare[i] > TIE * net.capacity[i]:
                 sent += _augment(net, i)
         if not sent > 0.0:
             return
@@ -221,13 +221,13 @@ def _enter(net, rows, columns, row_sums, ratio, kept):
     for i in rows:
         _put(net.rows, i, True)
         net.capacity[i] = ratio * row_sums[i]
-        net.room[i] = net.capacity[i]
+        net.spare[i] = net.capacity[i]
         for j in columns:
             if net.flow[i, j] > 0.0:
-                amount = min(kept * net.flow[i, j], net.room[i], max(net.unsent[j], 0.0))
+                amount = min(kept * net.flow[i, j], net.spare[i], max(net.unsent[j], 0.0))
                 net.flow[i, j] = 0.0
                 net.unsent[j] -= amount
-                net.room[i] -= amount
+                net.spare[i] -= amount
                 _send(net, i, j, amount)
 
 
@@ -346,12 +346,12 @@ def _decompose(net, work, row_sums, row_parts, column_parts, count, num_blocks):
         if columns.shape[0] == 0 or rows.shape[0] == 0:
             height -= 1
             continue
-        total, room = 0.0, 0.0
+        total, row_total = 0.0, 0.0
         for j in columns:
             total += net.supply[j]
         for i in rows:
-            room += row_sums[i]
-        ratio = total / room
+            row_total += row_sums[i]
+        ratio = total / row_total
         kept = min(1.0, ratio / ratios[part]) if ratios[part] > 0.0 else 1.0
         _enter(net, rows, columns, row_sums, ratio, kept)
         _maximise(net, rows, columns)

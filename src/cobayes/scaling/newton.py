@@ -293,7 +293,7 @@ def newton_until_converged(
     row_scaling
         Out: u, from the last factors.
     work
-        Room of the matrix's shape.
+        Memory of the matrix's shape.
     tolerance
         The last step, which is the error before it, must be at most this.
     max_steps

@@ -33,7 +33,8 @@ def scale_plain_array(
 ) -> ScalingResult | None:
     """Scale one array without labels in one compiled call, or return None where that fails."""
     array = _as_plain(matrix, 2)
-    if array is None or array.size >= PARALLEL_SIZE or array.size == 0:
+    # With a zero the kernel would be compiled in vain.
+    if array is None or not 0 < array.size < PARALLEL_SIZE or not array.min() > 0.0:
         return None
     n, m = array.shape
     rows = np.ones(n) if row_sums is None else _as_plain(row_sums, 1)

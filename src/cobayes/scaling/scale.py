@@ -121,7 +121,8 @@ def scale(
     measures = np.empty((*batch, 3))  # iterations, error, residual
     statuses = ["exact"] * len(items)
     is_small = array.shape[-2] * array.shape[-1] < PARALLEL_SIZE
-    plain = _stacked(matrices, array) if items and start is None and is_small else None
+    is_quick = batch and items and start is None and is_small and array.min() > 0.0
+    plain = _stacked(matrices, array) if is_quick else None
 
     def scale_items(first: int) -> None:
         found = np.zeros((min(BATCH_CHUNK, len(items) - first), 4))

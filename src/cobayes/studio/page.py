@@ -47,7 +47,8 @@ class Studio:
     Parameters
     ----------
     matrix
-        The table to start with: anything that `cobayes.Model` takes, a model or an example.
+        The table to start with: anything that `cobayes.Model` takes, a model, an example, or
+        what `cobayes.without_repeats` returns.
         None starts with the built-in example of the gestures.
     view
         What is shown first: "lesson", "table", "compare", "misjudge", "play" or "grid".
@@ -212,8 +213,15 @@ def _fingerprint(text: str) -> str:
 def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
     """Return the part of the first state that says which table is shown."""
     from cobayes.example_library import Example, examples
-    from cobayes.model import as_model
+    from cobayes.model import Model, as_model
+    from cobayes.tasks.repeats import WithoutRepeats
+    from cobayes.tasks.task import Task
 
+    if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
+        raise CobayesError(
+            f"the studio shows one table; that of a {type(matrix).__name__} changes.",
+            "give the table of one state, task.matrix_at(state); boards are drawn on the page.",
+        )
     example = examples["gestures"] if matrix is None else matrix
     model = as_model(example)
     if model.num_data > MAX_DATA or model.num_hypotheses > MAX_HYPOTHESES:
@@ -224,7 +232,8 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
         )
     if isinstance(example, Example):
         return {"example": example.name, "truth": model.hypothesis_index(example.hypothesis)}
-    return {"example": "", "table": model.to_dict()}
+    first = {"example": "", "table": model.to_dict()}
+    return {**first, "repeats": False} if isinstance(matrix, WithoutRepeats) else first
 
 
 def _examples() -> list[dict[str, Any]]:

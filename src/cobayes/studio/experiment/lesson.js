@@ -96,7 +96,8 @@ export function responseTable(trials, response) {
     if (response !== "rating") return [trial];
     return Object.entries(trial.ratings).map(([hypothesis, rating]) => ({ ...trial, hypothesis, rating }));
   });
-  const cell = (value) => (/[",\r\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+  const cell = (value) =>
+    /[",\r\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? "");
   const lines = rows.map((row) => COLUMNS[response].map((name) => cell(row[name])).join(","));
   return [COLUMNS[response].join(","), ...lines].join("\r\n") + "\r\n";
 }

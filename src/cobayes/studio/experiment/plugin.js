@@ -71,7 +71,7 @@ class CobayesPlugin {
       element("p", "cobayes-truth", hypotheses[lesson.truth]),
       this.history(lesson),
       element("p", "cobayes-lead", this.texts.choose),
-      buttons(lesson.available.map((i) => [data[i], () => choose(i)]))
+      buttons(lesson.available.map((i) => [data[i], () => choose(i)])),
     );
     const choose = (datum) => {
       const rt = Math.round(performance.now() - this.start);
@@ -85,7 +85,7 @@ class CobayesPlugin {
         this.history(lesson),
         element("p", "cobayes-answer", answer),
         trial.feedback === "belief" || trial.show_belief ? bars(hypotheses, belief) : "",
-        buttons([[this.texts.next, () => this.jsPsych.finishTrial(result)]])
+        buttons([[this.texts.next, () => this.jsPsych.finishTrial(result)]]),
       );
     };
   }
@@ -103,14 +103,14 @@ class CobayesPlugin {
       element("p", "cobayes-lead", this.texts.shows),
       this.history(lesson),
       element("p", "cobayes-datum", data[datum]),
-      element("p", "cobayes-lead", trial.response === "rating" ? this.texts.rate : this.texts.guess)
+      element("p", "cobayes-lead", trial.response === "rating" ? this.texts.rate : this.texts.guess),
     );
     if (trial.response === "rating")
       this.root.append(
         ratingForm(lesson, this.texts, (rating) => {
           lesson.followRating(rating);
           finish({ ratings: Object.fromEntries(rating.map((share, j) => [hypotheses[j], share])) });
-        })
+        }),
       );
     else
       this.root.append(
@@ -121,10 +121,14 @@ class CobayesPlugin {
               lesson.followGuess(j);
               finish({ guess: hypotheses[j] });
             },
-          ])
-        )
+          ]),
+        ),
       );
-    if (trial.show_belief) this.root.append(element("p", "cobayes-lead", this.texts.demo), bars(hypotheses, lesson.partner.belief));
+    if (trial.show_belief)
+      this.root.append(
+        element("p", "cobayes-lead", this.texts.demo),
+        bars(hypotheses, lesson.partner.belief),
+      );
   }
 
   history(lesson) {

@@ -11,42 +11,100 @@ const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
  *   slope?: number}[], title: string}} options `slope`: a straight dashed line to compare with, per round.
  */
 export function lineChart(options) {
-  const { width, height = 240, xMax, yMin, yMax, xLabel = "round", yLabel, showY = digits, series, title } = options;
+  const {
+    width,
+    height = 240,
+    xMax,
+    yMin,
+    yMax,
+    xLabel = "round",
+    yLabel,
+    showY = digits,
+    series,
+    title,
+  } = options;
   const isNarrow = width < 330;
   const right = isNarrow ? 14 : MARGIN.right;
   const inner = { left: MARGIN.left, right: width - right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const x = (round) => inner.left + (xMax ? round / xMax : 0) * (inner.right - inner.left);
-  const y = (value) => inner.bottom - ((clamp(value, yMin, yMax) - yMin) / (yMax - yMin)) * (inner.bottom - inner.top);
-  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title, class: "chart" });
+  const y = (value) =>
+    inner.bottom - ((clamp(value, yMin, yMax) - yMin) / (yMax - yMin)) * (inner.bottom - inner.top);
+  const root = svg("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "img",
+    "aria-label": title,
+    class: "chart",
+  });
   for (const tick of ticks(yMin, yMax, 4)) {
     root.append(
       svg("line", { class: "rule", x1: inner.left, x2: inner.right, y1: y(tick), y2: y(tick) }),
-      svg("text", { class: "tick", x: inner.left - 8, y: y(tick) + 4, "text-anchor": "end" }, showY(tick))
+      svg("text", { class: "tick", x: inner.left - 8, y: y(tick) + 4, "text-anchor": "end" }, showY(tick)),
     );
   }
   for (const tick of ticks(0, xMax, isNarrow ? 4 : 6).filter(Number.isInteger))
-    root.append(svg("text", { class: "tick", x: x(tick), y: inner.bottom + 17, "text-anchor": "middle" }, String(tick)));
+    root.append(
+      svg("text", { class: "tick", x: x(tick), y: inner.bottom + 17, "text-anchor": "middle" }, String(tick)),
+    );
   root.append(
     svg("text", { class: "axis", x: inner.right, y: height - 3, "text-anchor": "end" }, xLabel),
-    svg("text", { class: "axis", x: 0, y: 11 }, yLabel)
+    svg("text", { class: "axis", x: 0, y: 11 }, yLabel),
   );
-  if (options.now !== undefined) root.append(svg("line", { class: "now", x1: x(options.now), x2: x(options.now), y1: inner.top, y2: inner.bottom }));
+  if (options.now !== undefined)
+    root.append(
+      svg("line", { class: "now", x1: x(options.now), x2: x(options.now), y1: inner.top, y2: inner.bottom }),
+    );
   for (const { low, high, color } of series)
     if (low && high) {
-      const there = high.map((value, k) => `${x(k)},${y(value)}`), back = low.map((value, k) => `${x(k)},${y(value)}`).reverse();
-      root.append(svg("polygon", { class: "band", points: [...there, ...back].join(" "), style: { fill: color } }));
+      const there = high.map((value, k) => `${x(k)},${y(value)}`),
+        back = low.map((value, k) => `${x(k)},${y(value)}`).reverse();
+      root.append(
+        svg("polygon", { class: "band", points: [...there, ...back].join(" "), style: { fill: color } }),
+      );
     }
   for (const { values, slope, color } of series)
     if (slope !== undefined && Number.isFinite(slope) && values.length)
-      root.append(svg("line", { class: "slope", style: { stroke: color }, x1: x(0), y1: y(values[0]), ...endOfSlope(values[0], slope, xMax, yMax, x, y) }));
+      root.append(
+        svg("line", {
+          class: "slope",
+          style: { stroke: color },
+          x1: x(0),
+          y1: y(values[0]),
+          ...endOfSlope(values[0], slope, xMax, yMax, x, y),
+        }),
+      );
   for (const { values, color, dash } of series) {
-    root.append(svg("polyline", { class: "curve", points: values.map((value, k) => `${x(k)},${y(value)}`).join(" "), style: { stroke: color, "stroke-dasharray": dash || "none" } }));
-    if (values.length) root.append(svg("circle", { class: "dot", r: 4, cx: x(values.length - 1), cy: y(values[values.length - 1]), style: { fill: color } }));
+    root.append(
+      svg("polyline", {
+        class: "curve",
+        points: values.map((value, k) => `${x(k)},${y(value)}`).join(" "),
+        style: { stroke: color, "stroke-dasharray": dash || "none" },
+      }),
+    );
+    if (values.length)
+      root.append(
+        svg("circle", {
+          class: "dot",
+          r: 4,
+          cx: x(values.length - 1),
+          cy: y(values[values.length - 1]),
+          style: { fill: color },
+        }),
+      );
   }
   if (!isNarrow) {
-    const ends = spread(series.filter(({ values }) => values.length).map((one) => ({ ...one, at: y(one.values[one.values.length - 1]) })), 15, inner);
+    const ends = spread(
+      series
+        .filter(({ values }) => values.length)
+        .map((one) => ({ ...one, at: y(one.values[one.values.length - 1]) })),
+      15,
+      inner,
+    );
     for (const { name, color, at, values } of ends)
-      root.append(svg("text", { class: "name", x: x(values.length - 1) + 9, y: at + 4, style: { fill: color } }, name));
+      root.append(
+        svg("text", { class: "name", x: x(values.length - 1) + 9, y: at + 4, style: { fill: color } }, name),
+      );
   }
   if (options.onRound) {
     root.classList.add("clickable");
@@ -76,10 +134,12 @@ function spread(items, gap, { top, bottom }) {
 /** A few round numbers between two ends. */
 export function ticks(low, high, count) {
   if (!(high > low)) return [low];
-  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+  const rough = (high - low) / count,
+    power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough * 0.999);
   const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
+    found.push(Number((k * step).toPrecision(12)));
   return found;
 }
 
@@ -91,32 +151,76 @@ export function ticks(low, high, count) {
  *   onDrag?: (point: number[]) => void}} options Points are three probabilities.
  */
 export function triangle({ size, labels, colors, title, paths = [], markers = [], onDrag }) {
-  const side = size - 60, tall = (side * Math.sqrt(3)) / 2, left = 30, top = 26;
-  const corners = [[left + side / 2, top], [left, top + tall], [left + side, top + tall]];
-  const place = (point) => [0, 1].map((axis) => point.reduce((sum, share, k) => sum + share * corners[k][axis], 0));
+  const side = size - 60,
+    tall = (side * Math.sqrt(3)) / 2,
+    left = 30,
+    top = 26;
+  const corners = [
+    [left + side / 2, top],
+    [left, top + tall],
+    [left + side, top + tall],
+  ];
+  const place = (point) =>
+    [0, 1].map((axis) => point.reduce((sum, share, k) => sum + share * corners[k][axis], 0));
   const height = tall + 58;
-  const root = svg("svg", { viewBox: `0 0 ${size} ${height}`, width: size, height, role: "img", "aria-label": title, class: "chart triangle" });
+  const root = svg("svg", {
+    viewBox: `0 0 ${size} ${height}`,
+    width: size,
+    height,
+    role: "img",
+    "aria-label": title,
+    class: "chart triangle",
+  });
   for (let share = 0.2; share < 0.99; share += 0.2)
     for (let k = 0; k < 3; k++) {
-      const ends = [1, 2].map((step) => place([0, 1, 2].map((axis) => (axis === k ? share : axis === (k + step) % 3 ? 1 - share : 0))));
-      root.append(svg("line", { class: "rule", x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }));
+      const ends = [1, 2].map((step) =>
+        place([0, 1, 2].map((axis) => (axis === k ? share : axis === (k + step) % 3 ? 1 - share : 0))),
+      );
+      root.append(
+        svg("line", { class: "rule", x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }),
+      );
     }
   root.append(svg("polygon", { class: "frame", points: corners.map(String).join(" ") }));
   const anchors = ["middle", "start", "end"];
   corners.forEach(([x, y], k) => {
     const at = { x: k === 0 ? x : k === 1 ? 0 : size, y: k === 0 ? y - 10 : y + 20 };
-    root.append(svg("circle", { r: 4, cx: x, cy: y, style: { fill: colors[k] } }), svg("text", { class: "corner", ...at, "text-anchor": anchors[k] }, labels[k]));
+    root.append(
+      svg("circle", { r: 4, cx: x, cy: y, style: { fill: colors[k] } }),
+      svg("text", { class: "corner", ...at, "text-anchor": anchors[k] }, labels[k]),
+    );
   });
   for (const { color, dash, points } of paths) {
     const spots = points.map(place);
-    root.append(svg("polyline", { class: "path", points: spots.map(String).join(" "), style: { stroke: color, "stroke-dasharray": dash || "none" } }));
-    spots.forEach(([x, y], k) => root.append(svg("circle", { class: k === spots.length - 1 ? "dot" : "past", r: k === spots.length - 1 ? 5.5 : 2.2, cx: x, cy: y, style: { fill: color } })));
+    root.append(
+      svg("polyline", {
+        class: "path",
+        points: spots.map(String).join(" "),
+        style: { stroke: color, "stroke-dasharray": dash || "none" },
+      }),
+    );
+    spots.forEach(([x, y], k) =>
+      root.append(
+        svg("circle", {
+          class: k === spots.length - 1 ? "dot" : "past",
+          r: k === spots.length - 1 ? 5.5 : 2.2,
+          cx: x,
+          cy: y,
+          style: { fill: color },
+        }),
+      ),
+    );
   }
   for (const { color, point, label, isHollow, isBelow } of markers) {
     const [x, y] = place(point);
     root.append(
-      svg("circle", { class: isHollow ? "marker hollow" : "marker", r: 9, cx: x, cy: y, style: isHollow ? { stroke: color } : { fill: color } }),
-      svg("text", { class: "marker-name", x, y: isBelow ? y + 24 : y - 14, "text-anchor": "middle" }, label)
+      svg("circle", {
+        class: isHollow ? "marker hollow" : "marker",
+        r: 9,
+        cx: x,
+        cy: y,
+        style: isHollow ? { stroke: color } : { fill: color },
+      }),
+      svg("text", { class: "marker-name", x, y: isBelow ? y + 24 : y - 14, "text-anchor": "middle" }, label),
     );
   }
   if (onDrag) makeDraggable(root, size, corners, onDrag);
@@ -126,7 +230,8 @@ export function triangle({ size, labels, colors, title, paths = [], markers = []
 function makeDraggable(root, size, corners, onDrag) {
   root.classList.add("draggable");
   const read = (event) => {
-    const box = root.getBoundingClientRect(), scale = size / box.width;
+    const box = root.getBoundingClientRect(),
+      scale = size / box.width;
     onDrag(barycentric([(event.clientX - box.left) * scale, (event.clientY - box.top) * scale], corners));
   };
   // The drawing is replaced while it is dragged, so that the page, not the drawing, is listened to.
@@ -135,7 +240,12 @@ function makeDraggable(root, size, corners, onDrag) {
     const scale = root.getBoundingClientRect();
     const follow = (moved) => {
       const box = root.isConnected ? root.getBoundingClientRect() : scale;
-      onDrag(barycentric([((moved.clientX - box.left) * size) / box.width, ((moved.clientY - box.top) * size) / box.width], corners));
+      onDrag(
+        barycentric(
+          [((moved.clientX - box.left) * size) / box.width, ((moved.clientY - box.top) * size) / box.width],
+          corners,
+        ),
+      );
     };
     const stop = () => {
       removeEventListener("pointermove", follow);
@@ -162,4 +272,13 @@ function barycentric([px, py], [[ax, ay], [bx, by], [cx, cy]]) {
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /** Colours of hypotheses: Okabe and Ito's, in the order of the Python plots. */
-export const HYPOTHESIS_COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#8C8C8C"];
+export const HYPOTHESIS_COLORS = [
+  "#0072B2",
+  "#E69F00",
+  "#009E73",
+  "#CC79A7",
+  "#56B4E9",
+  "#D55E00",
+  "#B8A800",
+  "#8C8C8C",
+];

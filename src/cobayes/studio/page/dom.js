@@ -19,17 +19,23 @@ export function svg(tag, attributes = {}, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
-    if (name === "on") for (const [event, listen] of Object.entries(value)) element.addEventListener(event, listen);
-    else if (name === "style") for (const [key, text] of Object.entries(value)) element.style.setProperty(key, text);
+    if (name === "on")
+      for (const [event, listen] of Object.entries(value)) element.addEventListener(event, listen);
+    else if (name === "style")
+      for (const [key, text] of Object.entries(value)) element.style.setProperty(key, text);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
 /** Replace what an element holds. */
 export function put(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -40,7 +46,8 @@ export function digits(value, count = 3) {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size < 1e-4 || size >= 1e6 ? value.toExponential(count - 1) : String(Number(value.toPrecision(count)));
+  const text =
+    size < 1e-4 || size >= 1e6 ? value.toExponential(count - 1) : String(Number(value.toPrecision(count)));
   return text.replace("-", "−");
 }
 
@@ -77,7 +84,14 @@ export function slider({ label, min, max, step, value, show = digits, onInput, i
 
 /** A slider for a share whose value can be typed as well. */
 export function shareSlider({ label, value, onInput, id = newId("share") }) {
-  const typed = h("input", { type: "number", class: "typed", min: 0, max: 1, step: "any", "aria-label": `${label}, typed` });
+  const typed = h("input", {
+    type: "number",
+    class: "typed",
+    min: 0,
+    max: 1,
+    step: "any",
+    "aria-label": `${label}, typed`,
+  });
   const input = h("input", { id, type: "range", min: 0, max: 1, step: 0.005 });
   input.addEventListener("input", () => onInput(Number(input.value)));
   typed.addEventListener("change", () => {
@@ -111,7 +125,7 @@ export function choice({ label, options, value, onChange, id = newId("choice") }
 /** One of a few, as a row of buttons. */
 export function segments({ label, options, value, onChange }) {
   const buttons = options.map(([key, text, title]) =>
-    h("button", { type: "button", title, on: { click: () => onChange(key) } }, text)
+    h("button", { type: "button", title, on: { click: () => onChange(key) } }, text),
   );
   const element = h("div", { class: "segments", role: "group", "aria-label": label }, ...buttons);
   element.set = (next) =>

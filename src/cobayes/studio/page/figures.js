@@ -2,7 +2,19 @@
 import { button, h, put } from "./dom.js";
 
 /** Properties that a drawing keeps when it leaves the page. */
-const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "fill-opacity", "font-family", "font-size", "font-weight"];
+const KEPT = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "fill-opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+];
 
 const all = new Set();
 
@@ -17,11 +29,23 @@ export function figure(title, text, extra = null) {
   const tools = h(
     "span",
     { class: "tools" },
-    button("SVG", () => saveSvg(place.querySelector("svg"), name), { "aria-label": `download ${title} as SVG` }),
-    button("PNG", () => savePng(place.querySelector("svg"), name), { "aria-label": `download ${title} as PNG` })
+    button("SVG", () => saveSvg(place.querySelector("svg"), name), {
+      "aria-label": `download ${title} as SVG`,
+    }),
+    button("PNG", () => savePng(place.querySelector("svg"), name), {
+      "aria-label": `download ${title} as PNG`,
+    }),
   );
-  const element = h("figure", {}, h("div", { class: "figure-head" }, h("h3", {}, title), tools), extra, place, h("figcaption", {}, caption));
-  let make = null, width = 0;
+  const element = h(
+    "figure",
+    {},
+    h("div", { class: "figure-head" }, h("h3", {}, title), tools),
+    extra,
+    place,
+    h("figcaption", {}, caption),
+  );
+  let make = null,
+    width = 0;
   const self = {
     element,
     caption,
@@ -48,7 +72,8 @@ export function redrawFigures() {
 /** A copy of a drawing that needs no style sheet. */
 function standalone(drawing) {
   const copy = drawing.cloneNode(true);
-  const originals = [drawing, ...drawing.querySelectorAll("*")], copies = [copy, ...copy.querySelectorAll("*")];
+  const originals = [drawing, ...drawing.querySelectorAll("*")],
+    copies = [copy, ...copy.querySelectorAll("*")];
   originals.forEach((original, k) => {
     const computed = getComputedStyle(original);
     copies[k].removeAttribute("style");
@@ -67,7 +92,8 @@ function standalone(drawing) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-export const saveSvg = (drawing, name) => drawing && download(`${name}.svg`, "image/svg+xml", standalone(drawing));
+export const saveSvg = (drawing, name) =>
+  drawing && download(`${name}.svg`, "image/svg+xml", standalone(drawing));
 
 export function savePng(drawing, name) {
   if (!drawing) return;

@@ -11,16 +11,18 @@ const JOBS = { simulate, successRate };
  * @returns {{result: Promise<unknown>, cancel: () => void}} A cancelled job never settles.
  */
 export function startJob(name, settings, onProgress) {
-  let worker = null, isCancelled = false;
+  let worker = null,
+    isCancelled = false;
   const result = new Promise((resolve, reject) => {
-    const here = () => setTimeout(() => {
-      if (isCancelled) return;
-      try {
-        resolve(JOBS[name](settings, onProgress));
-      } catch (error) {
-        reject(error);
-      }
-    });
+    const here = () =>
+      setTimeout(() => {
+        if (isCancelled) return;
+        try {
+          resolve(JOBS[name](settings, onProgress));
+        } catch (error) {
+          reject(error);
+        }
+      });
     try {
       worker = makeWorker();
     } catch {
@@ -50,7 +52,9 @@ export function startJob(name, settings, onProgress) {
 let address = null;
 
 function makeWorker() {
-  address ??= URL.createObjectURL(new Blob([document.getElementById("program").textContent], { type: "text/javascript" }));
+  address ??= URL.createObjectURL(
+    new Blob([document.getElementById("program").textContent], { type: "text/javascript" }),
+  );
   return new Worker(address);
 }
 
@@ -58,7 +62,9 @@ function makeWorker() {
 export function serveJobs() {
   self.onmessage = ({ data: { name, settings } }) => {
     try {
-      const value = JOBS[name](settings, (progress) => self.postMessage({ kind: "progress", value: progress }));
+      const value = JOBS[name](settings, (progress) =>
+        self.postMessage({ kind: "progress", value: progress }),
+      );
       self.postMessage({ kind: "done", value });
     } catch (error) {
       self.postMessage({ kind: "failed", value: String(error) });

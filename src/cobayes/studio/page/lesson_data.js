@@ -6,8 +6,20 @@ import { makeRule, rate } from "../twin/rules.js";
 /** The three rules of the page, in their order, with the name and the colour they have everywhere. */
 export const RULE_LIST = [
   { kind: "BI", title: "Literal", note: "plain Bayes (BI)", color: "var(--bi)", dash: "6 4" },
-  { kind: "Pragmatic", title: "Pragmatic", note: "recursion of finite depth", color: "var(--pragmatic)", dash: "2 3" },
-  { kind: "SCBI", title: "Cooperative", note: "SCBI, the limit of infinite depth", color: "var(--scbi)", dash: "" },
+  {
+    kind: "Pragmatic",
+    title: "Pragmatic",
+    note: "recursion of finite depth",
+    color: "var(--pragmatic)",
+    dash: "2 3",
+  },
+  {
+    kind: "SCBI",
+    title: "Cooperative",
+    note: "SCBI, the limit of infinite depth",
+    color: "var(--scbi)",
+    dash: "",
+  },
 ];
 
 /** What `makeRule` needs for one of the three. */
@@ -16,7 +28,8 @@ export function ruleSettings(state, kind) {
   return { kind, depth: state.depth, rationality: state.rationality, literal: state.literal };
 }
 
-export const ruleOf = (state, kind) => makeRule(state.table.matrix, ruleSettings(state, kind), state.dataPrior);
+export const ruleOf = (state, kind) =>
+  makeRule(state.table.matrix, ruleSettings(state, kind), state.dataPrior);
 
 export const uniformOver = (size) => new Array(size).fill(1 / size);
 
@@ -35,8 +48,19 @@ let known = { key: "", lessons: null };
  *   teacher: Teacher, isOver: boolean}[]} `impossible`: rounds whose datum the learner had ruled out.
  */
 export function lessonsAt(state) {
-  const key = JSON.stringify([state.table, state.truth, state.prior, state.dataPrior, state.choice, state.seed, state.picks,
-    state.depth, state.rationality, state.literal, state.repeats]);
+  const key = JSON.stringify([
+    state.table,
+    state.truth,
+    state.prior,
+    state.dataPrior,
+    state.choice,
+    state.seed,
+    state.picks,
+    state.depth,
+    state.rationality,
+    state.literal,
+    state.repeats,
+  ]);
   if (known.key !== key) {
     const lessons = RULE_LIST.map(({ kind }) => {
       const rule = ruleOf(state, kind);
@@ -44,7 +68,16 @@ export function lessonsAt(state) {
         choice: state.choice === "likeliest" ? "likeliest" : "draw",
         noRepeats: !state.repeats,
       });
-      return { kind, teacher, data: [], logBeliefs: [teacher.logBelief], distributions: [], impossible: [], isOver: false, rate: rate(rule, state.truth) };
+      return {
+        kind,
+        teacher,
+        data: [],
+        logBeliefs: [teacher.logBelief],
+        distributions: [],
+        impossible: [],
+        isOver: false,
+        rate: rate(rule, state.truth),
+      };
     });
     known = { key, lessons, rng: new Random(state.seed), uniforms: [] };
   }

@@ -15,17 +15,31 @@ import { playView } from "./view_play.js";
 import { tableView } from "./view_table.js";
 
 const TABS = [
-  ["lesson", "Lesson"], ["table", "Table"], ["compare", "Compare"], ["misjudge", "Misjudge"], ["play", "Play"], ["grid", "Grid world"],
+  ["lesson", "Lesson"],
+  ["table", "Table"],
+  ["compare", "Compare"],
+  ["misjudge", "Misjudge"],
+  ["play", "Play"],
+  ["grid", "Grid world"],
 ];
 
 function startPage() {
   const { examples, start } = JSON.parse(document.getElementById("content").textContent);
   const store = new Store(examples, start);
   const wasShared = location.hash.length > 1 && store.decode(location.hash.slice(1));
-  const views = { lesson: lessonView(store), table: tableView(store), compare: compareView(store), misjudge: misjudgeView(store), play: playView(store), grid: gridView(store) };
+  const views = {
+    lesson: lessonView(store),
+    table: tableView(store),
+    compare: compareView(store),
+    misjudge: misjudgeView(store),
+    play: playView(store),
+    grid: gridView(store),
+  };
   const settings = settingsPanel(store);
   const holder = h("div", { class: "view-holder" });
-  const tabs = TABS.map(([name, title]) => h("button", { type: "button", "data-view": name, on: { click: () => store.set({ view: name }) } }, title));
+  const tabs = TABS.map(([name, title]) =>
+    h("button", { type: "button", "data-view": name, on: { click: () => store.set({ view: name }) } }, title),
+  );
   const toast = h("p", { class: "toast", role: "status", id: "announcer" });
   const dialog = pythonDialog();
   const isExample = () => {
@@ -35,23 +49,58 @@ function startPage() {
   const tools = h(
     "div",
     { class: "tools" },
-    button("Copy link", () => copy(shareAddress(store), "The link is in the clipboard: it opens the same numbers.")),
+    button("Copy link", () =>
+      copy(shareAddress(store), "The link is in the clipboard: it opens the same numbers."),
+    ),
     button("Copy as Python", () => dialog.show(pythonFor(store.state, isExample()))),
-    button("CSV", () => download("lesson.csv", "text/csv", toCsv(lessonRows(store.state))), { "aria-label": "download the lesson as CSV" })
+    button("CSV", () => download("lesson.csv", "text/csv", toCsv(lessonRows(store.state))), {
+      "aria-label": "download the lesson as CSV",
+    }),
   );
   put(
     document.getElementById("app"),
-    h("a", { class: "skip", href: "#main", on: { click: (event) => (event.preventDefault(), holder.querySelector("button, input")?.focus()) } }, "Skip to the content"),
-    h("header", { class: "top" }, h("p", { class: "brand" }, h("b", {}, "cobayes"), " studio"), h("nav", { "aria-label": "views" }, ...tabs), tools),
+    h(
+      "a",
+      {
+        class: "skip",
+        href: "#main",
+        on: { click: (event) => (event.preventDefault(), holder.querySelector("button, input")?.focus()) },
+      },
+      "Skip to the content",
+    ),
+    h(
+      "header",
+      { class: "top" },
+      h("p", { class: "brand" }, h("b", {}, "cobayes"), " studio"),
+      h("nav", { "aria-label": "views" }, ...tabs),
+      tools,
+    ),
     h(
       "main",
       { id: "main" },
-      h("div", { class: "hero" }, h("h1", {}, "Watch a belief being taught"), h("p", {}, "A teacher who knows the truth shows one datum after another, and three learners who start from the same belief read them in three ways. The literal one takes data at face value, the pragmatic one asks why this datum and not another, and the cooperative one follows that thought to its end.")),
-      h("div", { class: "layout" }, settings.element, holder)
+      h(
+        "div",
+        { class: "hero" },
+        h("h1", {}, "Watch a belief being taught"),
+        h(
+          "p",
+          {},
+          "A teacher who knows the truth shows one datum after another, and three learners who start from the same belief read them in three ways. The literal one takes data at face value, the pragmatic one asks why this datum and not another, and the cooperative one follows that thought to its end.",
+        ),
+      ),
+      h("div", { class: "layout" }, settings.element, holder),
     ),
-    h("footer", {}, h("p", {}, `Made with cobayes ${start.version ?? ""}: Sequential Cooperative Bayesian Inference, after Wang, Wang and Shafto (ICML 2020). Nothing on this page is sent anywhere.`)),
+    h(
+      "footer",
+      {},
+      h(
+        "p",
+        {},
+        `Made with cobayes ${start.version ?? ""}: Sequential Cooperative Bayesian Inference, after Wang, Wang and Shafto (ICML 2020). Nothing on this page is sent anywhere.`,
+      ),
+    ),
     toast,
-    dialog.element
+    dialog.element,
   );
   document.body.classList.toggle("embedded", Boolean(start.embed));
   if (start.embed) document.body.dataset.embed = start.embed;
@@ -64,7 +113,11 @@ function startPage() {
       views[current]?.stop?.();
       current = state.view;
       put(holder, views[current].element);
-      tabs.forEach((tab) => (tab.dataset.view === current ? tab.setAttribute("aria-current", "page") : tab.removeAttribute("aria-current")));
+      tabs.forEach((tab) =>
+        tab.dataset.view === current
+          ? tab.setAttribute("aria-current", "page")
+          : tab.removeAttribute("aria-current"),
+      );
       document.body.dataset.view = current;
       requestAnimationFrame(redrawFigures);
     }
@@ -96,7 +149,8 @@ function growFrame() {
   new ResizeObserver(() => {
     try {
       const wanted = app.offsetHeight + 8;
-      if (frameElement && wanted > frameElement.clientHeight) frameElement.style.setProperty("height", `${wanted}px`);
+      if (frameElement && wanted > frameElement.clientHeight)
+        frameElement.style.setProperty("height", `${wanted}px`);
     } catch {
       // A frame from another origin keeps the height that its page gave it.
     }
@@ -109,7 +163,14 @@ function lessonRows(state) {
   return [
     ["rule", "round", "datum", ...hypotheses],
     ...lessonsAt(state).flatMap((one, k) =>
-      one.logBeliefs.slice(0, state.round + 1).map((logs, round) => [RULE_LIST[k].kind, round, round ? data[one.data[round - 1]] : "", ...logs.map(Math.exp)])
+      one.logBeliefs
+        .slice(0, state.round + 1)
+        .map((logs, round) => [
+          RULE_LIST[k].kind,
+          round,
+          round ? data[one.data[round - 1]] : "",
+          ...logs.map(Math.exp),
+        ]),
     ),
   ];
 }
@@ -147,7 +208,18 @@ function copy(text, message) {
 
 function pythonDialog() {
   const code = h("pre", { class: "code", tabindex: 0, role: "region", "aria-label": "Python code" });
-  const element = h("dialog", { "aria-label": "This screen as Python" }, h("h2", {}, "This screen as Python"), code, h("div", { class: "row" }, button("Copy", () => copy(code.textContent, "The code is in the clipboard."), { class: "primary" }), button("Close", () => element.close())));
+  const element = h(
+    "dialog",
+    { "aria-label": "This screen as Python" },
+    h("h2", {}, "This screen as Python"),
+    code,
+    h(
+      "div",
+      { class: "row" },
+      button("Copy", () => copy(code.textContent, "The code is in the clipboard."), { class: "primary" }),
+      button("Close", () => element.close()),
+    ),
+  );
   return {
     element,
     show(text) {

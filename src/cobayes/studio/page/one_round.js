@@ -10,8 +10,17 @@ const STEPS = 12;
 export const LIMIT = STEPS + 1;
 
 export function oneRound(store) {
-  let timer = null, shown = null, latest = null;
-  const slide = h("input", { type: "range", min: 0, max: LIMIT, step: 1, "aria-label": "normalisation", on: { input: () => stopAnd(Number(slide.value)) } });
+  let timer = null,
+    shown = null,
+    latest = null;
+  const slide = h("input", {
+    type: "range",
+    min: 0,
+    max: LIMIT,
+    step: 1,
+    "aria-label": "normalisation",
+    on: { input: () => stopAnd(Number(slide.value)) },
+  });
   const play = button("▶ Normalise", () => (timer ? stop() : start()), { class: "primary" });
   const label = h("p", { class: "stage", "aria-live": "polite" });
   const fig = figure("What one round does", "", h("div", { class: "stages" }, play, slide, label));
@@ -23,10 +32,13 @@ export function oneRound(store) {
   }
   function start() {
     if (store.state.frame >= LIMIT) store.set({ frame: 0 });
-    timer = setInterval(() => {
-      if (store.state.frame >= LIMIT) return stop();
-      store.set({ frame: store.state.frame + 1 });
-    }, prefersCalm() ? 1200 : 650);
+    timer = setInterval(
+      () => {
+        if (store.state.frame >= LIMIT) return stop();
+        store.set({ frame: store.state.frame + 1 });
+      },
+      prefersCalm() ? 1200 : 650,
+    );
     put(play, "❙❙ Pause");
   }
   function stop() {
@@ -38,7 +50,8 @@ export function oneRound(store) {
   function update(state, lesson) {
     const { matrix, data, hypotheses } = state.table;
     const at = Math.min(state.round, lesson.logBeliefs.length - 1);
-    const logBelief = lesson.logBeliefs[at], belief = logBelief.map(Math.exp);
+    const logBelief = lesson.logBeliefs[at],
+      belief = logBelief.map(Math.exp);
     const n = data.length;
     const own = probabilities(state.dataPrior, n);
     const shownBefore = lesson.data.slice(0, at);
@@ -50,10 +63,19 @@ export function oneRound(store) {
     const frames = alternate(table, belief, prior, STEPS);
     const limit = scaled.logLikelihood.map((row) => row.map((value, j) => n * Math.exp(value) * belief[j]));
     const values = isLimit ? limit : frames[state.frame];
-    const binds = scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
+    const binds =
+      scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
     slide.value = String(state.frame);
     put(label, ...stage(state.frame, belief, scaled, binds));
-    fig.caption.textContent = caption(isLimit, binds, matrix, scaled, prior, logBelief, hypotheses[state.truth]);
+    fig.caption.textContent = caption(
+      isLimit,
+      binds,
+      matrix,
+      scaled,
+      prior,
+      logBelief,
+      hypotheses[state.truth],
+    );
     const rowSums = values.map((row) => row.reduce((sum, x) => sum + x, 0));
     const columnSums = hypotheses.map((_, j) => values.reduce((sum, row) => sum + row[j], 0));
     const max = Math.max(...values.flat(), 1e-300);
@@ -62,7 +84,17 @@ export function oneRound(store) {
     // The drawing is kept while only numbers change, so that colours can move.
     if (shown?.key !== key) {
       fig.draw((width) => {
-        const map = heatMap({ matrix: values, data, hypotheses, max: 1, width: Math.min(width, 860), title: "The table through its normalisations", blocks: isLimit && binds ? scaled.blocks : null, column: state.truth, row: -1 });
+        const map = heatMap({
+          matrix: values,
+          data,
+          hypotheses,
+          max: 1,
+          width: Math.min(width, 860),
+          title: "The table through its normalisations",
+          blocks: isLimit && binds ? scaled.blocks : null,
+          column: state.truth,
+          row: -1,
+        });
         shown = { key, map };
         map.update(...latest);
         return map.element;
@@ -73,16 +105,35 @@ export function oneRound(store) {
 }
 
 function stage(frame, belief, scaled, binds) {
-  if (frame === 0) return [h("b", {}, "The table M."), " Rows are data, columns hypotheses; the outlined column is the truth."];
-  if (frame === LIMIT) return [h("b", {}, "The limit: SCBI."), binds ? " Zeros stop the rows from summing to one; each block settles on a ratio of its own." : " Columns sum to n × belief and rows to one, both at once."];
+  if (frame === 0)
+    return [
+      h("b", {}, "The table M."),
+      " Rows are data, columns hypotheses; the outlined column is the truth.",
+    ];
+  if (frame === LIMIT)
+    return [
+      h("b", {}, "The limit: SCBI."),
+      binds
+        ? " Zeros stop the rows from summing to one; each block settles on a ratio of its own."
+        : " Columns sum to n × belief and rows to one, both at once.",
+    ];
   const depth = Math.floor((frame - 1) / 2);
-  if (frame % 2 === 1) return [h("b", {}, `Columns to n × belief.`), ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column is what it shows for one hypothesis.`];
-  return [h("b", {}, `Rows to one.`), ` The learner of depth ${depth}: a row is what it believes after one datum.`];
+  if (frame % 2 === 1)
+    return [
+      h("b", {}, `Columns to n × belief.`),
+      ` The teacher of depth ${depth}${depth === 0 ? ", literal Bayes" : ""}: a column is what it shows for one hypothesis.`,
+    ];
+  return [
+    h("b", {}, `Rows to one.`),
+    ` The learner of depth ${depth}: a row is what it believes after one datum.`,
+  ];
 }
 
 function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
-  if (!isLimit) return "Rows and columns are normalised in turn. Each pair is one step of depth; drag to the end to see where it leads.";
-  if (!binds) return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
+  if (!isLimit)
+    return "Rows and columns are normalised in turn. Each pair is one step of depth; drag to the end to see where it leads.";
+  if (!binds)
+    return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
   const gone = vanishing(matrix, scaled, prior, logBelief);
   const ratios = scaled.blocks.map((block) => digits(block.ratio)).join(", ");
   return `Blocks are outlined; their ratios of column to row sums are ${ratios}. ${gone} positive ${gone === 1 ? "entry vanishes" : "entries vanish"} in the limit: a cooperative teacher would show something else.`;
@@ -93,8 +144,9 @@ function vanishing(matrix, scaled, prior, logBelief) {
   let count = 0;
   matrix.forEach((row, i) =>
     row.forEach((value, j) => {
-      if (value > 0 && prior[i] > 0 && logBelief[j] > -Infinity && scaled.logLikelihood[i][j] === -Infinity) count++;
-    })
+      if (value > 0 && prior[i] > 0 && logBelief[j] > -Infinity && scaled.logLikelihood[i][j] === -Infinity)
+        count++;
+    }),
   );
   return count;
 }

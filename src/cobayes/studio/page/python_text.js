@@ -19,7 +19,9 @@ function model(state, isExample) {
 }
 
 function rules(state, subject = state.repeats ? "model" : "task") {
-  const prior = state.dataPrior ? `, data_prior=${list(probabilities(state.dataPrior, state.table.data.length))}` : "";
+  const prior = state.dataPrior
+    ? `, data_prior=${list(probabilities(state.dataPrior, state.table.data.length))}`
+    : "";
   const literal = state.literal === "truth" ? ', literal="truth"' : "";
   return (
     (state.repeats ? "" : "task = cb.without_repeats(model)\n") +
@@ -31,26 +33,41 @@ function rules(state, subject = state.repeats ? "model" : "task") {
   );
 }
 
-const priorLine = (state) => `prior = ${state.prior ? list(probabilities(state.prior, state.table.hypotheses.length)) : "None  # uniform"}\n`;
+const priorLine = (state) =>
+  `prior = ${state.prior ? list(probabilities(state.prior, state.table.hypotheses.length)) : "None  # uniform"}\n`;
 
 function lesson(state, isExample) {
   const sequences = lessonsAt(state).map((one) => one.data.slice(0, state.round));
-  return learners(state, isExample, sequences, `round ${state.round} of the page, teaching ${text(state.table.hypotheses[state.truth])}`);
+  return learners(
+    state,
+    isExample,
+    sequences,
+    `round ${state.round} of the page, teaching ${text(state.table.hypotheses[state.truth])}`,
+  );
 }
 
 function play(state, isExample) {
   const { truth, data } = gameOf(state);
-  return learners(state, isExample, RULE_LIST.map(() => data), `the game of the page, which meant ${text(state.table.hypotheses[truth])}`);
+  return learners(
+    state,
+    isExample,
+    RULE_LIST.map(() => data),
+    `the game of the page, which meant ${text(state.table.hypotheses[truth])}`,
+  );
 }
 
 /** What learners of the three rules believe after the data that each was shown. */
 function learners(state, isExample, sequences, comment) {
-  const shown = sequences.map((data, k) => `    "${RULE_LIST[k].title}": ${list(data.map((i) => state.table.data[i]))},\n`);
+  const shown = sequences.map(
+    (data, k) => `    "${RULE_LIST[k].title}": ${list(data.map((i) => state.table.data[i]))},\n`,
+  );
   return (
-    model(state, isExample) + priorLine(state) + rules(state) +
+    model(state, isExample) +
+    priorLine(state) +
+    rules(state) +
     `shown = {  # ${comment}\n${shown.join("")}}\n` +
     "for name, rule in rules.items():\n    learner = cb.Learner(rule, prior)\n    for datum in shown[name]:\n        learner.observe(datum)\n" +
-    '    print(name, dict(zip(model.hypotheses, learner.belief.round(6).tolist())))\n'
+    "    print(name, dict(zip(model.hypotheses, learner.belief.round(6).tolist())))\n"
   );
 }
 
@@ -58,7 +75,11 @@ const modelOnly = (state, isExample) => model(state, isExample) + "print(model.c
 
 function compare(state, isExample) {
   const truth = text(state.table.hypotheses[state.truth]);
-  const head = model(state, isExample) + priorLine(state) + rules(state) + "# other draws than the page's: equal up to chance\n";
+  const head =
+    model(state, isExample) +
+    priorLine(state) +
+    rules(state) +
+    "# other draws than the page's: equal up to chance\n";
   if (state.repeats)
     return `${head}for name, rule in rules.items():\n    lessons = cb.simulate(rule, ${truth}, num_rounds=${state.rounds}, num_lessons=${state.lessons}, prior=prior, rng=${state.seed})\n    print(name, lessons.mean(${truth}).round(4))\n`;
   const rounds = Math.min(state.rounds, state.table.data.length);
@@ -70,7 +91,8 @@ function compare(state, isExample) {
 }
 
 function misjudge(state, isExample) {
-  const m = state.table.hypotheses.length, truth = text(state.table.hypotheses[state.truth]);
+  const m = state.table.hypotheses.length,
+    truth = text(state.table.hypotheses[state.truth]);
   return (
     model(state, isExample) +
     `assumed = ${list(probabilities(state.prior, m))}\nactual = ${list(probabilities(state.learnerPrior, m))}\n` +
@@ -83,7 +105,9 @@ function grid(state) {
   const { world, moves } = walk(state);
   const { board } = state;
   const square = ([row, column]) => `(${row}, ${column})`;
-  const goals = Object.entries(board.goals).map(([label, at]) => `${text(label)}: ${square(at)}`).join(", ");
+  const goals = Object.entries(board.goals)
+    .map(([label, at]) => `${text(label)}: ${square(at)}`)
+    .join(", ");
   const steps = list(moves.slice(0, state.steps).map((move) => world.actions[move]));
   return (
     `world = cb.GridWorld(\n    ${board.width}, ${board.height}, start=${square(board.start)}, goals={${goals}}, discount=${board.discount},\n` +

@@ -4,21 +4,89 @@ import { probabilities } from "./lesson_data.js";
 
 export function settingsPanel(store) {
   const { state, examples } = store;
-  const example = choice({ label: "Table", options: [], value: "", onChange: (name) => (name === "" ? null : store.chooseExample(name)) });
-  const truth = choice({ label: "The truth, taught", options: [], value: "", onChange: (text) => store.set({ truth: Number(text), picks: [], round: 0 }) });
+  const example = choice({
+    label: "Table",
+    options: [],
+    value: "",
+    onChange: (name) => (name === "" ? null : store.chooseExample(name)),
+  });
+  const truth = choice({
+    label: "The truth, taught",
+    options: [],
+    value: "",
+    onChange: (text) => store.set({ truth: Number(text), picks: [], round: 0 }),
+  });
   truth.classList.add("truth-field");
-  const seed = numberField({ label: "Seed of the draws", value: state.seed, min: 0, max: 2 ** 32 - 1, step: 1, onChange: (value) => store.set({ seed: Math.floor(value), round: 0 }) });
-  const repeats = toggle({ label: "a datum may be shown again", value: state.repeats, onChange: (value) => store.set({ repeats: value, picks: [], round: 0 }) });
-  const depth = slider({ label: "Depth of the pragmatic rule", min: 0, max: 12, step: 1, value: state.depth, show: String, onInput: (value) => store.set({ depth: value }) });
-  const rationality = slider({ label: "Rationality", min: 0.1, max: 10, step: 0.1, value: state.rationality, onInput: (value) => store.set({ rationality: value }) });
-  const literal = toggle({ label: "literal learner reads the table as it is (RSA)", value: state.literal === "truth", onChange: (value) => store.set({ literal: value ? "truth" : "likelihood" }) });
-  const prior = weightSliders({ title: "Prior", hint: "what both believe at first", names: (s) => s.table.hypotheses, values: (s) => s.prior, floor: (k) => (k === store.state.truth ? 0.001 : 0), onChange: (values) => store.set({ prior: values, round: 0 }) });
-  const dataPrior = weightSliders({ title: "Data prior", hint: "how readily each datum is shown; zero: not available", names: (s) => s.table.data, values: (s) => s.dataPrior, onChange: (values) => store.set({ dataPrior: values, round: 0 }) });
+  const seed = numberField({
+    label: "Seed of the draws",
+    value: state.seed,
+    min: 0,
+    max: 2 ** 32 - 1,
+    step: 1,
+    onChange: (value) => store.set({ seed: Math.floor(value), round: 0 }),
+  });
+  const repeats = toggle({
+    label: "a datum may be shown again",
+    value: state.repeats,
+    onChange: (value) => store.set({ repeats: value, picks: [], round: 0 }),
+  });
+  const depth = slider({
+    label: "Depth of the pragmatic rule",
+    min: 0,
+    max: 12,
+    step: 1,
+    value: state.depth,
+    show: String,
+    onInput: (value) => store.set({ depth: value }),
+  });
+  const rationality = slider({
+    label: "Rationality",
+    min: 0.1,
+    max: 10,
+    step: 0.1,
+    value: state.rationality,
+    onInput: (value) => store.set({ rationality: value }),
+  });
+  const literal = toggle({
+    label: "literal learner reads the table as it is (RSA)",
+    value: state.literal === "truth",
+    onChange: (value) => store.set({ literal: value ? "truth" : "likelihood" }),
+  });
+  const prior = weightSliders({
+    title: "Prior",
+    hint: "what both believe at first",
+    names: (s) => s.table.hypotheses,
+    values: (s) => s.prior,
+    floor: (k) => (k === store.state.truth ? 0.001 : 0),
+    onChange: (values) => store.set({ prior: values, round: 0 }),
+  });
+  const dataPrior = weightSliders({
+    title: "Data prior",
+    hint: "how readily each datum is shown; zero: not available",
+    names: (s) => s.table.data,
+    values: (s) => s.dataPrior,
+    onChange: (values) => store.set({ dataPrior: values, round: 0 }),
+  });
   const element = h(
     "details",
     { class: "settings" },
     h("summary", {}, "Settings"),
-    h("div", { class: "settings-body" }, example, truth, h("hr"), depth, rationality, literal, h("hr"), prior.element, dataPrior.element, h("hr"), seed, repeats)
+    h(
+      "div",
+      { class: "settings-body" },
+      example,
+      truth,
+      h("hr"),
+      depth,
+      rationality,
+      literal,
+      h("hr"),
+      prior.element,
+      dataPrior.element,
+      h("hr"),
+      seed,
+      repeats,
+    ),
   );
 
   let names = null;
@@ -26,8 +94,14 @@ export function settingsPanel(store) {
     if (names !== next.table || example.input.value !== next.example) {
       names = next.table;
       const own = examples.some(({ name }) => name === next.example) ? [] : [["", "your table"]];
-      example.setOptions([...own, ...examples.map(({ name, title }) => [name, title])], own.length ? "" : next.example);
-      truth.setOptions(next.table.hypotheses.map((name, j) => [String(j), name]), String(next.truth));
+      example.setOptions(
+        [...own, ...examples.map(({ name, title }) => [name, title])],
+        own.length ? "" : next.example,
+      );
+      truth.setOptions(
+        next.table.hypotheses.map((name, j) => [String(j), name]),
+        String(next.truth),
+      );
     }
     truth.set(String(next.truth));
     seed.set(next.seed);
@@ -44,12 +118,27 @@ export function settingsPanel(store) {
 /** A set of sliders that share one; each also takes a typed number. `floor(k)` is the least of the k-th. */
 export function weightSliders({ title, hint, names, values, onChange, floor = () => 0 }) {
   const list = h("div", { class: "weights" });
-  const reset = h("button", { type: "button", class: "quiet", on: { click: () => onChange(null) } }, "make uniform");
-  const element = h("details", { class: "group" }, h("summary", {}, title, h("span", { class: "soft" }, ` ${hint}`)), list, reset);
-  let rows = [], known = null, shown = null, current = [];
+  const reset = h(
+    "button",
+    { type: "button", class: "quiet", on: { click: () => onChange(null) } },
+    "make uniform",
+  );
+  const element = h(
+    "details",
+    { class: "group" },
+    h("summary", {}, title, h("span", { class: "soft" }, ` ${hint}`)),
+    list,
+    reset,
+  );
+  let rows = [],
+    known = null,
+    shown = null,
+    current = [];
   const change = (k, share) => {
     const rest = current.reduce((sum, value, j) => (j === k ? sum : sum + value), 0);
-    const next = current.map((value, j) => (j === k ? share : rest > 0 ? (value * (1 - share)) / rest : (1 - share) / (current.length - 1)));
+    const next = current.map((value, j) =>
+      j === k ? share : rest > 0 ? (value * (1 - share)) / rest : (1 - share) / (current.length - 1),
+    );
     onChange(next.map((value) => Number(value.toPrecision(6))));
   };
   function update(state) {
@@ -61,7 +150,11 @@ export function weightSliders({ title, hint, names, values, onChange, floor = ()
     if (known !== labels) {
       known = labels;
       rows = labels.map((name, k) =>
-        shareSlider({ label: name, value: current[k], onInput: (value) => change(k, Math.min(Math.max(value, floor(k)), 0.999)) })
+        shareSlider({
+          label: name,
+          value: current[k],
+          onInput: (value) => change(k, Math.min(Math.max(value, floor(k)), 0.999)),
+        }),
       );
       put(list, ...rows);
     }

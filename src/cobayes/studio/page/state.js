@@ -5,7 +5,14 @@ import { problems } from "./tables.js";
 
 export const VIEWS = ["lesson", "table", "compare", "misjudge", "play", "grid"];
 
-const BOARD = { width: 7, height: 5, start: [4, 3], goals: { A: [0, 0], B: [0, 6] }, walls: [], discount: 0.3 };
+const BOARD = {
+  width: 7,
+  height: 5,
+  start: [4, 3],
+  goals: { A: [0, 0], B: [0, 6] },
+  walls: [],
+  discount: 0.3,
+};
 
 /** The state with which a page begins; `table` and `truth` come from the example. */
 export const DEFAULTS = {
@@ -40,8 +47,16 @@ export const DEFAULTS = {
 /** How each value of the state is checked when it comes from an address. */
 const whole = (low, high) => (x) => Number.isInteger(x) && x >= low && x <= high;
 const real = (low, high) => (x) => typeof x === "number" && x >= low && x <= high;
-const oneOf = (...values) => (x) => values.includes(x);
-const weights = (x) => x === null || (Array.isArray(x) && x.length <= 200 && x.every((v) => typeof v === "number" && v >= 0 && v < 1e9) && x.some((v) => v > 0));
+const oneOf =
+  (...values) =>
+  (x) =>
+    values.includes(x);
+const weights = (x) =>
+  x === null ||
+  (Array.isArray(x) &&
+    x.length <= 200 &&
+    x.every((v) => typeof v === "number" && v >= 0 && v < 1e9) &&
+    x.some((v) => v > 0));
 const isSquare = (x) => Array.isArray(x) && x.length === 2 && x.every(whole(0, 14));
 const RULES = oneOf("BI", "Pragmatic", "SCBI");
 const CHECKS = {
@@ -74,7 +89,8 @@ const CHECKS = {
 };
 
 function isTable(x) {
-  const isNames = (list) => Array.isArray(list) && list.every((name) => typeof name === "string" && name.length <= 200);
+  const isNames = (list) =>
+    Array.isArray(list) && list.every((name) => typeof name === "string" && name.length <= 200);
   if (!x || !isNames(x.data) || !isNames(x.hypotheses) || !Array.isArray(x.matrix)) return false;
   if (x.matrix.length !== x.data.length || x.data.length > 200 || x.hypotheses.length > 60) return false;
   if (!x.matrix.every((row) => Array.isArray(row) && row.length === x.hypotheses.length)) return false;
@@ -82,14 +98,30 @@ function isTable(x) {
 }
 
 function isBoard(x) {
-  if (!x || !whole(2, 12)(x.width) || !whole(2, 12)(x.height) || !isSquare(x.start) || !real(0.05, 0.99)(x.discount)) return false;
+  if (
+    !x ||
+    !whole(2, 12)(x.width) ||
+    !whole(2, 12)(x.height) ||
+    !isSquare(x.start) ||
+    !real(0.05, 0.99)(x.discount)
+  )
+    return false;
   const goals = Object.entries(x.goals ?? {});
   const squares = [x.start, ...goals.map(([, square]) => square)];
   const isInside = ([row, column]) => row < x.height && column < x.width;
-  if (goals.length < 2 || goals.length > 6 || !goals.every(([label, square]) => /^[A-F]$/.test(label) && isSquare(square))) return false;
+  if (
+    goals.length < 2 ||
+    goals.length > 6 ||
+    !goals.every(([label, square]) => /^[A-F]$/.test(label) && isSquare(square))
+  )
+    return false;
   if (!Array.isArray(x.walls) || !x.walls.every(isSquare)) return false;
   const keys = squares.map(String);
-  return squares.every(isInside) && new Set(keys).size === keys.length && !x.walls.some((wall) => keys.includes(String(wall)));
+  return (
+    squares.every(isInside) &&
+    new Set(keys).size === keys.length &&
+    !x.walls.some((wall) => keys.includes(String(wall)))
+  );
 }
 
 /** Keeps the state; tells those who watch about changes. */
@@ -115,14 +147,20 @@ export class Store {
       next.example = found.name;
       next.table = { data: found.data, hypotheses: found.hypotheses, matrix: found.matrix };
     }
-    const n = next.table.data.length, m = next.table.hypotheses.length;
+    const n = next.table.data.length,
+      m = next.table.hypotheses.length;
     next.truth = Math.min(next.truth, m - 1);
     next.picks = next.picks.filter((datum) => datum < n);
-    for (const [name, size] of [["prior", m], ["learnerPrior", m], ["dataPrior", n]])
+    for (const [name, size] of [
+      ["prior", m],
+      ["learnerPrior", m],
+      ["dataPrior", n],
+    ])
       if (next[name] && next[name].length !== size) next[name] = null;
     // The truth must be teachable: believed, and with a datum that may be shown.
     if (next.prior && !(next.prior[next.truth] > 0)) next.prior = null;
-    if (next.dataPrior && !next.table.matrix.some((row, i) => next.dataPrior[i] > 0 && row[next.truth] > 0)) next.dataPrior = null;
+    if (next.dataPrior && !next.table.matrix.some((row, i) => next.dataPrior[i] > 0 && row[next.truth] > 0))
+      next.dataPrior = null;
     next.goal = Math.min(next.goal, Object.keys(next.board.goals).length - 1);
     return next;
   }
@@ -141,7 +179,18 @@ export class Store {
   /** Choose an example: its table, what it teaches, no priors. */
   chooseExample(name) {
     const example = this.examples.find((one) => one.name === name);
-    if (example) this.set({ example: name, table: null, truth: example.hypothesis, prior: null, dataPrior: null, learnerPrior: null, picks: [], round: 0, playShown: 1 });
+    if (example)
+      this.set({
+        example: name,
+        table: null,
+        truth: example.hypothesis,
+        prior: null,
+        dataPrior: null,
+        learnerPrior: null,
+        picks: [],
+        round: 0,
+        playShown: 1,
+      });
   }
 
   /** The state as text for an address: only what differs from the page's first state. */
@@ -152,7 +201,9 @@ export class Store {
     for (const key of Object.keys(DEFAULTS)) {
       const value = this.state[key];
       if (key === "table") {
-        const own = example ? { data: example.data, hypotheses: example.hypotheses, matrix: example.matrix } : first.table;
+        const own = example
+          ? { data: example.data, hypotheses: example.hypotheses, matrix: example.matrix }
+          : first.table;
         if (JSON.stringify(value) !== JSON.stringify(own)) changed.table = value;
       } else if (JSON.stringify(value) !== JSON.stringify(first[key])) changed[key] = value;
     }
@@ -172,7 +223,8 @@ export class Store {
     }
     if (!found || typeof found !== "object" || Array.isArray(found)) return false;
     const next = { ...this.first };
-    for (const [key, isValid] of Object.entries(CHECKS)) if (key in found && isValid(found[key])) next[key] = found[key];
+    for (const [key, isValid] of Object.entries(CHECKS))
+      if (key in found && isValid(found[key])) next[key] = found[key];
     if ("example" in found && !("table" in found)) next.table = null;
     this.set(next);
     return true;
@@ -188,5 +240,7 @@ function toBase64(text) {
 
 function fromBase64(text) {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(binary, (sign) => sign.charCodeAt(0)));
+  return new TextDecoder("utf-8", { fatal: true }).decode(
+    Uint8Array.from(binary, (sign) => sign.charCodeAt(0)),
+  );
 }

@@ -1,6 +1,8 @@
 /** Reading a table that somebody typed or pasted, with a message for each thing that is wrong. */
 
-const MAX_ROWS = 200, MAX_COLUMNS = 60, MAX_LABEL = 80;
+const MAX_ROWS = 200,
+  MAX_COLUMNS = 60,
+  MAX_LABEL = 80;
 
 /** @typedef {{data: string[], hypotheses: string[], matrix: number[][]}} Table */
 
@@ -13,15 +15,27 @@ const MAX_ROWS = 200, MAX_COLUMNS = 60, MAX_LABEL = 80;
  * @returns {{table: Table | null, message: string}} A table, or what is wrong and where.
  */
 export function parseTable(text) {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
-  if (!lines.length) return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
-  if (lines.length > MAX_ROWS + 1) return refuse(`The table has ${lines.length} rows; at most ${MAX_ROWS} fit here. Use Python for larger ones.`);
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split(/\r\n|\r|\n/)
+    .filter((line) => line.trim() !== "");
+  if (!lines.length)
+    return refuse("Nothing to read: paste a table with data as rows and hypotheses as columns.");
+  if (lines.length > MAX_ROWS + 1)
+    return refuse(
+      `The table has ${lines.length} rows; at most ${MAX_ROWS} fit here. Use Python for larger ones.`,
+    );
   const separator = findSeparator(lines);
   const cells = lines.map((line) => splitLine(line, separator));
   const width = Math.max(...cells.map((row) => row.length));
-  if (width > MAX_COLUMNS + 1) return refuse(`The table has ${width} columns; at most ${MAX_COLUMNS} fit here. Use Python for larger ones.`);
+  if (width > MAX_COLUMNS + 1)
+    return refuse(
+      `The table has ${width} columns; at most ${MAX_COLUMNS} fit here. Use Python for larger ones.`,
+    );
   const isNumber = (cell) => Number.isFinite(readNumber(cell));
-  const isHead = cells[0].some((cell, k) => k > 0 && !isNumber(cell)) || (cells.length > 1 && cells[0].length === 1 && !isNumber(cells[0][0]));
+  const isHead =
+    cells[0].some((cell, k) => k > 0 && !isNumber(cell)) ||
+    (cells.length > 1 && cells[0].length === 1 && !isNumber(cells[0][0]));
   const body = isHead ? cells.slice(1) : cells;
   const isLabelled = body.some((row) => !isNumber(row[0])) || (isHead && cells[0][0] === "" && width > 1);
   const offset = isLabelled ? 1 : 0;
@@ -34,9 +48,11 @@ export function parseTable(text) {
   const matrix = [];
   for (let i = 0; i < body.length; i++) {
     const row = body[i].slice(offset);
-    if (row.length !== columns) return refuse(`Row ${i + 1} has ${row.length} numbers; the widest row has ${columns}.`);
+    if (row.length !== columns)
+      return refuse(`Row ${i + 1} has ${row.length} numbers; the widest row has ${columns}.`);
     const bad = row.findIndex((cell) => !isNumber(cell));
-    if (bad >= 0) return refuse(`Row ${i + 1}, column ${bad + 1} holds “${shorten(row[bad])}”, which is not a number.`);
+    if (bad >= 0)
+      return refuse(`Row ${i + 1}, column ${bad + 1} holds “${shorten(row[bad])}”, which is not a number.`);
     matrix.push(row.map(readNumber));
   }
   const table = {
@@ -57,23 +73,46 @@ export function problems({ data, hypotheses, matrix }) {
   const found = [];
   matrix.forEach((row, i) =>
     row.forEach((value, j) => {
-      if (!Number.isFinite(value)) found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: a number is missing.` });
-      else if (value < 0) found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is negative; entries are 0 or more.` });
-      else if (value > 1e100 || (value > 0 && value < 1e-100)) found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is too far from 1 for this page.` });
-    })
+      if (!Number.isFinite(value))
+        found.push({ row: i, column: j, message: `“${data[i]}”, “${hypotheses[j]}”: a number is missing.` });
+      else if (value < 0)
+        found.push({
+          row: i,
+          column: j,
+          message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is negative; entries are 0 or more.`,
+        });
+      else if (value > 1e100 || (value > 0 && value < 1e-100))
+        found.push({
+          row: i,
+          column: j,
+          message: `“${data[i]}”, “${hypotheses[j]}”: ${value} is too far from 1 for this page.`,
+        });
+    }),
   );
   if (found.length) return found;
   if (matrix.length < 2) found.push({ message: "A lesson needs at least two data (rows)." });
   if (hypotheses.length < 2) found.push({ message: "A lesson needs at least two hypotheses (columns)." });
   matrix.forEach((row, i) => {
-    if (row.every((value) => value === 0)) found.push({ row: i, message: `Datum “${data[i]}” is all zeros: no hypothesis allows it. Remove the row.` });
+    if (row.every((value) => value === 0))
+      found.push({
+        row: i,
+        message: `Datum “${data[i]}” is all zeros: no hypothesis allows it. Remove the row.`,
+      });
   });
   hypotheses.forEach((name, j) => {
-    if (matrix.every((row) => row[j] === 0)) found.push({ column: j, message: `Hypothesis “${name}” is all zeros: it allows no datum. Remove the column.` });
+    if (matrix.every((row) => row[j] === 0))
+      found.push({
+        column: j,
+        message: `Hypothesis “${name}” is all zeros: it allows no datum. Remove the column.`,
+      });
   });
-  for (const [names, what] of [[data, "data"], [hypotheses, "hypotheses"]]) {
+  for (const [names, what] of [
+    [data, "data"],
+    [hypotheses, "hypotheses"],
+  ]) {
     const repeated = names.find((name, k) => names.indexOf(name) !== k);
-    if (repeated !== undefined) found.push({ message: `Two ${what} are called “${repeated}”; names must differ.` });
+    if (repeated !== undefined)
+      found.push({ message: `Two ${what} are called “${repeated}”; names must differ.` });
   }
   return found;
 }
@@ -84,7 +123,11 @@ export function proportionalColumns({ hypotheses, matrix }) {
     for (let k = j + 1; k < hypotheses.length; k++) {
       const i = matrix.findIndex((row) => row[j] > 0);
       const factor = matrix[i][k] / matrix[i][j];
-      if (factor > 0 && matrix.every((row) => Math.abs(row[k] - factor * row[j]) <= 1e-12 * Math.max(row[k], factor * row[j]))) return [j, k];
+      if (
+        factor > 0 &&
+        matrix.every((row) => Math.abs(row[k] - factor * row[j]) <= 1e-12 * Math.max(row[k], factor * row[j]))
+      )
+        return [j, k];
     }
   return null;
 }
@@ -96,7 +139,8 @@ export function readNumber(cell) {
   text = text.replace(/\s*%$/, "");
   if (/^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(text)) text = text.replace(",", ".");
   const parts = text.split("/");
-  if (parts.length === 2 && parts.every((part) => part.trim() !== "")) return (Number(parts[0]) / Number(parts[1])) * share;
+  if (parts.length === 2 && parts.every((part) => part.trim() !== ""))
+    return (Number(parts[0]) / Number(parts[1])) * share;
   // Number() also reads "0x10" and "", which are no numbers in a table.
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) * share : NaN;
 }
@@ -111,7 +155,8 @@ function findSeparator(lines) {
 function splitLine(line, separator) {
   if (separator === " ") return line.trim().split(/\s+/);
   const cells = [];
-  let cell = "", isQuoted = false;
+  let cell = "",
+    isQuoted = false;
   for (let k = 0; k < line.length; k++) {
     const sign = line[k];
     if (sign === '"' && isQuoted && line[k + 1] === '"') {
@@ -137,6 +182,7 @@ const refuse = (message) => ({ table: null, message });
 
 /** A table as CSV. */
 export function toCsv(rows) {
-  const cell = (value) => (/[",\n\r]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  const cell = (value) =>
+    /[",\n\r]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

@@ -7,29 +7,92 @@ import { RULE_LIST, ratesOf, ruleSettings } from "./lesson_data.js";
 import { toCsv } from "./tables.js";
 
 export function compareView(store) {
-  let jobs = [], results = null, shownFor = "";
-  const rounds = numberField({ label: "Rounds", value: store.state.rounds, min: 1, max: 200, step: 1, onChange: (value) => store.set({ rounds: Math.floor(value) }) });
-  const lessons = numberField({ label: "Lessons per rule", value: store.state.lessons, min: 10, max: 5000, step: 10, onChange: (value) => store.set({ lessons: Math.floor(value) }) });
+  let jobs = [],
+    results = null,
+    shownFor = "";
+  const rounds = numberField({
+    label: "Rounds",
+    value: store.state.rounds,
+    min: 1,
+    max: 200,
+    step: 1,
+    onChange: (value) => store.set({ rounds: Math.floor(value) }),
+  });
+  const lessons = numberField({
+    label: "Lessons per rule",
+    value: store.state.lessons,
+    min: 10,
+    max: 5000,
+    step: 10,
+    onChange: (value) => store.set({ lessons: Math.floor(value) }),
+  });
   const run = button("Run", () => (jobs.length ? cancel() : start()), { class: "primary" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "lessons done" });
   const status = h("span", { class: "soft", role: "status" });
-  const save = button("Download CSV", () => download("compare.csv", "text/csv", toCsv(csv())), { disabled: true });
-  const fig = figure("Belief in the truth, over many lessons", "Lines: means. Bands: from the 10 % to the 90 % quantile of the lessons.");
+  const save = button("Download CSV", () => download("compare.csv", "text/csv", toCsv(csv())), {
+    disabled: true,
+  });
+  const fig = figure(
+    "Belief in the truth, over many lessons",
+    "Lines: means. Bands: from the 10 % to the 90 % quantile of the lessons.",
+  );
   const body = h("tbody");
-  const head = ["rule", "median rounds to 95 %", "lessons at 95 % in time", "mean belief at the end", "nats per round in the long run"];
+  const head = [
+    "rule",
+    "median rounds to 95 %",
+    "lessons at 95 % in time",
+    "mean belief at the end",
+    "nats per round in the long run",
+  ];
   const element = h(
     "div",
     { class: "view compare" },
-    h("p", { class: "intro" }, "One lesson is luck. Here every rule teaches the same truth many times, each learner taught by a teacher of its own kind."),
+    h(
+      "p",
+      { class: "intro" },
+      "One lesson is luck. Here every rule teaches the same truth many times, each learner taught by a teacher of its own kind.",
+    ),
     h("div", { class: "row" }, rounds, lessons, run, bar, status, save),
     fig.element,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "results" }, h("table", { class: "results" }, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), body))
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "results" },
+      h(
+        "table",
+        { class: "results" },
+        h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+        body,
+      ),
+    ),
   );
 
-  const keyOf = (state) => JSON.stringify([state.table, state.truth, state.prior, state.dataPrior, state.depth, state.rationality, state.literal, state.repeats, state.seed, state.rounds, state.lessons]);
+  const keyOf = (state) =>
+    JSON.stringify([
+      state.table,
+      state.truth,
+      state.prior,
+      state.dataPrior,
+      state.depth,
+      state.rationality,
+      state.literal,
+      state.repeats,
+      state.seed,
+      state.rounds,
+      state.lessons,
+    ]);
 
   function settings(state, kind) {
-    return { matrix: state.table.matrix, rule: ruleSettings(state, kind), hypothesis: state.truth, prior: state.prior, dataPrior: state.dataPrior, noRepeats: !state.repeats, numRounds: state.rounds, numLessons: state.lessons, seed: state.seed };
+    return {
+      matrix: state.table.matrix,
+      rule: ruleSettings(state, kind),
+      hypothesis: state.truth,
+      prior: state.prior,
+      dataPrior: state.dataPrior,
+      noRepeats: !state.repeats,
+      numRounds: state.rounds,
+      numLessons: state.lessons,
+      seed: state.seed,
+    };
   }
 
   function start() {
@@ -44,9 +107,13 @@ export function compareView(store) {
       bar.value = sum / (state.lessons * done.length);
       status.textContent = `${sum} of ${state.lessons * done.length} lessons`;
     };
-    jobs = RULE_LIST.map(({ kind }, k) => startJob("simulate", settings(state, kind), (count) => ((done[k] = count), show())));
+    jobs = RULE_LIST.map(({ kind }, k) =>
+      startJob("simulate", settings(state, kind), (count) => ((done[k] = count), show())),
+    );
     const mine = jobs;
-    Promise.all(jobs.map((job, k) => job.result.then((value) => ((done[k] = state.lessons), show(), value)))).then(
+    Promise.all(
+      jobs.map((job, k) => job.result.then((value) => ((done[k] = state.lessons), show(), value))),
+    ).then(
       (values) => {
         if (jobs !== mine) return;
         jobs = [];
@@ -59,7 +126,7 @@ export function compareView(store) {
         if (jobs !== mine) return;
         jobs = [];
         finish(`The computation failed: ${error.message}`);
-      }
+      },
     );
   }
   function cancel() {
@@ -79,9 +146,22 @@ export function compareView(store) {
     if (!results) return;
     fig.draw((width) =>
       lineChart({
-        width, height: 320, xMax: results[0].mean.length - 1, yMin: 0, yMax: 1, yLabel: "belief in the truth", title: "Mean belief in the truth by round, with bands",
-        series: RULE_LIST.map(({ title, color, dash }, k) => ({ name: title, color, dash, values: results[k].mean, low: results[k].low, high: results[k].high })),
-      })
+        width,
+        height: 320,
+        xMax: results[0].mean.length - 1,
+        yMin: 0,
+        yMax: 1,
+        yLabel: "belief in the truth",
+        title: "Mean belief in the truth by round, with bands",
+        series: RULE_LIST.map(({ title, color, dash }, k) => ({
+          name: title,
+          color,
+          dash,
+          values: results[k].mean,
+          low: results[k].low,
+          high: results[k].high,
+        })),
+      }),
     );
     put(
       body,
@@ -93,16 +173,22 @@ export function compareView(store) {
           h("td", { class: "value" }, median(results[k].reached)),
           h("td", { class: "value" }, percent(results[k].share[results[k].share.length - 1])),
           h("td", { class: "value" }, digits(results[k].mean[results[k].mean.length - 1], 4)),
-          h("td", { class: "value" }, rates(state)[k])
-        )
-      )
+          h("td", { class: "value" }, rates(state)[k]),
+        ),
+      ),
     );
   }
 
   const rates = (state) => ratesOf(state).map((value) => digits(value));
   const csv = () => [
     ["rule", "round", "mean", "std", "q10", "q90", "share_at_95"],
-    ...RULE_LIST.flatMap(({ kind }, k) => results[k].mean.map((_, round) => [kind, round, ...["mean", "std", "low", "high", "share"].map((name) => results[k][name][round])])),
+    ...RULE_LIST.flatMap(({ kind }, k) =>
+      results[k].mean.map((_, round) => [
+        kind,
+        round,
+        ...["mean", "std", "low", "high", "share"].map((name) => results[k][name][round]),
+      ]),
+    ),
   ];
 
   function update(state) {

@@ -4,6 +4,7 @@ import { announce, button, digits, h, percent, prefersCalm, put, segments } from
 import { figure } from "./figures.js";
 import { RULE_LIST, lessonsAt } from "./lesson_data.js";
 import { oneRound } from "./one_round.js";
+import { ruleCard } from "./rule_card.js";
 import { whyThisDatum } from "./why.js";
 
 const PAUSE = 1100;
@@ -13,35 +14,68 @@ export function lessonView(store) {
   let timer = null;
   const cards = RULE_LIST.map((rule) => ruleCard(rule));
   const play = button("▶ Play", () => (timer ? stop() : start()), { class: "primary", "aria-label": "play" });
-  const back = button("◀", () => go(store.state.round - 1), { "aria-label": "one round back", title: "one round back (←)" });
-  const step = button("▶❙", () => go(store.state.round + 1), { "aria-label": "one round on", title: "one round on (→)" });
+  const back = button("◀", () => go(store.state.round - 1), {
+    "aria-label": "one round back",
+    title: "one round back (←)",
+  });
+  const step = button("▶❙", () => go(store.state.round + 1), {
+    "aria-label": "one round on",
+    title: "one round on (→)",
+  });
   const first = button("❙◀", () => go(0), { "aria-label": "to the start", title: "to the start (Home)" });
-  const jump = h("input", { type: "range", min: 0, max: 30, step: 1, "aria-label": "round", on: { input: () => go(Number(jump.value)) } });
+  const jump = h("input", {
+    type: "range",
+    min: 0,
+    max: 30,
+    step: 1,
+    "aria-label": "round",
+    on: { input: () => go(Number(jump.value)) },
+  });
   const roundText = h("span", { class: "round" });
   const who = segments({
     label: "who chooses the data",
     value: store.state.choice,
-    options: [["draw", "Teacher draws", "each teacher draws from its distribution"], ["likeliest", "Likeliest", "each teacher shows its likeliest datum"], ["you", "You pick", "you are the teacher"]],
+    options: [
+      ["draw", "Teacher draws", "each teacher draws from its distribution"],
+      ["likeliest", "Likeliest", "each teacher shows its likeliest datum"],
+      ["you", "You pick", "you are the teacher"],
+    ],
     onChange: (choice) => {
       stop();
-      store.set({ choice, picks: choice === "you" ? lessonsAt(store.state)[2].data.slice(0, store.state.round) : [] });
+      store.set({
+        choice,
+        picks: choice === "you" ? lessonsAt(store.state)[2].data.slice(0, store.state.round) : [],
+      });
     },
   });
   const picker = h("div", { class: "picker", role: "group", "aria-label": "show a datum" });
-  const beliefs = figure("Belief in the truth", "Each learner’s belief in the hypothesis that is taught. Click a round to go there.");
-  const odds = figure("Log-odds of the truth", "In the long run a learner gains its rate in nats per round: the straight thin lines.");
+  const beliefs = figure(
+    "Belief in the truth",
+    "Each learner’s belief in the hypothesis that is taught. Click a round to go there.",
+  );
+  const odds = figure(
+    "Log-odds of the truth",
+    "In the long run a learner gains its rate in nats per round: the straight thin lines.",
+  );
   const path = figure("Path of belief", "");
   const round = oneRound(store);
   const why = whyThisDatum(store);
   const element = h(
     "div",
     { class: "view lesson" },
-    h("div", { class: "transport", role: "group", "aria-label": "lesson" }, h("div", { class: "buttons" }, first, back, play, step), jump, roundText, who),
+    h(
+      "div",
+      { class: "transport", role: "group", "aria-label": "lesson" },
+      h("div", { class: "buttons" }, first, back, play, step),
+      jump,
+      roundText,
+      who,
+    ),
     picker,
     h("div", { class: "cards" }, ...cards.map((card) => card.element)),
     h("div", { class: "figures" }, beliefs.element, odds.element, path.element),
     round.element,
-    why.element
+    why.element,
   );
 
   function go(next) {
@@ -52,10 +86,13 @@ export function lessonView(store) {
   function start() {
     if (store.state.choice === "you") return;
     if (isDone()) store.set({ round: 0 });
-    timer = setInterval(() => {
-      if (isDone()) return stop();
-      go(store.state.round + 1);
-    }, prefersCalm() ? 1600 : PAUSE);
+    timer = setInterval(
+      () => {
+        if (isDone()) return stop();
+        go(store.state.round + 1);
+      },
+      prefersCalm() ? 1600 : PAUSE,
+    );
     showPlaying();
   }
   function stop() {
@@ -65,7 +102,12 @@ export function lessonView(store) {
   }
   function isDone() {
     const lessons = lessonsAt(store.state);
-    return store.state.round >= 60 || lessons.every((one) => one.isOver || one.logBeliefs[one.logBeliefs.length - 1][store.state.truth] > Math.log(0.999));
+    return (
+      store.state.round >= 60 ||
+      lessons.every(
+        (one) => one.isOver || one.logBeliefs[one.logBeliefs.length - 1][store.state.truth] > Math.log(0.999),
+      )
+    );
   }
   function showPlaying() {
     put(play, timer ? "❙❙ Pause" : "▶ Play");
@@ -89,7 +131,10 @@ export function lessonView(store) {
     drawCurves(state, lessons);
     round.update(state, lessons[2]);
     why.update(state, lessons);
-    if (!timer) announce(`Round ${state.round}: ${lessons.map((one, k) => `${RULE_LIST[k].title} ${percent(Math.exp(one.logBeliefs[one.logBeliefs.length - 1][state.truth]))}`).join(", ")}`);
+    if (!timer)
+      announce(
+        `Round ${state.round}: ${lessons.map((one, k) => `${RULE_LIST[k].title} ${percent(Math.exp(one.logBeliefs[one.logBeliefs.length - 1][state.truth]))}`).join(", ")}`,
+      );
   }
 
   function fillPicker(state, lessons) {
@@ -100,10 +145,17 @@ export function lessonView(store) {
       picker,
       h("span", { class: "lead-in" }, "Show next:"),
       ...data.map((name, i) => {
-        const isOut = (!state.repeats && shown.includes(i)) || !(teacher.rule.dataPrior[i] > 0) || !(matrix[i][state.truth] > 0);
+        const isOut =
+          (!state.repeats && shown.includes(i)) ||
+          !(teacher.rule.dataPrior[i] > 0) ||
+          !(matrix[i][state.truth] > 0);
         const title = matrix[i][state.truth] > 0 ? "" : "the truth rules this datum out";
-        return button(name, () => store.set({ picks: [...shown, i], round: state.round + 1 }), { class: "datum", disabled: isOut, title });
-      })
+        return button(name, () => store.set({ picks: [...shown, i], round: state.round + 1 }), {
+          class: "datum",
+          disabled: isOut,
+          title,
+        });
+      }),
     );
   }
 
@@ -113,42 +165,72 @@ export function lessonView(store) {
     const until = (one) => one.logBeliefs.slice(0, state.round + 1);
     const shared = { xMax, now: state.round, onRound: go };
     beliefs.draw((width) =>
-      lineChart({ ...shared, width, yMin: 0, yMax: 1, yLabel: "belief in the truth", title: "Belief in the truth by round", series: curves(lessons, (one) => until(one).map((logs) => Math.exp(logs[state.truth]))) })
+      lineChart({
+        ...shared,
+        width,
+        yMin: 0,
+        yMax: 1,
+        yLabel: "belief in the truth",
+        title: "Belief in the truth by round",
+        series: curves(lessons, (one) => until(one).map((logs) => Math.exp(logs[state.truth]))),
+      }),
     );
-    const oddsOf = (logs) => Math.max(-700, Math.min(700, logs[state.truth] - Math.max(...logs.filter((_, j) => j !== state.truth))));
+    const oddsOf = (logs) =>
+      Math.max(
+        -700,
+        Math.min(700, logs[state.truth] - Math.max(...logs.filter((_, j) => j !== state.truth))),
+      );
     const values = lessons.map((one) => until(one).map(oddsOf));
     const finite = values.flat().filter((value) => Math.abs(value) < 690);
-    const low = Math.min(0, ...finite), high = Math.max(2, ...finite) * 1.08;
+    const low = Math.min(0, ...finite),
+      high = Math.max(2, ...finite) * 1.08;
     odds.draw((width) =>
-      lineChart({ ...shared, width, yMin: low, yMax: high, yLabel: "nats against the strongest rival", title: "Log-odds of the truth by round", series: curves(lessons, (_, k) => values[k]).map((one, k) => ({ ...one, slope: lessons[k].rate })) })
+      lineChart({
+        ...shared,
+        width,
+        yMin: low,
+        yMax: high,
+        yLabel: "nats against the strongest rival",
+        title: "Log-odds of the truth by round",
+        series: curves(lessons, (_, k) => values[k]).map((one, k) => ({ ...one, slope: lessons[k].rate })),
+      }),
     );
     odds.caption.textContent = `In the long run a learner gains its rate in nats per round (thin lines): ${RULE_LIST.map(({ title }, k) => `${title.toLowerCase()} ${digits(lessons[k].rate)}`).join(", ")}.`;
     drawPath(state, lessons);
   }
 
   function drawPath(state, lessons) {
-    const names = state.table.hypotheses, m = names.length;
+    const names = state.table.hypotheses,
+      m = names.length;
     path.element.hidden = m < 3;
     if (m < 3) return;
     const { truth } = state;
     const latest = lessons[2].logBeliefs[lessons[2].logBeliefs.length - 1];
     const others = names.map((_, j) => j).filter((j) => j !== truth);
-    const rival = m === 3 ? others[0] : others.reduce((best, j) => (latest[j] > latest[best] ? j : best), others[0]);
+    const rival =
+      m === 3 ? others[0] : others.reduce((best, j) => (latest[j] > latest[best] ? j : best), others[0]);
     const fold = (logs) => {
       const belief = logs.map(Math.exp);
       return [belief[truth], belief[rival], Math.max(0, 1 - belief[truth] - belief[rival])];
     };
     const third = m === 3 ? others[1] : -1;
     const color = (j) => HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length];
-    path.caption.textContent = m === 3 ? "Corners are certainty; each path is one learner." : "Corners are certainty in the truth, in its strongest rival, and in the others taken together.";
+    path.caption.textContent =
+      m === 3
+        ? "Corners are certainty; each path is one learner."
+        : "Corners are certainty in the truth, in its strongest rival, and in the others taken together.";
     path.draw((width) =>
       triangle({
         size: Math.min(width, 340),
         labels: [names[truth], names[rival], third >= 0 ? names[third] : "all others"],
         colors: [color(truth), color(rival), third >= 0 ? color(third) : "var(--soft)"],
         title: "Path of belief in the triangle",
-        paths: lessons.map((one, k) => ({ color: RULE_LIST[k].color, dash: RULE_LIST[k].dash, points: one.logBeliefs.slice(0, state.round + 1).map(fold) })),
-      })
+        paths: lessons.map((one, k) => ({
+          color: RULE_LIST[k].color,
+          dash: RULE_LIST[k].dash,
+          points: one.logBeliefs.slice(0, state.round + 1).map(fold),
+        })),
+      }),
     );
   }
 
@@ -165,39 +247,10 @@ export function lessonView(store) {
   return { element, update, stop, play: start };
 }
 
-const curves = (lessons, valuesOf) => RULE_LIST.map(({ title, color, dash }, k) => ({ name: title, color, dash, values: valuesOf(lessons[k], k) }));
-
-/** One learner: belief bars and the data it was shown. */
-function ruleCard({ kind, title, note, color }) {
-  const number = h("p", { class: "number" });
-  const subtitle = h("p", { class: "note" }, note);
-  const bars = h("ul", { class: "bars" });
-  const shown = h("p", { class: "shown" });
-  const element = h("article", { class: "card", style: { "--rule": color } }, h("header", {}, h("h3", {}, title), subtitle), number, bars, shown);
-  let rows = [], names = null;
-  const update = (state, lesson) => {
-    if (names !== state.table.hypotheses) {
-      names = state.table.hypotheses;
-      rows = names.map((name, j) => {
-        const fill = h("span", { class: "fill", style: { background: HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length] } });
-        const value = h("span", { class: "value" });
-        return { line: h("li", {}, h("span", { class: "label", title: name }, name), h("span", { class: "track" }, fill), value), fill, value };
-      });
-      put(bars, ...rows.map((row) => row.line));
-    }
-    if (kind === "Pragmatic") subtitle.textContent = `recursion of depth ${state.depth}${state.rationality === 1 ? "" : `, rationality ${digits(state.rationality)}`}`;
-    const at = Math.min(state.round, lesson.logBeliefs.length - 1);
-    const belief = lesson.logBeliefs[at].map(Math.exp);
-    put(number, h("b", {}, percent(belief[state.truth])), h("span", {}, ` belief in “${names[state.truth]}”`));
-    rows.forEach(({ line, fill, value }, j) => {
-      fill.style.setProperty("transform", `scaleX(${Math.max(belief[j], 0.002)})`);
-      value.textContent = percent(belief[j]);
-      line.classList.toggle("truth", j === state.truth);
-    });
-    const data = lesson.data.slice(0, at), tail = data.slice(-4).map((i) => state.table.data[i]);
-    const blocked = lesson.impossible.includes(at) && at > 0 ? " This learner had ruled that out and keeps its belief." : "";
-    const over = lesson.isOver && state.round > at ? " No datum is left to show." : "";
-    put(shown, data.length ? `${data.length > 4 ? "… " : ""}${tail.join(" · ")}` : "nothing shown yet", blocked || over ? h("em", {}, blocked + over) : null);
-  };
-  return { element, update };
-}
+const curves = (lessons, valuesOf) =>
+  RULE_LIST.map(({ title, color, dash }, k) => ({
+    name: title,
+    color,
+    dash,
+    values: valuesOf(lessons[k], k),
+  }));

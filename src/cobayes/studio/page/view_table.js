@@ -7,13 +7,27 @@ import { parseTable, problems, proportionalColumns, readNumber, toCsv } from "./
 const MAX_EDITED = 600;
 
 export function tableView(store) {
-  const grid = h("div", { class: "scroll grid-holder", tabindex: 0, role: "region", "aria-label": "table of numbers" });
+  const grid = h("div", {
+    class: "scroll grid-holder",
+    tabindex: 0,
+    role: "region",
+    "aria-label": "table of numbers",
+  });
   const message = h("p", { class: "message", role: "status" });
-  const paste = h("textarea", { id: "paste", rows: 6, spellcheck: "false", placeholder: "datum\tcup\tbowl\nlook left\t0.2\t0.1\nlook right\t0.1\t0.3" });
+  const paste = h("textarea", {
+    id: "paste",
+    rows: 6,
+    spellcheck: "false",
+    placeholder: "datum\tcup\tbowl\nlook left\t0.2\t0.1\nlook right\t0.1\t0.3",
+  });
   const pasteMessage = h("p", { class: "message", role: "status" });
   paste.addEventListener("input", () => {
     const { table, message: text } = parseTable(paste.value);
-    say(pasteMessage, text || `Read ${table.data.length} data and ${table.hypotheses.length} hypotheses.`, !table);
+    say(
+      pasteMessage,
+      text || `Read ${table.data.length} data and ${table.hypotheses.length} hypotheses.`,
+      !table,
+    );
     if (table) take(table);
   });
   const random = { rows: 5, columns: 3, seed: 1, zeros: 0 };
@@ -21,25 +35,71 @@ export function tableView(store) {
   const element = h(
     "div",
     { class: "view table-view" },
-    h("p", { class: "intro" }, "Each row is a datum a teacher can show, each column a hypothesis. An entry says how strongly they go together; zero rules the datum out. Columns need not sum to one."),
+    h(
+      "p",
+      { class: "intro" },
+      "Each row is a datum a teacher can show, each column a hypothesis. An entry says how strongly they go together; zero rules the datum out. Columns need not sum to one.",
+    ),
     grid,
     message,
-    h("div", { class: "row" }, button("Add a datum", () => resize(1, 0)), button("Add a hypothesis", () => resize(0, 1)), button("Remove last datum", () => resize(-1, 0)), button("Remove last hypothesis", () => resize(0, -1)), button("Download CSV", () => download("table.csv", "text/csv", toCsv(csvRows(store.state.table))))),
+    h(
+      "div",
+      { class: "row" },
+      button("Add a datum", () => resize(1, 0)),
+      button("Add a hypothesis", () => resize(0, 1)),
+      button("Remove last datum", () => resize(-1, 0)),
+      button("Remove last hypothesis", () => resize(0, -1)),
+      button("Download CSV", () => download("table.csv", "text/csv", toCsv(csvRows(store.state.table)))),
+    ),
     h(
       "div",
       { class: "two" },
-      h("section", { class: "panel" }, h("h3", {}, h("label", { for: "paste" }, "Paste from a spreadsheet")), paste, pasteMessage),
+      h(
+        "section",
+        { class: "panel" },
+        h("h3", {}, h("label", { for: "paste" }, "Paste from a spreadsheet")),
+        paste,
+        pasteMessage,
+      ),
       h(
         "section",
         { class: "panel" },
         h("h3", {}, "Draw one at random"),
-        numberField({ label: "Data", value: 5, min: 2, max: 30, step: 1, onChange: (value) => (random.rows = Math.floor(value)) }),
-        numberField({ label: "Hypotheses", value: 3, min: 2, max: 12, step: 1, onChange: (value) => (random.columns = Math.floor(value)) }),
-        numberField({ label: "Seed", value: 1, min: 0, max: 2 ** 32 - 1, step: 1, onChange: (value) => (random.seed = Math.floor(value)) }),
-        slider({ label: "Share of zeros", min: 0, max: 0.6, step: 0.05, value: 0, onInput: (value) => (random.zeros = value) }),
-        button("Draw the table", draw, { class: "primary" })
-      )
-    )
+        numberField({
+          label: "Data",
+          value: 5,
+          min: 2,
+          max: 30,
+          step: 1,
+          onChange: (value) => (random.rows = Math.floor(value)),
+        }),
+        numberField({
+          label: "Hypotheses",
+          value: 3,
+          min: 2,
+          max: 12,
+          step: 1,
+          onChange: (value) => (random.columns = Math.floor(value)),
+        }),
+        numberField({
+          label: "Seed",
+          value: 1,
+          min: 0,
+          max: 2 ** 32 - 1,
+          step: 1,
+          onChange: (value) => (random.seed = Math.floor(value)),
+        }),
+        slider({
+          label: "Share of zeros",
+          min: 0,
+          max: 0.6,
+          step: 0.05,
+          value: 0,
+          onInput: (value) => (random.zeros = value),
+        }),
+        button("Draw the table", draw, { class: "primary" }),
+      ),
+    ),
   );
   grid.addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text") ?? "";
@@ -50,7 +110,17 @@ export function tableView(store) {
   });
 
   function take(table) {
-    store.set({ table, example: "", truth: 0, prior: null, dataPrior: null, learnerPrior: null, picks: [], round: 0, playShown: 1 });
+    store.set({
+      table,
+      example: "",
+      truth: 0,
+      prior: null,
+      dataPrior: null,
+      learnerPrior: null,
+      picks: [],
+      round: 0,
+      playShown: 1,
+    });
   }
 
   function resize(rows, columns) {
@@ -61,10 +131,12 @@ export function tableView(store) {
       while (names.includes(`${letter}${k}`)) k++;
       return `${letter}${k}`;
     };
-    if (rows > 0) next.data.push(fresh(data, "d")), next.matrix.push(hypotheses.map(() => 1));
-    if (rows < 0 && data.length > 2) next.data.pop(), next.matrix.pop();
-    if (columns > 0) next.hypotheses.push(fresh(hypotheses, "h")), next.matrix.forEach((row) => row.push(1));
-    if (columns < 0 && hypotheses.length > 2) next.hypotheses.pop(), next.matrix.forEach((row) => row.pop());
+    if (rows > 0) (next.data.push(fresh(data, "d")), next.matrix.push(hypotheses.map(() => 1)));
+    if (rows < 0 && data.length > 2) (next.data.pop(), next.matrix.pop());
+    if (columns > 0)
+      (next.hypotheses.push(fresh(hypotheses, "h")), next.matrix.forEach((row) => row.push(1)));
+    if (columns < 0 && hypotheses.length > 2)
+      (next.hypotheses.pop(), next.matrix.forEach((row) => row.pop()));
     const [problem] = problems(next);
     if (problem) say(message, problem.message, true);
     else take(next);
@@ -79,21 +151,42 @@ export function tableView(store) {
 
   /** A copy of the table that is edited; it becomes the page's when it is valid. */
   function build(table) {
-    const draft = { data: [...table.data], hypotheses: [...table.hypotheses], matrix: table.matrix.map((row) => [...row]) };
+    const draft = {
+      data: [...table.data],
+      hypotheses: [...table.hypotheses],
+      matrix: table.matrix.map((row) => [...row]),
+    };
     const inputs = [];
     const isLarge = table.data.length * table.hypotheses.length > MAX_EDITED;
     const check = () => {
       const found = problems(draft);
       inputs.flat().forEach((input) => mark(input, ""));
-      for (const { row, column, message: text } of found) if (row !== undefined && column !== undefined) mark(inputs[row][column], text);
+      for (const { row, column, message: text } of found)
+        if (row !== undefined && column !== undefined) mark(inputs[row][column], text);
       if (found.length) return say(message, found[0].message, true);
       const pair = proportionalColumns(draft);
-      say(message, pair ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.` : summary(draft), Boolean(pair));
-      known = { data: [...draft.data], hypotheses: [...draft.hypotheses], matrix: draft.matrix.map((row) => [...row]) };
+      say(
+        message,
+        pair
+          ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.`
+          : summary(draft),
+        Boolean(pair),
+      );
+      known = {
+        data: [...draft.data],
+        hypotheses: [...draft.hypotheses],
+        matrix: draft.matrix.map((row) => [...row]),
+      };
       store.set({ table: known, example: "", picks: [], round: 0 });
     };
     const cell = (value, i, j) => {
-      const input = h("input", { type: "text", inputmode: "decimal", value: String(value), "aria-label": `${table.data[i]}, ${table.hypotheses[j]}`, disabled: isLarge });
+      const input = h("input", {
+        type: "text",
+        inputmode: "decimal",
+        value: String(value),
+        "aria-label": `${table.data[i]}, ${table.hypotheses[j]}`,
+        disabled: isLarge,
+      });
       input.addEventListener("input", () => {
         draft.matrix[i][j] = readNumber(input.value);
         check();
@@ -106,7 +199,13 @@ export function tableView(store) {
       return input;
     };
     const name = (list, k, what) => {
-      const input = h("input", { type: "text", class: "name", value: list[k], maxlength: 80, "aria-label": `name of ${what} ${k + 1}` });
+      const input = h("input", {
+        type: "text",
+        class: "name",
+        value: list[k],
+        maxlength: 80,
+        "aria-label": `name of ${what} ${k + 1}`,
+      });
       input.addEventListener("input", () => {
         list[k] = input.value.trim();
         mark(input, list[k] === "" ? "A name is missing." : "");
@@ -121,12 +220,40 @@ export function tableView(store) {
       h(
         "table",
         { class: "edit" },
-        h("thead", {}, h("tr", {}, h("td", {}), ...table.hypotheses.map((_, j) => h("th", { scope: "col" }, name(draft.hypotheses, j, "hypothesis"))))),
-        h("tbody", {}, ...inputs.map((line, i) => h("tr", {}, h("th", { scope: "row" }, name(draft.data, i, "datum")), ...line.map((input) => h("td", {}, input)))))
-      )
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("td", {}),
+            ...table.hypotheses.map((_, j) =>
+              h("th", { scope: "col" }, name(draft.hypotheses, j, "hypothesis")),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          ...inputs.map((line, i) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, name(draft.data, i, "datum")),
+              ...line.map((input) => h("td", {}, input)),
+            ),
+          ),
+        ),
+      ),
     );
     const pair = proportionalColumns(draft);
-    say(message, pair ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.` : summary(draft), Boolean(pair));
+    say(
+      message,
+      pair
+        ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.`
+        : summary(draft),
+      Boolean(pair),
+    );
   }
   return { element, update };
 }
@@ -150,19 +277,28 @@ function say(place, text, isBad) {
 
 function summary({ matrix, data, hypotheses }) {
   const zeros = matrix.flat().filter((value) => value === 0).length;
-  const share = zeros ? `${zeros} zeros (${digits((100 * zeros) / (data.length * hypotheses.length), 2)} %)` : "no zeros";
+  const share = zeros
+    ? `${zeros} zeros (${digits((100 * zeros) / (data.length * hypotheses.length), 2)} %)`
+    : "no zeros";
   return `${data.length} data, ${hypotheses.length} hypotheses, ${share}.`;
 }
 
-export const csvRows = ({ data, hypotheses, matrix }) => [["datum", ...hypotheses], ...matrix.map((row, i) => [data[i], ...row])];
+export const csvRows = ({ data, hypotheses, matrix }) => [
+  ["datum", ...hypotheses],
+  ...matrix.map((row, i) => [data[i], ...row]),
+];
 
 /** Columns uniform on the simplex, rounded to be read; zeros where chance says so. */
 export function randomTable({ rows, columns, seed, zeros }) {
   const rng = new Random(seed);
   const drawn = Array.from({ length: columns }, () => rng.simplex(rows));
-  const matrix = Array.from({ length: rows }, (_, i) => drawn.map((column) => Math.max(0.001, Number(column[i].toFixed(3)))));
-  const isFilled = (i, j) => matrix[i].filter((x) => x > 0).length > 1 && matrix.filter((row) => row[j] > 0).length > 1;
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) if (rng.uniform() < zeros && isFilled(i, j)) matrix[i][j] = 0;
+  const matrix = Array.from({ length: rows }, (_, i) =>
+    drawn.map((column) => Math.max(0.001, Number(column[i].toFixed(3)))),
+  );
+  const isFilled = (i, j) =>
+    matrix[i].filter((x) => x > 0).length > 1 && matrix.filter((row) => row[j] > 0).length > 1;
+  for (let i = 0; i < rows; i++)
+    for (let j = 0; j < columns; j++) if (rng.uniform() < zeros && isFilled(i, j)) matrix[i][j] = 0;
   const names = (count, letter) => Array.from({ length: count }, (_, k) => `${letter}${k + 1}`);
   return { data: names(rows, "d"), hypotheses: names(columns, "h"), matrix };
 }

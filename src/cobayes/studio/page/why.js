@@ -4,16 +4,31 @@ import { h, percent, put, segments } from "./dom.js";
 import { RULE_LIST, agentBefore } from "./lesson_data.js";
 
 export function whyThisDatum(store) {
-  const which = segments({ label: "teacher", value: store.state.why, options: RULE_LIST.map(({ kind, title }) => [kind, title]), onChange: (why) => store.set({ why }) });
+  const which = segments({
+    label: "teacher",
+    value: store.state.why,
+    options: RULE_LIST.map(({ kind, title }) => [kind, title]),
+    onChange: (why) => store.set({ why }),
+  });
   const lead = h("p", { class: "lead-in" });
   const body = h("tbody");
-  const head = h("tr", {}, ...["datum", "the teacher shows it", "belief after it", "in the truth"].map((text) => h("th", { scope: "col" }, text)));
+  const head = h(
+    "tr",
+    {},
+    ...["datum", "the teacher shows it", "belief after it", "in the truth"].map((text) =>
+      h("th", { scope: "col" }, text),
+    ),
+  );
   const element = h(
     "figure",
     { class: "why" },
     h("div", { class: "figure-head" }, h("h3", {}, "Why this datum"), which),
     lead,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "alternatives" }, h("table", {}, h("thead", {}, head), body))
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "alternatives" },
+      h("table", {}, h("thead", {}, head), body),
+    ),
   );
 
   function update(state, lessons) {
@@ -30,8 +45,12 @@ export function whyThisDatum(store) {
     const chosen = at > 0 ? lesson.data[at - 1] : -1;
     put(
       lead,
-      at > 0 ? `Before round ${at} the ${RULE_LIST[position].title.toLowerCase()} learner believed “${hypotheses[state.truth]}” to ${percent(was)}. ` : `The first datum will move a belief of ${percent(was)}. `,
-      chosen >= 0 ? `Then “${data[chosen]}” was shown, with probability ${percent(chances[chosen])}.` : "These are the alternatives."
+      at > 0
+        ? `Before round ${at} the ${RULE_LIST[position].title.toLowerCase()} learner believed “${hypotheses[state.truth]}” to ${percent(was)}. `
+        : `The first datum will move a belief of ${percent(was)}. `,
+      chosen >= 0
+        ? `Then “${data[chosen]}” was shown, with probability ${percent(chances[chosen])}.`
+        : "These are the alternatives.",
     );
     const order = data.map((_, i) => i).sort((a, b) => chances[b] - chances[a] || a - b);
     put(
@@ -45,11 +64,36 @@ export function whyThisDatum(store) {
           "tr",
           { class: i === chosen ? "chosen" : "" },
           h("th", { scope: "row" }, data[i], i === chosen ? h("span", { class: "tag" }, "shown") : null),
-          h("td", { class: "chance" }, h("span", { class: "track" }, h("span", { class: "fill", style: { width: `${100 * chances[i]}%`, background: RULE_LIST[position].color } })), h("span", { class: "value" }, percent(chances[i]))),
-          h("td", {}, isPossible && isFree ? stack(after, hypotheses) : h("span", { class: "soft" }, isFree ? "no believed hypothesis allows it" : "not available")),
-          h("td", { class: "value" }, isPossible && isFree ? percent(after[state.truth]) : "–", isPossible && isFree ? h("span", { class: gain >= 0 ? "up" : "down" }, gain >= 0 ? " ▲" : " ▼") : null)
+          h(
+            "td",
+            { class: "chance" },
+            h(
+              "span",
+              { class: "track" },
+              h("span", {
+                class: "fill",
+                style: { width: `${100 * chances[i]}%`, background: RULE_LIST[position].color },
+              }),
+            ),
+            h("span", { class: "value" }, percent(chances[i])),
+          ),
+          h(
+            "td",
+            {},
+            isPossible && isFree
+              ? stack(after, hypotheses)
+              : h("span", { class: "soft" }, isFree ? "no believed hypothesis allows it" : "not available"),
+          ),
+          h(
+            "td",
+            { class: "value" },
+            isPossible && isFree ? percent(after[state.truth]) : "–",
+            isPossible && isFree
+              ? h("span", { class: gain >= 0 ? "up" : "down" }, gain >= 0 ? " ▲" : " ▼")
+              : null,
+          ),
         );
-      })
+      }),
     );
   }
   return { element, update };
@@ -65,5 +109,11 @@ export function stack(belief, names) {
     return `${HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length]} ${start.toFixed(2)}% ${end.toFixed(2)}%`;
   });
   // One element however many parts: a table of alternatives has hundreds of them.
-  return h("span", { class: "stack", role: "img", "aria-label": text, title: text, style: { background: `linear-gradient(to right, ${parts.join(", ")})` } });
+  return h("span", {
+    class: "stack",
+    role: "img",
+    "aria-label": text,
+    title: text,
+    style: { background: `linear-gradient(to right, ${parts.join(", ")})` },
+  });
 }

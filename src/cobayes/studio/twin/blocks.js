@@ -32,27 +32,35 @@ export function scalingBlocks(matrix, rowSums, columnSums) {
   const support = matrix.map((row) => row.map(() => false));
   let rows = positions(rowSums.length).filter((i) => rowSums[i] > 0);
   const columns = positions(columnSums.length).filter(
-    (j) => columnSums[j] > 0 && rows.some((i) => matrix[i][j] > 0)
+    (j) => columnSums[j] > 0 && rows.some((i) => matrix[i][j] > 0),
   );
   const unreached = rows.filter((i) => columns.every((j) => !(matrix[i][j] > 0)));
   rows = rows.filter((i) => !unreached.includes(i));
-  const rowTotal = total(rowSums), columnTotal = total(columnSums);
+  const rowTotal = total(rowSums),
+    columnTotal = total(columnSums);
   const blocks = [];
   if (columns.length) {
-    split(matrix, rowSums.map((r) => r / rowTotal), columnSums.map((c) => c / columnTotal), rows, columns, blocks);
+    split(
+      matrix,
+      rowSums.map((r) => r / rowTotal),
+      columnSums.map((c) => c / columnTotal),
+      rows,
+      columns,
+      blocks,
+    );
   }
   blocks.sort((a, b) => b.ratio - a.ratio);
   if (unreached.length) blocks.push({ rows: unreached, columns: [], ratio: 0, components: [] });
   for (const { components } of blocks)
     for (const component of components)
-      for (const i of component.rows)
-        for (const j of component.columns) support[i][j] = matrix[i][j] > 0;
+      for (const i of component.rows) for (const j of component.columns) support[i][j] = matrix[i][j] > 0;
   return { blocks, support };
 }
 
 /** Decompose the part of the problem that these rows and columns are, into `blocks`. */
 function split(matrix, rowSums, columnSums, rows, columns, blocks) {
-  const capacity = shares(rows, rowSums), supply = shares(columns, columnSums);
+  const capacity = shares(rows, rowSums),
+    supply = shares(columns, columnSums);
   const allowed = columns.map((j) => positions(rows.length).filter((i) => matrix[rows[i]][j] > 0));
   const { flow, unsent } = maximumFlow(allowed, supply, capacity);
   if (total(unsent) <= TIE) {
@@ -83,7 +91,8 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
  */
 function maximumFlow(allowed, supply, capacity) {
   const flow = allowed.map((reach) => new Float64Array(reach.length));
-  const spare = capacity.slice(), unsent = supply.slice();
+  const spare = capacity.slice(),
+    unsent = supply.slice();
   // Columns with few rows first: most problems need no path longer than one edge then.
   const order = positions(allowed.length).sort((a, b) => allowed[a].length - allowed[b].length);
   for (const j of order)
@@ -93,8 +102,9 @@ function maximumFlow(allowed, supply, capacity) {
       spare[i] -= sent;
       unsent[j] -= sent;
     });
-  for (let path; (path = augmentingPath(allowed, flow, spare, unsent, supply)); ) {
-    const first = path[0].j, last = path[path.length - 1];
+  for (let path; (path = augmentingPath(allowed, flow, spare, unsent, supply));) {
+    const first = path[0].j,
+      last = path[path.length - 1];
     let amount = Math.min(unsent[first], spare[last.i]);
     for (const step of path) if (step.back !== undefined) amount = Math.min(amount, flow[step.j][step.back]);
     for (const { j, k, back } of path) {
@@ -144,7 +154,7 @@ function augmentingPath(allowed, flow, spare, unsent, supply) {
 
 function trace(end, fromColumn, fromRow) {
   const path = [];
-  for (let i = end; i !== undefined; ) {
+  for (let i = end; i !== undefined;) {
     const { j, k } = fromColumn.get(i);
     const entry = fromRow[j];
     path.unshift({ i, j, k, back: entry ? entry.back : undefined });
@@ -181,9 +191,13 @@ function connected(allowed, flow, supply, numRows) {
     reach.forEach((i, k) => {
       next[j].push(numColumns + i);
       if (flow[j][k] > CARRIED * supply[j]) next[numColumns + i].push(j);
-    })
+    }),
   );
-  const index = new Array(next.length).fill(-1), low = [], onStack = [], stack = [], parts = [];
+  const index = new Array(next.length).fill(-1),
+    low = [],
+    onStack = [],
+    stack = [],
+    parts = [];
   let counter = 0;
   const visit = (node) => {
     index[node] = low[node] = counter++;
@@ -195,7 +209,7 @@ function connected(allowed, flow, supply, numRows) {
     }
     if (low[node] !== index[node]) return;
     const part = { rows: [], columns: [] };
-    for (let member; member !== node; ) {
+    for (let member; member !== node;) {
       member = stack.pop();
       onStack[member] = false;
       if (member < numColumns) part.columns.push(member);

@@ -19,7 +19,14 @@ import { makeRule } from "./rules.js";
  *   share of lessons that have reached the level; per lesson: the round in which it did (Infinity: never).
  */
 export function simulate(settings, onProgress = () => {}) {
-  const { matrix, hypothesis, prior = null, learnerPrior = null, dataPrior = null, noRepeats = false } = settings;
+  const {
+    matrix,
+    hypothesis,
+    prior = null,
+    learnerPrior = null,
+    dataPrior = null,
+    noRepeats = false,
+  } = settings;
   const { numRounds, numLessons, seed = 0, level = 0.95 } = settings;
   const rng = new Random(seed);
   const rule = remembering(makeRule(matrix, settings.rule, dataPrior));
@@ -45,7 +52,10 @@ export function simulate(settings, onProgress = () => {}) {
 }
 
 function summarize(beliefs) {
-  const mean = [], std = [], low = [], high = [];
+  const mean = [],
+    std = [],
+    low = [],
+    high = [];
   for (const values of beliefs) {
     const count = values.length;
     const average = values.reduce((sum, x) => sum + x, 0) / count;
@@ -86,7 +96,8 @@ export function successRate(settings, onProgress = () => {}) {
   const { matrix, hypothesis, prior = null, learnerPrior = null, dataPrior = null } = settings;
   const { numRounds = 2000, numLessons, seed = 0 } = settings;
   // Two rules: each remembers where the scaling of its own last belief ended.
-  const teacherRule = makeRule(matrix, settings.rule, dataPrior), learnerRule = makeRule(matrix, settings.rule, dataPrior);
+  const teacherRule = makeRule(matrix, settings.rule, dataPrior),
+    learnerRule = makeRule(matrix, settings.rule, dataPrior);
   const counts = { successes: 0, finished: 0, unfinished: 0 };
   for (let lesson = 0; lesson < numLessons; lesson++) {
     // One stream per lesson: a small change of a prior changes few lessons.
@@ -117,7 +128,8 @@ export function frechetBounds(taught, believed) {
 /** Wilson's interval for a probability, 95 % by default. */
 export function wilson(successes, count, z = 1.959963984540054) {
   if (count === 0) return { value: NaN, lower: 0, upper: 1 };
-  const p = successes / count, square = (z * z) / count;
+  const p = successes / count,
+    square = (z * z) / count;
   const middle = (p + square / 2) / (1 + square);
   const half = (z / (1 + square)) * Math.sqrt((p * (1 - p)) / count + square / (4 * count));
   return { value: p, lower: Math.max(0, middle - half), upper: Math.min(1, middle + half) };

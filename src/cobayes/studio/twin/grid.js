@@ -53,7 +53,8 @@ export class GridWorld {
     steps[row * this.width + column] = 0;
     const queue = [[row, column]];
     for (let head = 0; head < queue.length; head++) {
-      const here = queue[head], known = steps[here[0] * this.width + here[1]];
+      const here = queue[head],
+        known = steps[here[0] * this.width + here[1]];
       for (const [down, along] of this.actions.map((name) => MOVES[name])) {
         // A move is walked backwards: from the square that it leads to.
         const from = [here[0] - down, here[1] - along];

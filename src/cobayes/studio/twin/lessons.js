@@ -49,7 +49,12 @@ export class Teacher extends Learner {
    * @param {number} hypothesis The truth.
    * @param {{rng?: Random, choice?: "draw" | "likeliest", noRepeats?: boolean}} [options]
    */
-  constructor(rule, hypothesis, prior = null, { rng = new Random(), choice = "draw", noRepeats = false } = {}) {
+  constructor(
+    rule,
+    hypothesis,
+    prior = null,
+    { rng = new Random(), choice = "draw", noRepeats = false } = {},
+  ) {
     super(rule, prior, { noRepeats });
     Object.assign(this, { hypothesis, rng, choice });
   }
@@ -75,7 +80,9 @@ export class Teacher extends Learner {
  * @returns {{data: number[], logBeliefs: number[][], teacherLogBeliefs: number[][]}}
  */
 export function runLesson(teacher, learner, numRounds) {
-  const data = [], logBeliefs = [learner.logBelief], teacherLogBeliefs = [teacher.logBelief];
+  const data = [],
+    logBeliefs = [learner.logBelief],
+    teacherLogBeliefs = [teacher.logBelief];
   for (let round = 0; round < numRounds; round++) {
     const datum = teacher.choose();
     if (datum < 0) break;

@@ -29,7 +29,7 @@ class Rule {
    * @returns {number[][]}
    */
   respond(logBelief, dataPrior = this.dataPrior) {
-    void logBelief, dataPrior;
+    (void logBelief, dataPrior);
     throw new Error("a rule defines respond(logBelief, dataPrior)");
   }
 
@@ -107,7 +107,9 @@ export class Pragmatic extends Rule {
         if (norm === -Infinity) return row.map(() => -Infinity);
         return row.map((value) => Math.log(dataPrior[i]) + this.rationality * (value - norm));
       });
-      logs = logColumns(next.map((row, i) => row.map((value, j) => (logs[i][j] === -Infinity ? -Infinity : value))));
+      logs = logColumns(
+        next.map((row, i) => row.map((value, j) => (logs[i][j] === -Infinity ? -Infinity : value))),
+      );
     }
     return logs;
   }

@@ -23,13 +23,15 @@ const MAX_STEP = 6;
  *   Columns of exp(logLikelihood) sum to one; `blocks` is null where no zero is involved.
  */
 export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
-  const numRows = matrix.length, numColumns = logBelief.length;
+  const numRows = matrix.length,
+    numColumns = logBelief.length;
   const rows = positions(numRows).filter((i) => dataPrior[i] > 0);
   const believed = positions(numColumns).filter((j) => logBelief[j] > -Infinity);
   const result = matrix.map((row) => row.map(() => -Infinity));
   const factors = start ? start.slice() : new Array(numColumns).fill(0);
   const isPositive = rows.every((i) => believed.every((j) => matrix[i][j] > 0));
-  let blocks = null, components = [{ rows, columns: believed }];
+  let blocks = null,
+    components = [{ rows, columns: believed }];
   if (!isPositive) {
     const weights = linearWeights(logBelief, positions(numColumns));
     // Beliefs too small for a float keep a place in the blocks.
@@ -39,13 +41,31 @@ export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
   }
   const rowFactors = new Array(numRows).fill(-Infinity);
   for (const part of components)
-    scaleComponent(matrix, logBelief, dataPrior, part, factors, isPositive && start !== null, result, rowFactors);
+    scaleComponent(
+      matrix,
+      logBelief,
+      dataPrior,
+      part,
+      factors,
+      isPositive && start !== null,
+      result,
+      rowFactors,
+    );
   attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, result);
   return { logLikelihood: result, blocks, factors };
 }
 
 /** Solve one component and write its part of the log-likelihood and the logarithms of row factors. */
-function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors, isWarm, result, rowFactors) {
+function scaleComponent(
+  matrix,
+  logBelief,
+  dataPrior,
+  { rows, columns },
+  factors,
+  isWarm,
+  result,
+  rowFactors,
+) {
   const size = columns.length;
   const priorTotal = rows.reduce((sum, i) => sum + dataPrior[i], 0);
   const r = Float64Array.from(rows, (i) => dataPrior[i] / priorTotal);
@@ -72,14 +92,25 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
 function solve(kernel, r, weights, start) {
   const size = weights.length;
   let now = evaluate(kernel, r, weights, Float64Array.from(start ?? new Array(size).fill(0)));
-  let best = now, stalls = 0;
+  let best = now,
+    stalls = 0;
   for (let iteration = 0; iteration < MAX_ITERATIONS && best.error > GOAL && stalls < 3; iteration++) {
-    let next = evaluate(kernel, r, weights, now.v.map((value, j) => value - Math.log(now.ratio[j])));
+    let next = evaluate(
+      kernel,
+      r,
+      weights,
+      now.v.map((value, j) => value - Math.log(now.ratio[j])),
+    );
     const step = size > 1 && next.error > GOAL ? newtonStep(kernel, weights, r, next) : null;
     if (step) {
       const longest = step.reduce((most, part) => Math.max(most, Math.abs(part)), 0);
       for (let t = Math.min(1, MAX_STEP / longest), tries = 0; tries < 30; t /= 2, tries++) {
-        const trial = evaluate(kernel, r, weights, next.v.map((value, j) => value + t * step[j]));
+        const trial = evaluate(
+          kernel,
+          r,
+          weights,
+          next.v.map((value, j) => value + t * step[j]),
+        );
         if (trial.error < next.error || potential(trial, r, weights) < potential(next, r, weights) - 1e-13) {
           next = trial;
           break;
@@ -95,8 +126,11 @@ function solve(kernel, r, weights, start) {
 
 /** At v: den, and the ratios of column sums to what they should be, with the largest error of a logarithm. */
 function evaluate(kernel, r, weights, v) {
-  const size = v.length, count = r.length;
-  const grown = v.map(Math.exp), ratio = new Float64Array(size), den = new Float64Array(count);
+  const size = v.length,
+    count = r.length;
+  const grown = v.map(Math.exp),
+    ratio = new Float64Array(size),
+    den = new Float64Array(count);
   for (let i = 0, at = 0; i < count; i++, at += size) {
     let sum = 0;
     for (let j = 0; j < size; j++) sum += kernel[at + j] * grown[j] * weights[j];
@@ -182,7 +216,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
       rows = rows.filter((i) => ratioOf(i) <= lowest * (1 + 1e-12));
     }
     const logs = rows.map(
-      (i) => (rowFactors[i] > -Infinity ? rowFactors[i] : Math.log(dataPrior[i])) + Math.log(matrix[i][j])
+      (i) => (rowFactors[i] > -Infinity ? rowFactors[i] : Math.log(dataPrior[i])) + Math.log(matrix[i][j]),
     );
     const norm = logSum(logs);
     rows.forEach((i, k) => (result[i][j] = logs[k] - norm));
@@ -207,7 +241,8 @@ export function logSum(logs) {
  * @returns {number[][][]} The table itself, then one matrix per normalisation, columns first.
  */
 export function alternate(matrix, belief, dataPrior, count) {
-  const n = matrix.length, m = belief.length;
+  const n = matrix.length,
+    m = belief.length;
   const sumOf = total(dataPrior);
   const frames = [matrix.map((row) => row.slice())];
   for (let step = 0; step < count; step++) {
@@ -220,7 +255,7 @@ export function alternate(matrix, belief, dataPrior, count) {
         last.map((row, i) => {
           const sum = total(row);
           return row.map((x) => (sum > 0 ? (x * n * dataPrior[i]) / (sumOf * sum) : 0));
-        })
+        }),
       );
     }
   }

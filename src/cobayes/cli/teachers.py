@@ -1,0 +1,52 @@
+"""The part of ``cobayes compare`` that compares teachers: ``--teachers``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cobayes.cli import output
+
+if TYPE_CHECKING:
+    from cobayes.lessons import TeacherComparison
+
+
+def read_teachers(text: str) -> str | list[str]:
+    """Return "all", or the names in a list with commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return "all" if [name.lower() for name in names] == ["all"] else names
+
+
+def print_teachers(found: TeacherComparison) -> None:
+    """Print one row per teacher and one column per learner."""
+    from rich.text import Text
+
+    from cobayes.lessons.comparing import TEACHERS
+
+    head, *rows = found.cells()
+    label = found.model.hypotheses[found.hypothesis]
+    title = (
+        f"Rounds until belief in {label} is {found.level:g} (median); in brackets the mean belief "
+        f"after {found.num_rounds} rounds"
+    )
+    headings: list[tuple[str, output.Justification]] = [(head[0], "left")]
+    headings.extend((name, "right") for name in head[1:])
+    table = output.table(title, headings)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = output.console()
+    console.print(table)
+    for name in found.teachers:
+        console.print(f"{name}: {TEACHERS[name]}", markup=False, highlight=False)
+
+
+def save_teachers(found: TeacherComparison, path: Path) -> None:
+    """Draw the comparison into a file."""
+    from matplotlib.figure import Figure
+
+    from cobayes.plots import plot_teachers
+    from cobayes.plots.overview import save_picture
+
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    plot_teachers(found, ax=figure.add_subplot())
+    save_picture(figure, path)

@@ -1,0 +1,17 @@
+"""The picture of compared teachers."""
+
+import numpy as np
+
+import cobayes as cb
+from cobayes.plots import plot_teachers
+
+
+def test_every_pair_of_teacher_and_learner_has_a_mark():
+    model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
+    found = cb.compare_teachers(
+        model, 0, teachers=["literal", "greedy"], learners=["bi", "scbi"], num_lessons=20, rng=1
+    )
+    ax = plot_teachers(found)
+    assert len(ax.lines) == 4
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["literal", "greedy"]
+    assert "0.95" in ax.get_xlabel()
