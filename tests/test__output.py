@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from cobayes._output import write_text
+import cobayes as cb
+from cobayes._output import html_table, write_text
 
 
 def test_a_written_file_is_as_readable_as_any_other(tmp_path):
@@ -22,3 +23,24 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         write_text(path, "half \udc80")
     assert path.read_text(encoding="utf-8") == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_results_show_small_escaped_tables_in_a_notebook():
+    model = cb.Model([[0.7, 0.2], [0.3, 0.8]], hypotheses=["<a>", "b"])
+    rule = cb.SCBI(model)
+    ensemble = cb.simulate(rule, 0, num_rounds=50, num_lessons=20, rng=1)
+    rate = cb.success_rate(model, hypothesis=0, num_sequences=20, rng=1)
+    coupled = cb.coupling(model, num_sequences=20, rng=1)
+    for result in (ensemble, rate, coupled):
+        html = result._repr_html_()
+        assert "&lt;a&gt;" in html
+        assert "<a>" not in html
+        assert 2 < html.count("<tr>") + html.count("<th>") < 40
+    assert f"{ensemble.mean()[-1]:.4f}" in ensemble._repr_html_()
+    assert f"{rate.value:.4f}" in rate._repr_html_()
+
+
+def test_a_long_table_is_cut():
+    html = html_table("title", ("label", "value"), [(str(k), "x") for k in range(50)])
+    assert "and 30 more" in html
+    assert html.count("<tr>") == 21

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,33 @@ def rounds_dataset(
         columns | texts,
         coords={"round": np.arange(num_rows), believed: list(names)},
         attrs=attributes,
+    )
+
+
+def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a small table for a notebook; long ones are cut after 20 rows.
+
+    Parameters
+    ----------
+    title
+        A line above the table.
+    headings
+        One for each column; the first column holds labels.
+    rows
+        The cells as text, which is escaped.
+    """
+    most = 20
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(
+        f"<tr><th>{escape(row[0])}</th>"
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows[:most]
+    )
+    rest = f"<p>… and {len(rows) - most} more</p>" if len(rows) > most else ""
+    return (
+        f"<p>{escape(title)}</p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{rest}"
     )
 
 

@@ -31,13 +31,29 @@ def test_environment_passes_gymnasiums_checker(render_mode):
     check_env(gymnasium.make(NAME, render_mode=render_mode).unwrapped)
 
 
-@pytest.mark.parametrize("order", ["cobayes.worlds, gymnasium", "gymnasium, cobayes.worlds"])
-def test_environment_is_registered_whichever_is_imported_first(order):
-    code = f"import {order}; print(gymnasium.make('{NAME}').unwrapped.world.width)"
+@pytest.mark.parametrize(
+    ("imports", "name"),
+    [
+        ("gymnasium, cobayes.worlds", NAME),
+        ("cobayes.worlds, gymnasium, cobayes.worlds.gym", NAME),
+        ("gymnasium", f"cobayes.worlds.gym:{NAME}"),
+    ],
+)
+def test_the_environment_is_registered_by_an_import(imports, name):
+    code = f"import {imports}; print(gymnasium.make('{name}').unwrapped.world.width)"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout == "7\n"
+
+
+def test_goals_may_be_a_list_of_states():
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    world = world_from_gymnasium(lake, [15, 3])
+    assert world.goal_labels == ("15", "3")
+    assert world.goal_states("15") == (15,)
+    with pytest.raises(CobayesError, match="the goals are 15; expected"):
+        world_from_gymnasium(lake, 15)
 
 
 def test_importing_worlds_does_not_import_gymnasium():

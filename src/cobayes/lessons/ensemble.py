@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
-from cobayes._output import freeze, rounds_dataset
+from cobayes._output import freeze, html_table, rounds_dataset
 from cobayes.errors import CobayesError
 from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
@@ -101,6 +101,20 @@ class Ensemble:
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def _repr_html_(self) -> str:
+        taught = self.model.hypotheses[self.hypothesis]
+        rounds = np.unique(np.linspace(0, self.num_rounds, 9).round().astype(int))
+        rows = [
+            (str(k), f"{self.mean()[k]:.4f}", f"{self.std()[k]:.4f}")  # of the taught hypothesis
+            for k in rounds
+        ]
+        return html_table(
+            f"{self.num_lessons:,} lessons about {taught}, {self.rule_name} teaches "
+            f"{self.learner_rule_name}",
+            ("round", f"mean belief in {taught}", "standard deviation"),
+            rows,
+        )
 
     def mean(self, hypothesis: int | str | None = None) -> Array:
         """Return the mean belief in a hypothesis (the true one by default) at every round."""

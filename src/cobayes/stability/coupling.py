@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._intervals import proportion_stderr
+from cobayes._output import html_table
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
@@ -82,6 +83,20 @@ class Coupling:
     num_sequences: int
     num_unfinished: int
     max_rounds: int
+
+    def _repr_html_(self) -> str:
+        names = self.model.hypotheses
+        most = 12
+        rows = [
+            (name, *(f"{share:.4f}" for share in row[:most]))
+            for name, row in zip(names, self.matrix, strict=True)
+        ]
+        more = f"; {len(names) - most} columns are not shown" if len(names) > most else ""
+        return html_table(
+            f"where teacher (rows) and learner (columns) end, {self.num_sequences:,} pairs{more}",
+            ("", *names[:most]),
+            rows,
+        )
 
     def confusion(self) -> Array:
         """Return the chance that the learner believes j when it is taught i, (m, m).

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._intervals import normal_quantile
+from cobayes._output import html_table
 from cobayes.errors import import_optional
 from cobayes.rules import Rule
 from cobayes.stability.bounds import frechet
@@ -65,6 +66,21 @@ class SuccessRate:
         """The part of `stderr` that more sequences make smaller."""
         hidden = (self.upper - self.lower) / 2.0
         return math.sqrt(max(self.stderr**2 - hidden**2, 0.0)) if self.stderr >= 0.0 else math.nan
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval()
+        rows = [
+            (name, f"{share:.4f}", f"{error:.1g}")
+            for name, share, error in zip(
+                self.hypotheses, self.outcomes, self.outcomes_stderr, strict=True
+            )
+        ]
+        return html_table(
+            f"teaching {self.hypothesis} succeeds with {self.value:.4f} (95 % interval {low:.4f} "
+            f"to {high:.4f}, {self.num_sequences:,} sequences)",
+            ("the learner ends at", "probability", "standard error"),
+            rows,
+        )
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return an interval that covers sampling and unfinished sequences.

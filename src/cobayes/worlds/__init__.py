@@ -1,15 +1,15 @@
 """Worlds: a walker shows its goal by its moves, and a watcher infers it.
 
-Modules load when they are first used. Importing this package registers the Gymnasium environment
-``cobayes/GridWorld-v0``.
+Modules load when they are first used. The Gymnasium environment ``cobayes/GridWorld-v0`` is
+registered by importing `cobayes.worlds.gym`, which happens here if Gymnasium is loaded already;
+``gymnasium.make("cobayes.worlds.gym:cobayes/GridWorld-v0")`` works in any case.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
-
-from cobayes.worlds.registration import register_when_imported
 
 # Public name -> module that defines it.
 _HOME = {
@@ -62,4 +62,5 @@ if TYPE_CHECKING:
     from cobayes.worlds.tree import WalkDistribution as WalkDistribution
     from cobayes.worlds.tree import walk_distribution as walk_distribution
 
-register_when_imported()
+if "gymnasium" in sys.modules:
+    importlib.import_module("cobayes.worlds.gym")

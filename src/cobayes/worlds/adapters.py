@@ -29,7 +29,7 @@ IN_TAXI = 4
 
 def world_from_gymnasium(
     env: Any,
-    goals: Mapping[str, Any],
+    goals: Mapping[str, Any] | Sequence[State],
     discount: float = 0.9,
     *,
     start: State | None = None,
@@ -43,8 +43,8 @@ def world_from_gymnasium(
     env
         An environment with a table ``env.unwrapped.P``, or the name of a registered one.
     goals
-        From label to the state or the list of states that count as that goal; or to a function
-        that tells whether a state does.
+        From label to the state or the list of states that count as that goal, or to a function
+        that tells whether a state does. A list of states, each a goal labelled by itself, will do.
     discount
         What a step costs.
     start
@@ -74,6 +74,14 @@ def world_from_gymnasium(
         )
     see = (lambda state: state) if view is None else view
     table = _merge(source, see)
+    if not isinstance(goals, Mapping):
+        if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
+            raise CobayesError(
+                f"the goals are {goals!r}; expected a list of states, or a dict from label to "
+                "state.",
+                'world_from_gymnasium(env, {"home": 15, "shop": 3}).',
+            )
+        goals = {str(state): _plain(state) for state in goals}
     found_goals = {
         label: [state for state in table if given(state)] if callable(given) else given
         for label, given in goals.items()

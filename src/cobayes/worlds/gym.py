@@ -1,6 +1,8 @@
 """The grid world as a Gymnasium environment in which the agent is the teacher.
 
-``gymnasium.make("cobayes/GridWorld-v0")`` works once `cobayes.worlds` has been imported.
+Importing this module registers it: ``gymnasium.make("cobayes.worlds.gym:cobayes/GridWorld-v0")``
+imports the module by itself, and ``gymnasium.make("cobayes/GridWorld-v0")`` works after
+``import cobayes.worlds.gym``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ else:
     gymnasium = import_optional("gymnasium", "worlds", "the environment cobayes/GridWorld-v0")
     spaces = gymnasium.spaces
 
+ENVIRONMENT = "cobayes/GridWorld-v0"
 RENDER_MODES = ("rgb_array", "ansi")
 
 
@@ -184,3 +187,16 @@ class GridWorldEnv(gymnasium.Env):
             "action": None if action is None else self.world.action_labels[action],
             "belief_in_goal": float(self._learner.belief[self._goal]),
         }
+
+
+def register() -> None:
+    """Tell Gymnasium about the grid world; a second time nothing happens."""
+    from gymnasium.envs import registration
+
+    if ENVIRONMENT not in registration.registry:
+        registration.register(
+            id=ENVIRONMENT, entry_point="cobayes.worlds.gym:GridWorldEnv", max_episode_steps=200
+        )
+
+
+register()
