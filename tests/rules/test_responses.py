@@ -389,7 +389,7 @@ def test_only_real_lessons_are_counted_as_not_converged(monkeypatch):
         lanes.not_converged[:] = 1
         return 64
 
-    monkeypatch.setattr("cobayes.rules.sequential.scale_many", never)
+    monkeypatch.setattr("cobayes.rules.sequential.solve_by_sweeps", never)
     monkeypatch.setattr("cobayes.rules.sequential.solve_by_newton", never)
     with pytest.raises(cb.ConvergenceError, match=r"^3 scalings"):
         crowd.answer()

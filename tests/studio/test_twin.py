@@ -36,11 +36,11 @@ def make_rule(kind, matrix, prior, options):
 
 
 @pytest.mark.parametrize("kind", ["BI", "SCBI", "Pragmatic"])
-def test_200_tables_agree_with_python(twin, kind):
+def test_400_tables_agree_with_python(twin, kind):
     """Random, nearly diagonal, with zeros and ties; data priors; excluded hypotheses."""
     rng = np.random.default_rng(11)
     cases = []
-    for number in range(200):
+    for number in range(400):
         matrix, belief, prior = mixed_case(rng, number)
         options = {}
         if kind == "Pragmatic":

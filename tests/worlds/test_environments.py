@@ -20,8 +20,9 @@ from cobayes.worlds import (
     watch_actions,
     world_from_gymnasium,
 )
+from cobayes.worlds.gym import ENVIRONMENT  # importing it registers the environment
 
-NAME = "cobayes/GridWorld-v0"
+NAME = ENVIRONMENT
 TAXI = "Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3"
 
 

@@ -67,6 +67,15 @@ class Tallies:
 
 
 @compiled()
+def _copy(source, target):
+    """Copy an array of three axes; a plain assignment takes seconds to compile."""
+    for g in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            for lane in range(LANES):
+                target[g, j, lane] = source[g, j, lane]
+
+
+@compiled()
 def _play(
     beliefs,
     lanes,
@@ -80,7 +89,8 @@ def _play(
     squares,
     histogram,
     first_sure,
-    kept,
+    kept_mantissas,
+    kept_shifts,
 ):
     """Play rounds until a scaling does not converge; return how many were played.
 
@@ -96,8 +106,8 @@ def _play(
         As for `tally`, with a row for each round.
     first
         The number of the first round.
-    kept
-        None, or mantissas and shifts after every round, (rounds, groups, m, LANES) each: out.
+    kept_mantissas, kept_shifts
+        Out: the beliefs after every round, (rounds, groups, m, LANES); without rounds: not kept.
     """
     num_rounds, num_groups, _ = uniforms.shape
     taught = np.full((num_groups, LANES), hypothesis)
@@ -111,9 +121,9 @@ def _play(
         draw_many(lanes, taught, uniforms[k], data)
         observe_many(lanes, data, beliefs)
         tally(beliefs, hypothesis, level, first + k, means[k], squares[k], histogram[k], first_sure)
-        if kept is not None:
-            kept[0][k] = beliefs.mantissas
-            kept[1][k] = beliefs.shifts
+        if kept_mantissas.shape[0] > 0:
+            _copy(beliefs.mantissas, kept_mantissas[k])
+            _copy(beliefs.shifts, kept_shifts[k])
     return num_rounds
 
 
@@ -159,10 +169,8 @@ def play(
         uniforms = rng.random((count, size))
         uniforms = np.pad(uniforms, ((0, 0), (0, groups * LANES - size)), mode="edge")
         uniforms = uniforms.reshape(count, groups, LANES)
-        kept = None
-        if recorded:
-            shape = (count, *beliefs.mantissas.shape)
-            kept = np.empty(shape), np.empty(shape, dtype=np.int64)
+        shape = (count if recorded else 0, *beliefs.mantissas.shape)
+        mantissas, shifts = np.empty(shape), np.empty(shape, dtype=np.int64)
         start, is_answered = 0, False
         while start < count:
             first = done + 1 + start
@@ -179,15 +187,15 @@ def play(
                 tallies.squares[first:],
                 tallies.histogram[first:],
                 tallies.first_sure,
-                None if kept is None else (kept[0][start:], kept[1][start:]),
+                mantissas[start:],
+                shifts[start:],
             )
             start += played
             is_answered = start < count
             if is_answered and isinstance(solver, ScalingSolver):
                 solver.finish(beliefs, responses.lanes)
-        if kept is not None:
-            for k in range(count):
-                if done + 1 + k in recorded:
-                    state = BeliefState(kept[0][k], kept[1][k], size)
-                    paths[:, recorded[done + 1 + k]] = state.log_beliefs
+        for k in range(len(mantissas)):
+            if done + 1 + k in recorded:
+                state = BeliefState(mantissas[k], shifts[k], size)
+                paths[:, recorded[done + 1 + k]] = state.log_beliefs
         done += count

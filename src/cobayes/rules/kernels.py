@@ -19,6 +19,13 @@ SCRATCH = 3 * LANES
 
 
 @compiled()
+def fill_all_shares(beliefs, lanes):
+    """Hand the beliefs to the scaling, as plain numbers."""
+    for g in range(lanes.shares.shape[0]):
+        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+
+
+@compiled()
 def scale_many(beliefs, lanes, probes, tolerance, trusted):
     """Scale the matrix to every belief; return how many scalings did not converge.
 
@@ -33,8 +40,7 @@ def scale_many(beliefs, lanes, probes, tolerance, trusted):
     trusted
         Whether sweeps can tell that they have converged; see `stopping.is_nearly_blocks`.
     """
-    for g in range(lanes.shares.shape[0]):
-        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+    fill_all_shares(beliefs, lanes)
     # The compiler drops the branch that does not apply: None is a type of its own.
     if probes is None:
         return solve_in_closed_form(lanes, tolerance)

@@ -15,12 +15,13 @@ from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Response, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
-from cobayes.rules.kernels import scale_many
+from cobayes.rules.kernels import fill_all_shares, scale_many
 from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.zeros import BlockSolver
 from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
+from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.plain import update_plainly
 from cobayes.scaling.problem import balance
 from cobayes.scaling.solver import Solution, solve, solve_components
@@ -301,7 +302,12 @@ class ScalingSolver:
 
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
-        left = scale_many(beliefs, lanes, self.probes, self.tolerance, self.trusted)
+        if self.probes is None:
+            left = scale_many(beliefs, lanes, None, self.tolerance, self.trusted)
+        else:
+            # Two calls, so that the long solver is compiled by itself and without the short one.
+            fill_all_shares(beliefs, lanes)
+            left = solve_by_sweeps(lanes, self.probes, beliefs.size, self.tolerance, self.trusted)
         if not self.trusted:
             lanes.not_converged[:] = 1
         if left or not self.trusted:

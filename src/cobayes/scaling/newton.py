@@ -325,7 +325,8 @@ def newton_until_converged(
         if not length < np.inf:
             return count, np.inf
         share = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
-        start[:] = factors
+        for j in range(num_columns):  # an array assignment takes seconds to compile
+            start[j] = factors[j]
         is_taken = False
         for _ in range(MOST_HALVINGS):
             for j in range(num_columns):

@@ -104,8 +104,11 @@ def _march_groups(
     scratch = np.empty(SCRATCH)
     teaches = hypothesis >= 0
     for g in range(num_groups):
-        final_mantissas[:] = mantissas[g]
-        final_shifts[:] = shifts[g]
+        # Loops, because an array assignment takes seconds to compile.
+        for j in range(num_columns):
+            for lane in range(LANES):
+                final_mantissas[j, lane] = mantissas[g, j, lane]
+                final_shifts[j, lane] = shifts[g, j, lane]
         num_sure = 0
         if teaches:
             lengths[g] = -1

@@ -13,7 +13,8 @@ const TIE = 1e-12;
 const CARRIED = 1e-12;
 
 /**
- * @typedef {{rows: number[], columns: number[]}} Component
+ * @typedef {{rows: number[], columns: number[], reach: number}} Component `reach`: how many columns its
+ *   own could hand mass to
  * @typedef {{rows: number[], columns: number[], ratio: number, components: Component[]}} Block
  */
 
@@ -68,6 +69,7 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
     const components = connected(allowed, flow, supply, rows.length).map((part) => ({
       rows: part.rows.map((i) => rows[i]),
       columns: part.columns.map((j) => columns[j]),
+      reach: part.reach,
     }));
     blocks.push({ rows, columns, ratio, components });
     return;
@@ -220,7 +222,16 @@ function connected(allowed, flow, supply, numRows) {
     parts.push(part);
   };
   for (let node = 0; node < next.length; node++) if (index[node] < 0) visit(node);
-  return parts.filter(({ rows, columns }) => rows.length && columns.length);
+  return parts
+    .filter(({ rows, columns }) => rows.length && columns.length)
+    .map((part) => ({ ...part, reach: countColumns(next, part.columns[0], numColumns) }));
+}
+
+/** How many columns can be reached from a node of the residual graph. */
+function countColumns(next, start, numColumns) {
+  const seen = new Set([start]);
+  for (const node of seen) for (const target of next[node]) seen.add(target);
+  return [...seen].filter((node) => node < numColumns).length;
 }
 
 export const positions = (length) => Array.from({ length }, (_, i) => i);

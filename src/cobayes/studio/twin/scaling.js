@@ -204,23 +204,40 @@ function eliminate(system) {
 
 /**
  * Fill the columns of hypotheses that nobody believes: the limit of a belief that tends to zero. Such a
- * column goes where there is most room: to rows that nobody reaches, else to its block of lowest ratio.
+ * column goes where there is most room: to rows that nobody else reaches (shared evenly with others like
+ * it), else to its block of lowest ratio, and there to the component that can hand mass to most others.
  */
 function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, result) {
+  const allows = (i, j) => dataPrior[i] > 0 && matrix[i][j] > 0;
+  const everywhere = { rows: positions(matrix.length) };
+  const free = blocks?.find((block) => !block.columns.length)?.rows ?? [];
+  const alone = logBelief.map((value, j) => value === -Infinity && free.some((i) => allows(i, j)));
+  if (alone.includes(true)) {
+    const evenly = alone.map((isAlone) => (isAlone ? 0 : -Infinity));
+    const left = dataPrior.map((p, i) => (free.includes(i) ? p : 0));
+    const own = scaleToBelief(matrix, evenly, left).logLikelihood;
+    for (const i of free) alone.forEach((isAlone, j) => isAlone && (result[i][j] = own[i][j]));
+  }
   logBelief.forEach((value, j) => {
-    if (value > -Infinity) return;
-    let rows = positions(matrix.length).filter((i) => dataPrior[i] > 0 && matrix[i][j] > 0);
-    if (blocks) {
-      const ratioOf = (i) => blocks.find((block) => block.rows.includes(i)).ratio;
-      const lowest = Math.min(...rows.map(ratioOf));
-      rows = rows.filter((i) => ratioOf(i) <= lowest * (1 + 1e-12));
-    }
-    const logs = rows.map(
-      (i) => (rowFactors[i] > -Infinity ? rowFactors[i] : Math.log(dataPrior[i])) + Math.log(matrix[i][j]),
-    );
+    if (value > -Infinity || alone[j]) return;
+    const part = blocks ? roomiest(blocks, matrix.length, (i) => allows(i, j)) : everywhere;
+    const rows = part ? part.rows.filter((i) => allows(i, j)) : [];
+    const logs = rows.map((i) => rowFactors[i] + Math.log(matrix[i][j]));
     const norm = logSum(logs);
     rows.forEach((i, k) => (result[i][j] = logs[k] - norm));
   });
+}
+
+/** The component with most room among those of the rows that a column allows. */
+function roomiest(blocks, numRows, isAllowed) {
+  let best = null;
+  for (const i of positions(numRows).filter(isAllowed)) {
+    const place = blocks.findIndex((block) => block.rows.includes(i));
+    const part = blocks[place].components.find((component) => component.rows.includes(i));
+    const isBetter = !best || place > best.place || (place === best.place && part.reach > best.part.reach);
+    if (isBetter) best = { place, part };
+  }
+  return best?.part;
 }
 
 /** Weights of these columns in floats, in total one. */

@@ -1,0 +1,87 @@
+"""
+Explain a classifier with five examples
+=======================================
+
+A clinic uses one classifier of tumours. A reader knows that it is one of sixty trees that were
+fitted to different samples of patients, but not which one. Which five patients, with the
+classifier's verdict, should we show?
+"""
+
+# %%
+# Sixty trees; a hypothesis is a tree, a datum is a patient with a verdict.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import cobayes as cb
+
+points, kinds = load_breast_cancer(return_X_y=True)
+known, pool, known_kinds, _ = train_test_split(points, kinds, test_size=0.6, random_state=0)
+shown, held_out = pool[:200], pool[200:]
+rng = np.random.default_rng(0)
+trees = {}
+for number in range(60):
+    sample = rng.integers(len(known), size=len(known))
+    tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=number)
+    trees[f"tree {number}"] = tree.fit(known[sample], known_kinds[sample])
+model = cb.model_from_classifiers(trees, shown, smallest=0.02)
+print(model)
+
+# %%
+# Ways to choose five different patients for a reader who takes each verdict literally, `BI`. The
+# classifier to explain says which verdicts are true of it.
+task = cb.without_repeats(model)
+learner_rule = cb.BI(model)
+truth = "tree 7"
+column = model.hypothesis_index(truth)
+
+
+def verdicts(rows):
+    """Return the data that say what the explained tree says of these patients."""
+    return [2 * row + int(trees[truth].predict(shown[row : row + 1])[0]) for row in rows]
+
+
+def prototypes():
+    """Return the patients nearest to the centres of both kinds, in turn."""
+    verdict = trees[truth].predict(shown)
+    scaled = (shown - shown.mean(axis=0)) / shown.std(axis=0)
+    order = []
+    for kind in (0, 1):
+        members = np.flatnonzero(verdict == kind)
+        centre = scaled[members].mean(axis=0)
+        order.append(members[np.argsort(((scaled[members] - centre) ** 2).sum(axis=1))])
+    return [order[k % 2][k // 2] for k in range(5)]
+
+
+def beliefs(data):
+    """Return the reader's beliefs while these data are shown."""
+    learner = cb.Learner(learner_rule)
+    return np.array([learner.belief, *(learner.observe(datum) for datum in data)])
+
+
+plan = cb.plan_lesson(cb.SCBI(task), truth, 5, learner_rule=learner_rule)
+ways = {
+    "best order": plan.beliefs,
+    "random": np.mean(
+        [beliefs(verdicts(rng.choice(len(shown), 5, replace=False))) for _ in range(100)], axis=0
+    ),
+    "prototypes": beliefs(verdicts(prototypes())),
+}
+print("the best five:", plan.data_labels)
+
+# %%
+# Two measures: the belief in the right tree, and how often a reader who votes by its belief
+# predicts what the tree says of patients nobody has shown.
+answers = np.array([tree.predict(held_out) for tree in trees.values()])
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+for (name, path), marker in zip(ways.items(), "osd"):
+    votes = path @ answers
+    agreement = ((votes > 0.5) == answers[column]).mean(axis=1)
+    left.plot(path[:, column], marker=marker, label=name)
+    right.plot(agreement, marker=marker, label=name)
+    print(f"{name:>10}: belief {path[-1, column]:.3f}, held-out agreement {agreement[-1]:.3f}")
+left.set(xlabel="examples shown", ylabel="belief in the right tree")
+right.set(xlabel="examples shown", ylabel="agreement on held-out patients")
+left.legend()

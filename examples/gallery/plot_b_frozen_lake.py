@@ -1,0 +1,40 @@
+"""
+Frozen lake: goals in somebody else's environment
+=================================================
+
+Gymnasium's FrozenLake becomes a task: its table of transitions gives the matrices, we add the
+candidate goals. A walker on firm ice shows where it is going; a watcher infers it.
+"""
+
+# %%
+import gymnasium
+import matplotlib.pyplot as plt
+
+import cobayes as cb
+
+lake = gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
+places = {"upper right": 7, "lower left": 56, "lower right": 63}
+world = cb.world_from_gymnasium(lake, places, discount=0.7)
+print(world)
+
+# %%
+# The likeliest shortest walk of a cooperative and of a literal walker, each with a watcher who
+# reads moves as it makes them.
+figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
+for rule, marker in (("SCBI", "o"), ("BI", "s")):
+    walk = cb.plan_trajectory(world, "lower right", rule)
+    print(rule, walk.action_labels)
+    ax.plot(walk.belief_in_goal, marker=marker, label=f"{rule}: {walk.num_steps} moves")
+ax.set(xlabel="moves", ylabel="belief in the true goal")
+ax.legend()
+
+# %%
+# A world is a task like any other: lessons on it can be run, saved and resumed.
+rule = cb.SCBI(world)
+lesson = cb.run_lesson(cb.Teacher(rule, "lower left", rng=1), cb.Learner(rule), 6)
+print(lesson.data_labels, lesson.states)
+
+# %%
+# How soon is the watcher sure? Walkers that move towards their goal, forty walks each.
+for name in ("SCBI", "BI"):
+    print(cb.measure_legibility(world, "lower right", name, num_walks=40, rng=1))
