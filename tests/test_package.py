@@ -48,9 +48,9 @@ def test_importing_loads_nothing_heavy():
 def test_kernels_are_cached_on_disk_and_used_by_the_next_process(tmp_path):
     code = """
         import cobayes as cb
-        from cobayes.scaling import sweeps
+        from cobayes.scaling import plain
         cb.scale([[1.0, 2.0], [3.0, 1.0]])
-        stats = sweeps.solve_by_sweeps.stats
+        stats = plain.scale_plainly.stats
         print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
         """
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["0", "1"]
