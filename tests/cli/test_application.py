@@ -156,7 +156,7 @@ def test_the_real_command_shows_a_traceback_with_debug(command):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently on Windows")
 @pytest.mark.parametrize("seconds", [0.1, 2.0])
 def test_control_c_ends_the_real_command_with_130(command, seconds):
-    arguments = ("teach", "example:M_1", "--rounds", 50_000_000, "--seed", 1)
+    arguments = ("teach", "example:M_1", "--rounds", 1_500_000, "--seed", 1)
     process = command(*arguments, before="import cobayes.cli; print('ready', flush=True)")
     process.stdout.readline()
     time.sleep(seconds)

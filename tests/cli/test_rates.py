@@ -41,3 +41,11 @@ def test_one_hypothesis_is_an_error_with_a_hint(run, tmp_path):
     result = run("rates", path)
     assert result.exit_code == 2
     assert "one hypothesis" in result.stderr
+
+
+def test_an_infinite_rate_has_no_rival_and_no_ratio(run):
+    result = run("rates", "example:reference-game")
+    assert result.exit_code == 0
+    last = next(line for line in result.stdout.splitlines() if "glasses and hat  " in line[:20])
+    assert last.split()[-5:] == ["inf", "-", "inf", "-", "-"]
+    assert "nan" not in result.stdout

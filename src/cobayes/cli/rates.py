@@ -119,10 +119,10 @@ def _print_rates(table: list[dict[str, Any]]) -> None:
         shown.add_row(
             Text(row["hypothesis"]),
             f"{bi['rate']:.5g}",
-            Text(bi["relevant_hypothesis"]),
+            Text(_hardest(bi)),
             f"{scbi['rate']:.5g}",
-            Text(scbi["relevant_hypothesis"]),
-            f"{scbi['rate'] / bi['rate']:.3g}" if bi["rate"] > 0.0 else "-",
+            Text(_hardest(scbi)),
+            f"{scbi['rate'] / bi['rate']:.3g}" if 0.0 < bi["rate"] < float("inf") else "-",
         )
     console = output.console()
     console.print(shown)
@@ -131,6 +131,11 @@ def _print_rates(table: list[dict[str, Any]]) -> None:
         return
     means = {rule: sum(row[rule]["rate"] for row in table) / count for rule in ("bi", "scbi")}
     console.print(f"mean rate: BI {means['bi']:.5g}, SCBI {means['scbi']:.5g}")
+
+
+def _hardest(found: dict[str, Any]) -> str:
+    """Return the hypothesis that sets a rate; none does where one datum rules all others out."""
+    return "-" if found["rate"] == float("inf") else found["relevant_hypothesis"]
 
 
 def _print_comparison(comparison: RateComparison) -> None:
