@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -111,9 +111,10 @@ def _rates_of(model: Model, rules: list[Rule]) -> list[dict[str, Any]]:
 def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
     from rich.text import Text
 
-    columns: list[tuple[str, Literal["left", "right"]]] = [("taught", "left")]
+    columns: list[tuple[str, output.Justification]] = [("taught", "left")]
     for name in names:
-        columns += [(name, "right"), ("hardest to tell", "left")]
+        columns.append((name, "right"))
+        columns.append(("hardest to tell", "left"))
     if len(names) == 2:
         columns.append((f"{names[1]} / {names[0]}", "right"))
     shown = output.table("asymptotic rates, nats per round", columns)
@@ -129,12 +130,11 @@ def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
     console = output.console()
     console.print(shown)
     if len(table) > 1:
-        means = {
-            name: sum(row[name.lower()]["rate"] for row in table) / len(table) for name in names
-        }
-        console.print(
-            "mean rate: " + ", ".join(f"{name} {mean:.5g}" for name, mean in means.items())
-        )
+        means = []
+        for name in names:
+            mean = sum(row[name.lower()]["rate"] for row in table) / len(table)
+            means.append(f"{name} {mean:.5g}")
+        console.print("mean rate: " + ", ".join(means))
 
 
 def _hardest(found: dict[str, Any]) -> str:
