@@ -190,7 +190,7 @@ def _checked_depth(depth: float | str) -> float:
         depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
     if isinstance(depth, float) and depth == math.inf:
         return math.inf
-    if not is_position(depth) or depth < 0:
+    if isinstance(depth, str) or not is_position(depth) or depth < 0:
         raise CobayesError(
             f"depth is {depth!r}; expected an integer >= 0, or infinity.",
             "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
