@@ -16,6 +16,9 @@ from cobayes.rules.beliefs import BeliefState
 
 Array = NDArray[np.float64]
 
+# A sequence ends where a belief falls below exp of this: its derivatives would soon underflow.
+SMALLEST_LOG = -600.0
+
 
 class LimitSlope(NamedTuple):
     """A lower bound on a limit, estimated: above one it contradicts Conjecture 5.3 in L1."""
@@ -61,13 +64,14 @@ def limit_slope(
     -----
     The value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the derivative of the
     belief along the direction and E the mean over uniform data; see docs/conjecture.md. Data are
-    drawn in proportion to the size of the derivative after them, and weighted accordingly.
+    drawn in proportion to the size of the derivative after them, and weighted accordingly. A
+    sequence is stopped before a belief is too small for float64; that can only lower the value.
 
     Examples
     --------
     With two hypotheses the slope is 1/2: half of the L1 distance is lost, and no more.
 
-    >>> from cobayes.conjecture.small_perturbations import limit_slope
+    >>> from cobayes.conjecture import limit_slope
     >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
     >>> found = limit_slope(matrix, 0, [0.6, 0.4], [-1, 1], num_rounds=5, num_sequences=4, rng=1)
     >>> round(found.value, 9)
@@ -89,16 +93,21 @@ def limit_slope(
     stream = generator(rng)
     step = step / np.abs(step).sum()
     log_beliefs, tangents = np.tile(np.log(prior), (count, 1)), np.tile(step, (count, 1))
-    log_weights, each = np.zeros(count), np.arange(count)
+    log_weights = np.zeros(count)
     for _ in range(rounds):
-        log_posteriors, derivatives = children(rule, log_beliefs, tangents)
+        going = np.flatnonzero(log_beliefs.min(axis=1) > SMALLEST_LOG)
+        if len(going) == 0:
+            break
+        log_posteriors, derivatives = children(rule, log_beliefs[going], tangents[going])
         sizes = np.abs(derivatives).sum(axis=2)
         steps = np.cumsum(sizes, axis=1)
-        drawn = (stream.random(count)[:, None] * steps[:, -1:] >= steps[:, :-1]).sum(axis=1)
+        shares = stream.random(len(going))[:, None] * steps[:, -1:]
+        drawn = (shares >= steps[:, :-1]).sum(axis=1)
+        each = np.arange(len(going))
         # The tangent is kept at size one; its size and the odds of the draw go into the weight.
-        log_weights += np.log(steps[:, -1] / rule.model.num_data)
-        tangents = derivatives[each, drawn] / sizes[each, drawn, None]
-        log_beliefs = log_posteriors[each, drawn]
+        log_weights[going] += np.log(steps[:, -1] / rule.model.num_data)
+        tangents[going] = derivatives[each, drawn] / sizes[each, drawn, None]
+        log_beliefs[going] = log_posteriors[each, drawn]
     values = (np.exp(log_weights) * np.abs(tangents[:, position]) - step[position]) / 2.0
     return LimitSlope(float(values.mean()), float(values.std(ddof=1) / np.sqrt(count)))
 
@@ -113,8 +122,7 @@ def children(rule: SCBI, log_beliefs: Array, tangents: Array) -> tuple[Array, Ar
     responses = rule.respond_many(BeliefState.from_logs(log_beliefs))
     logs = log_beliefs[:, None, :] + responses.log_likelihoods
     logs = logs - np.logaddexp.reduce(logs, axis=2, keepdims=True)
-    # Beliefs too small for float64 no longer matter.
-    scaled = np.exp(np.maximum(logs, -600.0))
+    scaled = np.exp(logs)
     couplings = scaled.transpose(0, 2, 1) @ scaled
     index = np.arange(size)
     couplings[:, index, index] = 0.0
