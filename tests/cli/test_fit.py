@@ -75,6 +75,34 @@ def test_bad_options_are_one_line(run, study, tmp_path, options, message):
     assert "Traceback" not in result.stderr
 
 
+def test_without_repeats_it_fits_what_the_library_fits(run, study, tmp_path):
+    files = sorted((study / "problems").glob("*.csv"))
+    tasks = {file.stem: cb.without_repeats(cb.read_model(file)) for file in files}
+    truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}
+    choices = people.simulate(truth, tasks, num_people=3, num_rounds=4, rng=2)
+    choices.to_csv(tmp_path / "choices.csv", index=False)
+    family = people.Family(depth=[1], rationality=(0.0, 20.0), lapse=0.05)
+    expected = people.fit(choices, tasks, family)
+    result = run(
+        "fit", tmp_path / "choices.csv", "-p", study / "problems", "--depth", "1",
+        "--lapse", "0.05", "--no-repeats", "--no-loo", "--json", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(expected.log_likelihood)
+    assert "--no-repeats" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_repeated_choice_where_nothing_is_repeated_is_an_error(run, tmp_path):
+    (tmp_path / "matrix.csv").write_text(",x,y\na,0.8,0.3\nb,0.2,0.7\n", encoding="utf-8")
+    rows = ["person,problem,round,hypothesis,datum", "1,1,1,x,a", "1,1,2,x,a"]
+    (tmp_path / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
+    arguments = ("fit", tmp_path / "choices.csv", "-p", tmp_path / "matrix.csv", "--no-loo")
+    assert run(*arguments, "-o", tmp_path / "out").exit_code == 0
+    refused = run(*arguments, "--no-repeats", "-o", tmp_path / "out")
+    assert refused.exit_code != 0
+    assert "Traceback" not in refused.stderr
+
+
 def test_missing_files_are_named(run, study, tmp_path):
     result = run("fit", tmp_path / "none.csv", "-p", study / "problems")
     assert result.exit_code == 2

@@ -49,3 +49,18 @@ def test_an_infinite_rate_has_no_rival_and_no_ratio(run):
     last = next(line for line in result.stdout.splitlines() if "glasses and hat  " in line[:20])
     assert last.split()[-5:] == ["inf", "-", "inf", "-", "-"]
     assert "nan" not in result.stdout
+
+
+def test_rates_of_a_pragmatic_rule_and_of_a_data_prior(run, world):
+    model = cb.read_model(world)
+    content = json.loads(run("rates", world, "--rule", "pragmatic", "--depth", 2, "--json").stdout)
+    expected = rate_of_convergence(cb.Pragmatic(model, 2))
+    assert [row["pragmatic"]["rate"] for row in content["rates"]] == list(expected)
+    shown = run("rates", world, "--rule", "pragmatic", "--depth", 2).stdout
+    assert "Pragmatic" in shown
+    assert "SCBI" not in shown
+    prior = [0.5, 0.3, 0.2]
+    options = ("--rule", "scbi", "--data-prior", "0.5,0.3,0.2", "--json")
+    content = json.loads(run("rates", world, *options).stdout)
+    expected = rate_of_convergence(model, data_prior=prior)
+    assert [row["scbi"]["rate"] for row in content["rates"]] == list(expected)

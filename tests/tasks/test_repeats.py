@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import cobayes as cb
 
@@ -82,6 +83,47 @@ def test_with_zeros_a_lesson_has_as_many_rounds_as_the_truth_allows():
         assert run.beliefs[-1, 0] == pytest.approx(1.0)
         with pytest.raises(cb.CobayesError, match="has data for 2"):
             cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 3)
+
+
+def _pragmatic(task):
+    return cb.Pragmatic(task, 1)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    arrays(np.float64, (6, 3), elements=st.sampled_from([0.0, 1.0])),
+    st.sampled_from([cb.BI, cb.SCBI, _pragmatic]),
+    st.integers(0, 2),
+    st.integers(0, 2**32 - 1),
+)
+def test_with_zeros_a_lesson_shows_every_datum_that_the_truth_allows(matrix, kind, truth, seed):
+    # Other hypotheses run out of data before the truth does.
+    assume(matrix.any(axis=0).all() and matrix.any(axis=1).all())
+    rule = kind(cb.without_repeats(matrix))
+    allowed = np.flatnonzero(matrix[:, truth]).tolist()
+    for choice in ("draw", "likeliest"):
+        teacher, learner = cb.Teacher(rule, truth, rng=seed, choice=choice), cb.Learner(rule)
+        run = cb.run_lesson(teacher, learner, len(allowed))
+        assert sorted(run.data.tolist()) == allowed
+        assert np.isfinite(run.beliefs).all()
+        assert run.beliefs[-1, truth] > 0.0
+        with pytest.raises(cb.CobayesError, match=f"no datum is left that '{truth}' allows"):
+            teacher.choose()
+    assert sorted(cb.plan_lesson(rule, truth, len(allowed)).data.tolist()) == allowed
+    many = cb.simulate(rule, truth, num_rounds=len(allowed), num_lessons=3, rng=seed)
+    assert np.isfinite(many.means).all()
+
+
+@pytest.mark.parametrize("kind", [cb.BI, cb.SCBI, _pragmatic])
+def test_after_the_last_datum_an_agent_says_that_none_is_left(kind):
+    learner = cb.Learner(kind(cb.without_repeats(MODEL)))
+    for datum in range(5):
+        learner.observe(datum)
+    assert learner.belief.sum() == pytest.approx(1.0)
+    with pytest.raises(cb.CobayesError, match="no datum is left"):
+        learner.likelihood  # noqa: B018
+    with pytest.raises(cb.CobayesError, match="datum '0' is not available now"):
+        learner.observe(0)
 
 
 def test_a_hypothesis_without_data_left_is_ruled_out_by_the_next_datum():

@@ -37,6 +37,8 @@ def test_environment_passes_gymnasiums_checker(render_mode):
     [
         ("gymnasium, cobayes.worlds", NAME),
         ("cobayes.worlds, gymnasium, cobayes.worlds.gym", NAME),
+        ("gymnasium, cobayes as cb; cb.worlds", NAME),
+        ("gymnasium, cobayes as cb; cb.GridWorld", NAME),
         ("gymnasium", f"cobayes.worlds.gym:{NAME}"),
     ],
 )
@@ -53,8 +55,27 @@ def test_goals_may_be_a_list_of_states():
     world = world_from_gymnasium(lake, [15, 3])
     assert world.goal_labels == ("15", "3")
     assert world.goal_states("15") == (15,)
+    labelled = world_from_gymnasium(lake, {"15": 15, "3": 3})
+    assert np.array_equal(world.matrix_at(0).matrix, labelled.matrix_at(0).matrix)
+    for goal in (0, 1):
+        walk = plan_trajectory(world, goal)
+        assert walk.reached_goal
+        assert walk.states[-1] == (15, 3)[goal]
+    as_array = world_from_gymnasium(lake, np.array([15, 3]))
+    assert as_array.goal_labels == world.goal_labels
     with pytest.raises(CobayesError, match="the goals are 15; expected"):
         world_from_gymnasium(lake, 15)
+
+
+def test_a_list_of_unknown_states_or_of_states_twice_is_an_error():
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    for goals in ([15, 99], [15, 15], [15, 5.5], [15, "corner"], [], [[15, 3]]):
+        with pytest.raises(CobayesError):
+            world_from_gymnasium(lake, goals)
+
+
+def test_classes_say_which_import_registers_the_environment():
+    assert "import cobayes.worlds.gym" in (GridWorld.__doc__ or "")
 
 
 def test_importing_worlds_does_not_import_gymnasium():

@@ -13,6 +13,7 @@ from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
     from cobayes.people import Comparison, Fit
+    from cobayes.tasks.repeats import WithoutRepeats
 
 EPILOG = (
     "Examples:\n\n"
@@ -68,6 +69,10 @@ def fit(
             help="The literal learner reads columns as likelihoods, or the table as it is.",
         ),
     ] = "likelihood",
+    no_repeats: Annotated[
+        bool,
+        typer.Option("--no-repeats", help="People knew that no datum is shown twice to a learner."),
+    ] = False,
     loo: Annotated[
         bool, typer.Option("--loo/--no-loo", help="Estimate predictions of responses left out.")
     ] = True,
@@ -102,7 +107,7 @@ def fit(
     with ProgressLine() as line:
         found = people.fit(
             choices,
-            problems,
+            _without_repeats(problems) if no_repeats else problems,
             family,
             None if by == "none" else by,
             progress=lambda text, share: line.tell("fit", f"{text}, {100 * share:.0f} %"),
@@ -117,12 +122,20 @@ def fit(
     command = ["cobayes", "fit", str(choices), "--problems", str(problems), "--depth", depth]
     command += ["--rationality", rationality, "--lapse", lapse, "--by", by]
     command += ["--response", response, "--literal", literal]
+    command += ["--no-repeats"] * no_repeats
     _write(out, found, comparison, shlex.join(command))
     if as_json:
         output.print_json(_as_json(found, comparison))
     else:
         _print(found, comparison)
     output.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
+
+
+def _without_repeats(problems: Path) -> dict[str, WithoutRepeats]:
+    from cobayes.people.problems import read_problems
+    from cobayes.tasks.repeats import without_repeats
+
+    return {name: without_repeats(found.model) for name, found in read_problems(problems).items()}
 
 
 def _number(text: str, name: str) -> float:

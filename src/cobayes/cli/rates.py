@@ -1,4 +1,4 @@
-"""``cobayes rates``: how fast the truth is learnt in the long run, by BI and by SCBI."""
+"""``cobayes rates``: how fast the truth is learnt in the long run, by each rule."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from cobayes.cli import inputs, options, output, progress
 if TYPE_CHECKING:
     from cobayes.model import Model
     from cobayes.random_matrices.compare import RateComparison
+    from cobayes.rules import Rule
 
 EPILOG = (
     "Examples:\n\n"
     "cobayes rates world.csv\n\n"
+    "cobayes rates world.csv --rule pragmatic --depth 2\n\n"
     "cobayes rates example:diagnosis --samples 1000000 --seed 1"
 )
 
@@ -31,6 +33,10 @@ def rates(
             "(default: all).",
         ),
     ] = None,
+    rule: options.Rule = "both",
+    depth: options.Depth = None,
+    rationality: options.Rationality = None,
+    data_prior: options.DataPrior = None,
     samples: Annotated[
         int | None,
         options.count_option(
@@ -46,11 +52,14 @@ def rates(
 ) -> None:
     """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
 
-    For every hypothesis, the rate of BI and of SCBI when it is taught, and the other hypothesis
-    that is hardest to tell from it, which sets the rate.
+    For every hypothesis, the rate of each rule when it is taught, and the other hypothesis that is
+    hardest to tell from it, which sets the rate.
     """
     model, example = inputs.load_matrix(matrix, smooth)
-    table = _rates_of(model)
+    rules = inputs.make_rules(
+        rule, model, depth=depth, rationality=rationality, data_prior=data_prior
+    )
+    table = _rates_of(model, rules)
     if hypothesis is not None:
         table = [table[inputs.find_hypothesis(hypothesis, model, example)]]
     comparison = None
@@ -71,66 +80,61 @@ def rates(
             }
         )
         return
-    _print_rates(table)
+    _print_rates(table, [one.name for one in rules])
     if comparison is not None:
         _print_comparison(comparison)
         if seed is None:
             output.say_seed(used_seed, "draw the same matrices")
 
 
-def _rates_of(model: Model) -> list[dict[str, Any]]:
+def _rates_of(model: Model, rules: list[Rule]) -> list[dict[str, Any]]:
     from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
     columns = {
-        rule: (rate_of_convergence(model, rule=rule), relevant_hypothesis(model, rule=rule))
-        for rule in ("bi", "scbi")
+        rule.name.lower(): (rate_of_convergence(rule), relevant_hypothesis(rule)) for rule in rules
     }
     return [
         {
             "hypothesis": label,
             **{
-                rule: {
+                name: {
                     "rate": float(rate[position]),
                     "relevant_hypothesis": model.hypotheses[int(relevant[position])],
                 }
-                for rule, (rate, relevant) in columns.items()
+                for name, (rate, relevant) in columns.items()
             },
         }
         for position, label in enumerate(model.hypotheses)
     ]
 
 
-def _print_rates(table: list[dict[str, Any]]) -> None:
+def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
     from rich.text import Text
 
-    shown = output.table(
-        "asymptotic rates, nats per round",
-        [
-            ("taught", "left"),
-            ("BI", "right"),
-            ("hardest to tell", "left"),
-            ("SCBI", "right"),
-            ("hardest to tell", "left"),
-            ("SCBI / BI", "right"),
-        ],
-    )
+    columns: list[tuple[str, output.Justification]] = [("taught", "left")]
+    for name in names:
+        columns.append((name, "right"))
+        columns.append(("hardest to tell", "left"))
+    if len(names) == 2:
+        columns.append((f"{names[1]} / {names[0]}", "right"))
+    shown = output.table("asymptotic rates, nats per round", columns)
     for row in table:
-        bi, scbi = row["bi"], row["scbi"]
-        shown.add_row(
-            Text(row["hypothesis"]),
-            f"{bi['rate']:.5g}",
-            Text(_hardest(bi)),
-            f"{scbi['rate']:.5g}",
-            Text(_hardest(scbi)),
-            f"{scbi['rate'] / bi['rate']:.3g}" if 0.0 < bi["rate"] < float("inf") else "-",
-        )
+        found = [row[name.lower()] for name in names]
+        cells: list[str | Text] = [Text(row["hypothesis"])]
+        for one in found:
+            cells += [f"{one['rate']:.5g}", Text(_hardest(one))]
+        if len(names) == 2:
+            low, high = (one["rate"] for one in found)
+            cells.append(f"{high / low:.3g}" if 0.0 < low < float("inf") else "-")
+        shown.add_row(*cells)
     console = output.console()
     console.print(shown)
-    count = len(table)
-    if count == 1:
-        return
-    means = {rule: sum(row[rule]["rate"] for row in table) / count for rule in ("bi", "scbi")}
-    console.print(f"mean rate: BI {means['bi']:.5g}, SCBI {means['scbi']:.5g}")
+    if len(table) > 1:
+        means = []
+        for name in names:
+            mean = sum(row[name.lower()]["rate"] for row in table) / len(table)
+            means.append(f"{name} {mean:.5g}")
+        console.print("mean rate: " + ", ".join(means))
 
 
 def _hardest(found: dict[str, Any]) -> str:

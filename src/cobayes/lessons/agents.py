@@ -85,14 +85,14 @@ class Learner:
     def observe(self, datum: int | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
-        response = self._respond()
-        prior = self.task.data_prior_at(self._state)
+        prior = None if self._outcomes else self.task.data_prior_at(self._state)
         if prior is not None and prior[row] == 0.0:
             raise CobayesError(
                 f"datum {self.rule.model.data[row]!r} is not available now, says the task of "
                 f"this {self.kind}.",
                 "an agent that does not know the constraint has a rule made from the matrix alone.",
             )
+        response = self._respond()
         self._log_belief = self.rule.observe(self._log_belief, response, row)
         self._memory, self._memory_of = response.memory, self.rule.at(self._state)
         self._response = None
@@ -130,6 +130,12 @@ class Learner:
                 "say where it led: agent.arrive(state).",
             )
         if self._response is None:
+            prior = self.task.data_prior_at(self._state)
+            if prior is not None and not prior.any():
+                raise CobayesError(
+                    f"no datum is left, says the task of this {self.kind}.",
+                    "its belief is the last one: agent.belief.",
+                )
             rule = self.rule.at(self._state)
             memory = self._memory if rule is self._memory_of else None
             self._response = rule.respond(self._log_belief, memory)
@@ -254,6 +260,12 @@ class Teacher(Learner):
 
     def choose(self) -> int:
         """Choose the next datum, follow its effect on the learner, and return its position."""
+        if not self._outcomes and self.task.is_exhausted(self._state, self.hypothesis):
+            name = self.rule.model.hypotheses[self.hypothesis]
+            raise CobayesError(
+                f"no datum is left that {name!r} allows.",
+                "stop when teacher.task.is_over(teacher.state, teacher.hypothesis).",
+            )
         distribution = self.distribution
         if self.choice == "draw":
             datum = int(draw(distribution, self.rng.random()))

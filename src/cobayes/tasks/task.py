@@ -81,6 +81,10 @@ class Task(ABC):
 
         By default when no datum is available that the hypothesis allows.
         """
+        return self.is_exhausted(state, hypothesis)
+
+    def is_exhausted(self, state: State, hypothesis: int) -> bool:
+        """Tell whether no datum is available that a hypothesis, given by position, allows."""
         prior = self.data_prior_at(state)
         if prior is None:
             return False

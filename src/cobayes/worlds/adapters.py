@@ -55,6 +55,13 @@ def world_from_gymnasium(
         that look alike become one state of the world (Taxi's destination, for instance, is
         part of its state). Goals and start are then given as the watcher sees them.
 
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.world_from_gymnasium("FrozenLake-v1", [15, 3])
+    >>> world.goal_labels
+    ('15', '3')
+
     Notes
     -----
     Rewards of the environment are left aside: a goal is worth one, everything else what it is

@@ -31,6 +31,9 @@ class GridWorld(World):
     leave the board or hit a wall leaves the walker where it is, and counts as a move. The walk
     ends on the walker's own goal; see `World` for the candidates that are not its own.
 
+    As a Gymnasium environment it is called ``cobayes/GridWorld-v0``; ``import cobayes.worlds.gym``
+    registers it, and so does the first use of this class if Gymnasium was imported before.
+
     Parameters
     ----------
     width, height
