@@ -54,7 +54,7 @@ result = runs.run(experiment, folder, jobs=1)
 result.to_dataframe()
 
 # %%
-# One row a point. Stop a long run any way you like, and call it again; ``cobayes runs FOLDER``
+# One row per point. Stop a long run any way you like, and call it again; ``cobayes runs FOLDER``
 # shows how far it is. See :doc:`/cluster` for many cores and clusters.
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 gains = [point.estimates["gain"] for point in result]

@@ -55,7 +55,7 @@ def test_errors_of_the_sums_can_grow_without_bound():
 @given(seed=seeds)
 @settings(max_examples=200, deadline=None)
 def test_nested_blocks_never_fail_by_more_than_total_variation(seed):
-    """Proposition 8 of docs/conjecture.md, for chains of blocks."""
+    """Proposition 15 of docs/conjecture.md, for chains of blocks."""
     from cobayes.conjecture.separation import nested_success
     from cobayes.stability import prior_distance
 

@@ -16,10 +16,9 @@ def normalised(values):
 
 
 @given(weights, weights)
-def test_projection_is_undone_and_keeps_distances_up_to_a_factor(first, second):
+def test_projection_keeps_distances_up_to_a_factor(first, second):
     beliefs = np.array([normalised(first), normalised(second)])
     points = simplex.project(beliefs)
-    np.testing.assert_allclose(simplex.unproject(points), beliefs, atol=1e-12)
     distance = np.linalg.norm(beliefs[0] - beliefs[1])
     np.testing.assert_allclose(
         np.linalg.norm(points[0] - points[1]) * np.sqrt(2), distance, atol=1e-12

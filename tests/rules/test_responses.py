@@ -286,7 +286,8 @@ def test_a_subclass_with_answers_of_its_own_is_not_taken_for_its_parent():
         expected = rule.likelihood([1 / 3] * 3)
         np.testing.assert_allclose(responses.likelihoods[1], expected, rtol=1e-14)
     assert isinstance(Renamed(matrix_of(3, 3)).respond_many(beliefs), CompiledResponses)
-    assert Doubtful.depends_on_belief
+    assert Doubtful(matrix_of(3, 3)).depends_on_belief
+    assert (Doubtful.closed_form, Renamed.closed_form) == (None, "scbi")
 
 
 def test_a_rule_of_ones_own_draws_and_learns_as_compiled_rules_do():

@@ -47,9 +47,3 @@ def test_the_twin_exports_its_public_names():
     assert text.startswith("/**\n * cobayes.js")
     for name in ("BI", "Pragmatic", "SCBI", "scalingBlocks", "Teacher", "Learner", "simulate"):
         assert name in text.rsplit("export {", 1)[1]
-
-
-def test_the_classic_script_defines_one_object():
-    text = bundle.twin_script()
-    assert len(re.findall(r"^(?:const|class|function|let)\s", text, re.MULTILINE)) > 1
-    assert text.rstrip().endswith("})();")

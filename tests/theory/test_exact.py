@@ -152,6 +152,22 @@ def test_data_with_proportional_rows_are_counted_once_and_weigh_what_they_should
         np.testing.assert_allclose(result.stds[4, h], measure.std(), rtol=1e-8)
 
 
+@pytest.mark.parametrize("literal", ["likelihood", "truth"])
+@pytest.mark.parametrize("depth", [0, 1])
+def test_proportional_rows_weigh_what_they_should_at_any_depth(depth, literal):
+    matrix, prior = random_case(7, 4, 3)
+    matrix[2] = 2.5 * matrix[0]
+    rule = cb.Pragmatic(matrix, depth, data_prior=[0.1, 0.2, 0.3, 0.4], literal=literal)
+    assert rule.depends_on_belief == (depth > 0)
+    measure = AtomicMeasure.at(prior)
+    for _ in range(3):
+        measure = measure.push(rule, 0)
+    by_tree = exact_rounds(rule, 0, 3, prior, method="tree")
+    np.testing.assert_allclose(exact_rounds(rule, 0, 3, prior).means[3], measure.mean(), rtol=1e-12)
+    np.testing.assert_allclose(by_tree.means[3], measure.mean(), rtol=1e-12)
+    np.testing.assert_allclose(by_tree.stds[3], measure.std(), rtol=1e-10)
+
+
 def test_data_that_say_nothing_leave_no_spread_behind():
     # The naive E[x^2] - E[x]^2 would leave the square root of a rounding error, 1e-8.
     for rule in (cb.BI(np.ones((3, 4))), cb.SCBI(np.ones((3, 4)))):

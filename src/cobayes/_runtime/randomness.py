@@ -15,7 +15,7 @@ def generator(rng: Any = None) -> np.random.Generator:
     Parameters
     ----------
     rng
-        None, a whole number that is not negative, a SeedSequence, a BitGenerator or a
+        None, an integer >= 0, a SeedSequence, a BitGenerator or a
         Generator, which is returned as it is.
     """
     try:
@@ -23,7 +23,7 @@ def generator(rng: Any = None) -> np.random.Generator:
     except (TypeError, ValueError) as error:
         raise CobayesError(
             f"rng is {rng!r}; expected a seed: {error}.",
-            "give a whole number from 0 on, or a numpy Generator.",
+            "give an integer >= 0, or a numpy Generator.",
         ) from error
 
 

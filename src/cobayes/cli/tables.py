@@ -99,10 +99,10 @@ def _width_of_cells(column: Column, console: Console, free: ConsoleOptions) -> i
     return max((Measurement.get(console, free, cell).maximum for cell in column.cells), default=0)
 
 
-def _shrink(widths: list[int], least: list[int], room: int) -> list[int]:
+def _shrink(widths: list[int], least: list[int], width: int) -> list[int]:
     """Take letters from the widest columns, one by one, as long as that is needed and possible."""
     found = list(widths)
-    while sum(found) > room:
+    while sum(found) > width:
         spare = [i for i in range(len(found)) if found[i] > least[i]]
         if not spare:
             break

@@ -143,7 +143,7 @@ class Falsifier:
     distance
         The form of the conjecture: "euclidean", "l1" or "tv".
     seed
-        A whole number; with the folder's state it fixes everything but the time it takes.
+        An integer; with the folder's state it fixes everything but the time it takes.
     alpha
         The probability that the whole search, however long, confirms something that is false.
     """

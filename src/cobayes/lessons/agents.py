@@ -208,7 +208,7 @@ class Learner:
 
 
 class Teacher(Learner):
-    """A teacher: it knows the true hypothesis and follows the learner's belief in its mind.
+    """A teacher: it knows the true hypothesis and keeps an estimate of the learner's belief.
 
     Its ``belief`` is its estimate of the learner's; the two agree as long as matrices and
     priors do.

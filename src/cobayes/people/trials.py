@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ADDED = (
-    "probability",
-    "log_likelihood",
-    "rank",
-    "belief",
-    "belief_after",
-    "entropy",
-    "entropy_after",
-    "information_gain",
-)
-"""Columns that are added to the user's own."""
-
 
 def trial_columns(likelihood: Likelihood, parameters: Array) -> dict[str, Array]:
     """Return the added columns, one number for each row.

@@ -49,14 +49,6 @@ def project(distributions: ArrayLike) -> NDArray[np.float64]:
     return (values / sums) @ CORNERS
 
 
-def unproject(points: ArrayLike) -> NDArray[np.float64]:
-    """Map points of the plane, shape (..., 2), back to distributions, shape (..., 3)."""
-    x, y = np.moveaxis(np.asarray(points, dtype=np.float64), -1, 0)
-    third = y / HEIGHT
-    second = x - third / 2.0
-    return np.stack([1.0 - second - third, second, third], axis=-1)
-
-
 def draw_frame(
     ax: Axes,
     labels: Sequence[object] | None = None,

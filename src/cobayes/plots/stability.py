@@ -99,7 +99,7 @@ def plot_success_rays(
             label=f"ray {ray + 1}",
         )
     lowest = float(values.min())
-    room = _EDGE * (1.0 - lowest) + 1e-4
+    margin = _EDGE * (1.0 - lowest) + 1e-4
     if slope is not None:
         reach = np.array([0.0, float(distances.max())])
         ax.plot(
@@ -110,7 +110,7 @@ def plot_success_rays(
             linestyle="--",
             label="Conjecture 5.3",
         )
-    ax.set_ylim(lowest - room, 1.0 + room)
+    ax.set_ylim(lowest - margin, 1.0 + margin)
     ax.set_xlim(0.0, float(distances.max()) * 1.02)
     tidy(ax)
     return ax

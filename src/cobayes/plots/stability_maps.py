@@ -258,7 +258,7 @@ def _color_dots(
     )
 
 
-def _room(spots: Array, others: Array) -> Array:
+def _space(spots: Array, others: Array) -> Array:
     """Return how far each spot is from the nearest of others; names are wider than high."""
     return np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)
 
@@ -282,9 +282,9 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
         # A triangle is some 160 points wide in a panel of a grid.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
-        room = _room(spots, others)
+        space = _space(spots, others)
         # Other names and crosses count most; among sides that are free of them, few dots.
-        best = int((np.minimum(room, 0.14) + 0.3 * np.minimum(_room(spots, dots), 0.1)).argmax())
+        best = int((np.minimum(space, 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)).argmax())
         taken.append(spots[best])
         ax.annotate(
             name,

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 Verdict = Literal["holds", "holds except", "does not hold", "not decided"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "holds except", "does not hold", "not decided")
@@ -29,8 +29,6 @@ VERDICTS: tuple[Verdict, ...] = ("holds", "holds except", "does not hold", "not 
 ERROR_RATE = 0.01
 SURE = f"{100 * (1 - ERROR_RATE):g} %"
 _MOST_NAMED = 4
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,10 +117,12 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    depends_on_belief: ClassVar[bool] = True
-    """Whether the likelihood changes with the belief; if not, the order of data is irrelevant."""
     is_factored: ClassVar[bool] = False
-    """Whether likelihoods at all beliefs are one matrix with scaled rows and columns."""
+    """Whether likelihoods at all beliefs are one matrix with scaled rows and columns, and data with
+    proportional rows are shown in proportion to the data prior (to their rows, if the likelihood
+    does not depend on the belief)."""
+    closed_form: ClassVar[Literal["bi", "scbi"] | None] = None
+    """Whose closed forms hold (rates, the inverse, martingales); None where none is known."""
 
     def __init__(self, matrix: MatrixLike) -> None:
         self.task: Task = as_task(matrix)
@@ -137,10 +139,16 @@ class Rule(ABC):
             "at_certainty",
             "depends_on_belief",
             "is_factored",
+            "closed_form",
             "update",
         ):
             if _owner(order, "respond") < _owner(order, derived):
                 setattr(cls, derived, getattr(Rule, derived))
+
+    @property
+    def depends_on_belief(self) -> bool:
+        """Whether the likelihood changes with the belief; if not, order does not matter."""
+        return True
 
     @abstractmethod
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ class BI(Rule):
     """
 
     name: ClassVar[str] = "BI"
-    depends_on_belief: ClassVar[bool] = False
     is_factored: ClassVar[bool] = True
+    closed_form: ClassVar[Literal["bi", "scbi"] | None] = "bi"
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix)
@@ -38,6 +38,11 @@ class BI(Rule):
         # Where a likelihood is too small for float64 its logarithm is not.
         is_exact = np.array_equal(likelihood > 0.0, self.model.matrix > 0.0)
         self._response = Response(likelihood, logs=None if is_exact else self._logs())
+
+    @property
+    def depends_on_belief(self) -> bool:
+        """No: the likelihood is the same at every belief."""
+        return False
 
     def respond(
         self,
@@ -72,6 +77,11 @@ class _AvailableBI(Restricted):
 
     name: ClassVar[str] = "BI over available data"
     is_factored: ClassVar[bool] = True
+
+    @property
+    def depends_on_belief(self) -> bool:
+        """No: the likelihood is the same at every belief."""
+        return False
 
 
 class AvailableSolver:

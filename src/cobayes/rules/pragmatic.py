@@ -105,6 +105,11 @@ class Pragmatic(Rule):
         if literal == "likelihood":
             self._literal = self._taught
 
+    @property
+    def depends_on_belief(self) -> bool:
+        """Whether the likelihood changes with the belief: at depth 0 it does not."""
+        return self.depth > 0
+
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
         """Return the likelihood of depth K at a belief.
 

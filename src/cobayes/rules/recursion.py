@@ -14,7 +14,7 @@ from cobayes.scaling.lanes import LANES, Lanes, multiply
 
 Array = NDArray[np.float64]
 
-# With zeros, a hypothesis that next to nobody believes in may be the only one to allow a datum:
+# With zeros, a hypothesis with almost no belief may be the only one to allow a datum:
 # beliefs that are not zero count at least this much.
 SMALLEST_SHARE = 1e-140
 

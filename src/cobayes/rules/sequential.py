@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,6 +67,7 @@ class SCBI(Rule):
 
     name: ClassVar[str] = "SCBI"
     is_factored: ClassVar[bool] = True
+    closed_form: ClassVar[Literal["bi", "scbi"] | None] = "scbi"
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class Reporter(Protocol):
 
 
 def choose_reporter(progress: bool | Callable[[RunState], None]) -> Reporter:
-    """Return the reporter that suits the wish and standard error.
+    """Return the reporter for the `progress` argument and the kind of standard error.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ class LiveReporter:
         if not self._is_started:
             self._live.start()
             self._is_started = True
-        room = max(3, self._console.size.height - 8)
-        self._live.update(state_table(state, room), refresh=True)
+        num_rows = max(3, self._console.size.height - 8)
+        self._live.update(state_table(state, num_rows), refresh=True)
 
     def close(self) -> None:
         """Leave the last table standing."""

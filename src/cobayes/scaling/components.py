@@ -22,14 +22,14 @@ WEAKEST_COUPLING = 1e-3
 def _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
     """Scale a component of which one column has all the mass; return whether it is one."""
     num_rows, num_columns = part.shape
-    heaviest = np.argmax(column_sums)
+    largest = np.argmax(column_sums)
     for j in range(num_columns):
-        if j != heaviest and column_sums[j] > 0.0:
+        if j != largest and column_sums[j] > 0.0:
             return False
     for i in range(num_rows):
-        if not part[i, heaviest] > 0.0:
+        if not part[i, largest] > 0.0:
             return False
-        row_scaling[i] = row_sums[i] / (part[i, heaviest] * column_sums[heaviest])
+        row_scaling[i] = row_sums[i] / (part[i, largest] * column_sums[largest])
     for j in range(num_columns):
         total = 0.0
         for i in range(num_rows):

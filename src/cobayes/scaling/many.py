@@ -19,12 +19,12 @@ from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.accelerated import (
     AGE,
     CHANGE,
-    COLUMN_ROOM,
     COLUMN_SUM,
+    COLUMN_WORK,
     FACTOR,
     GIVES_UP,
     GOES_ON,
-    LANE_ROOM,
+    LANE_WORK,
     PART,
     RATE,
     SLACK,
@@ -104,26 +104,26 @@ def _times_row_sums(rows, targets):
 
 
 @compiled()
-def _load(problem, rate, lane, weights, room, lane_room):
+def _load(problem, rate, lane, weights, work, lane_work):
     """Put one problem into a lane, with what is known of its rate."""
     num_columns = weights.shape[0]
     for j in range(num_columns):
-        at = j * COLUMN_ROOM * PART + lane % PART
+        at = j * COLUMN_WORK * PART + lane % PART
         factor, column_sum = problem[j], problem[num_columns + j]
-        room[at + FACTOR * PART] = factor
-        room[at + COLUMN_SUM * PART] = column_sum
+        work[at + FACTOR * PART] = factor
+        work[at + COLUMN_SUM * PART] = column_sum
         weights[j, lane] = factor * column_sum
-    lane_room[AGE * PART + lane % PART] = 0.0
-    lane_room[SWEEPS * PART + lane % PART] = 0.0
-    lane_room[RATE * PART + lane % PART] = rate
+    lane_work[AGE * PART + lane % PART] = 0.0
+    lane_work[SWEEPS * PART + lane % PART] = 0.0
+    lane_work[RATE * PART + lane % PART] = rate
 
 
 @compiled()
-def _unload(lane, gives_up, rows, totals, room, solution):
+def _unload(lane, gives_up, rows, totals, work, solution):
     """Write down what a lane has found; one that gives up leaves its factors as a start."""
     num_columns = totals.shape[0]
     for j in range(num_columns):
-        factor = room[(j * COLUMN_ROOM + FACTOR) * PART + lane % PART]
+        factor = work[(j * COLUMN_WORK + FACTOR) * PART + lane % PART]
         if not gives_up:
             # One more plain step, 1 / total; a division only where the change is not tiny.
             gap = 1.0 - factor * totals[j, lane]
@@ -159,14 +159,14 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
     num_rows, num_columns = matrix.shape
     num_parts = LANES // PART
     size = order.shape[0]
-    room = aligned_space(num_columns * COLUMN_ROOM * LANES).reshape(num_parts, -1)
-    lane_room = aligned_space(LANE_ROOM * LANES).reshape(num_parts, -1)
+    work = aligned_space(num_columns * COLUMN_WORK * LANES).reshape(num_parts, -1)
+    lane_work = aligned_space(LANE_WORK * LANES).reshape(num_parts, -1)
     weights = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     totals = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
     targets = _space_for_rows(lanes.row_sums, num_rows)
-    room[:] = 0.0
-    lane_room[:] = 0.0
+    work[:] = 0.0
+    lane_work[:] = 0.0
     tasks = np.full(LANES, -1)
     next_one = 0
     num_busy = 0
@@ -181,7 +181,7 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
             num_busy += 1
         part = lane // PART
         rate = rates[task // LANES, task % LANES]
-        _load(table[task], rate, lane, weights, room[part], lane_room[part])
+        _load(table[task], rate, lane, weights, work[part], lane_work[part])
         _load_row_sums(lanes.row_sums, task, lane, targets)
     while num_busy > 0:
         multiply(matrix, weights, rows)
@@ -190,25 +190,25 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
         multiply(transposed, rows, totals)
         for part in range(num_parts):
             first = part * PART
-            compare(totals, first, room[part], lane_room[part])
-            any_far = judge_lanes(lane_room[part], tolerance, trusted)
+            compare(totals, first, work[part], lane_work[part])
+            any_far = judge_lanes(lane_work[part], tolerance, trusted)
             for lane in range(first, first + PART):
-                verdict = lane_room[part, VERDICT * PART + lane - first]
+                verdict = lane_work[part, VERDICT * PART + lane - first]
                 if verdict != GOES_ON and tasks[lane] >= 0:
                     task = tasks[lane]
                     gives_up = verdict == GIVES_UP
-                    _unload(lane, gives_up, rows, totals, room[part], table[task])
-                    changes[task] = lane_room[part, CHANGE * PART + lane - first]
+                    _unload(lane, gives_up, rows, totals, work[part], table[task])
+                    changes[task] = lane_work[part, CHANGE * PART + lane - first]
                     lanes.not_converged[task // LANES, task % LANES] = 1 if gives_up else 0
                     num_left += 1 if gives_up else 0
                     tasks[lane] = -1
                     num_busy -= 1
-            step_lanes(totals, weights, first, room[part], lane_room[part], any_far)
+            step_lanes(totals, weights, first, work[part], lane_work[part], any_far)
             for lane in range(first, first + PART):
                 if tasks[lane] < 0 and next_one < size:
                     task = order[next_one]
                     rate = rates[task // LANES, task % LANES]
-                    _load(table[task], rate, lane, weights, room[part], lane_room[part])
+                    _load(table[task], rate, lane, weights, work[part], lane_work[part])
                     _load_row_sums(lanes.row_sums, task, lane, targets)
                     tasks[lane] = task
                     next_one += 1
@@ -238,7 +238,7 @@ def _average_rows(row_scaling, row_sums, g, rows, squares):
 
 @compiled(fastmath={"contract"})
 def _probe_group(
-    matrix, transposed, shares, row_sums, g, factors, row_scaling, probe, rates, field, rows, room
+    matrix, transposed, shares, row_sums, g, factors, row_scaling, probe, rates, field, rows, work
 ):
     """Apply the derivative of the sweep to the probes of a group, and take their rates from it.
 
@@ -248,19 +248,19 @@ def _probe_group(
     use_wide_vectors()
     num_rows, num_columns = matrix.shape
     for at in range(3 * LANES):
-        room[at] = 0.0
+        work[at] = 0.0
     for j in range(num_columns):
         for lane in range(LANES):
             field[j, lane] = shares[j, lane]
         for lane in range(LANES):
-            room[lane] += field[j, lane] * probe[j, lane]
+            work[lane] += field[j, lane] * probe[j, lane]
     for j in range(num_columns):
         for lane in range(LANES):
-            field[j, lane] *= num_rows * (probe[j, lane] - room[lane])
+            field[j, lane] *= num_rows * (probe[j, lane] - work[lane])
         for lane in range(LANES):
             field[j, lane] *= factors[j, lane]
     multiply(matrix, field, rows)
-    _average_rows(row_scaling, row_sums, g, rows, room)
+    _average_rows(row_scaling, row_sums, g, rows, work)
     multiply(transposed, rows, field)
     for j in range(num_columns):
         for lane in range(LANES):
@@ -268,19 +268,19 @@ def _probe_group(
         for lane in range(LANES):
             field[j, lane] = num_rows * shares[j, lane]
         for lane in range(LANES):
-            room[2 * LANES + lane] += field[j, lane] * probe[j, lane] * probe[j, lane]
+            work[2 * LANES + lane] += field[j, lane] * probe[j, lane] * probe[j, lane]
     for lane in range(LANES):
-        product, square = room[LANES + lane], room[2 * LANES + lane]
+        product, square = work[LANES + lane], work[2 * LANES + lane]
         is_seen = (product > 0.0) & (square > 0.0) & (square < math.inf)
         rate = square / product if is_seen else 0.0
         rates[lane] = rate if rate < 1.0 else 1.0
-        room[lane] = 1.0 / math.sqrt(square) if is_seen else 1.0
+        work[lane] = 1.0 / math.sqrt(square) if is_seen else 1.0
     for j in range(num_columns):
         for lane in range(LANES):
-            probe[j, lane] *= room[lane]
+            probe[j, lane] *= work[lane]
     for lane in range(LANES):
         # Where somebody is certain nothing can be seen: begin afresh, as in `probing`.
-        if not (room[LANES + lane] > 0.0 and room[2 * LANES + lane] > 0.0):
+        if not (work[LANES + lane] > 0.0 and work[2 * LANES + lane] > 0.0):
             for j in range(num_columns):
                 probe[j, lane] = math.cos(1.0 + 1.7 * j)
 
@@ -328,7 +328,7 @@ def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
     order = np.arange(size)
     field = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
     rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
-    room = aligned_space(3 * LANES)
+    work = aligned_space(3 * LANES)
     num_left = 0
     num_pending = size
     # One place in the code for both passes: the compiler would copy the solver into each.
@@ -353,7 +353,7 @@ def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
                 probes.rates[g],
                 field,
                 rows,
-                room,
+                work,
             )
         num_pending = _find_doubtful(probes.rates, changes, lanes.not_converged, tolerance, order)
         if num_pending == 0 or not trusted:

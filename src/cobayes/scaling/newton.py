@@ -341,7 +341,7 @@ def newton_until_converged(
                 break
             share *= 0.5
         if not is_taken:
-            # The slope is mere rounding: all that is left to do is where next to nobody believes.
+            # The slope is rounding error: only columns with tiny sums are left to correct.
             _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors)
         if length <= tolerance:
             steps, error = _balance_levels(

@@ -57,52 +57,52 @@ def _row_sum(row_sums, g, i, at):
 
 
 @compiled(fastmath={"contract"})
-def _sum_rows_3(matrix, row_sums, g, room):
+def _sum_rows_3(matrix, row_sums, g, work):
     """Fill weights, totals ``sum_i u_i M_ij`` and pair sums ``sum_i u_i**2 M_ij M_ik / r_i``."""
     for at in range(LANES):
         for j in range(3):
-            room[(_WEIGHTS_3 + j) * LANES + at] = (
-                room[j * LANES + at] * room[(_SUMS_3 + j) * LANES + at]
+            work[(_WEIGHTS_3 + j) * LANES + at] = (
+                work[j * LANES + at] * work[(_SUMS_3 + j) * LANES + at]
             )
         for j in range(6):
-            room[(_TOTALS_3 + j) * LANES + at] = 0.0
+            work[(_TOTALS_3 + j) * LANES + at] = 0.0
     for i in range(matrix.shape[0]):
         m0, m1, m2 = matrix[i, 0], matrix[i, 1], matrix[i, 2]
         for at in range(LANES):
             u = 1.0 / (
-                m0 * room[_WEIGHTS_3 * LANES + at]
-                + m1 * room[(_WEIGHTS_3 + 1) * LANES + at]
-                + m2 * room[(_WEIGHTS_3 + 2) * LANES + at]
+                m0 * work[_WEIGHTS_3 * LANES + at]
+                + m1 * work[(_WEIGHTS_3 + 1) * LANES + at]
+                + m2 * work[(_WEIGHTS_3 + 2) * LANES + at]
             )
             a0, a1, a2 = u * m0, u * m1, u * m2
             r = _row_sum(row_sums, g, i, at)
             b0, b1, b2 = r * a0, r * a1, r * a2
-            room[_TOTALS_3 * LANES + at] += b0
-            room[(_TOTALS_3 + 1) * LANES + at] += b1
-            room[(_TOTALS_3 + 2) * LANES + at] += b2
-            room[_PAIRS_3 * LANES + at] += b0 * a1
-            room[(_PAIRS_3 + 1) * LANES + at] += b0 * a2
-            room[(_PAIRS_3 + 2) * LANES + at] += b1 * a2
+            work[_TOTALS_3 * LANES + at] += b0
+            work[(_TOTALS_3 + 1) * LANES + at] += b1
+            work[(_TOTALS_3 + 2) * LANES + at] += b2
+            work[_PAIRS_3 * LANES + at] += b0 * a1
+            work[(_PAIRS_3 + 1) * LANES + at] += b0 * a2
+            work[(_PAIRS_3 + 2) * LANES + at] += b1 * a2
 
 
 @compiled(fastmath={"contract"})
-def _step_3(room, tolerance):
+def _step_3(work, tolerance):
     """Take one Newton step in every active lane; return how many are not done."""
     num_active = 0
     for at in range(LANES):
-        w0, w1, w2 = room[at], room[LANES + at], room[2 * LANES + at]
-        s0 = room[_SUMS_3 * LANES + at]
-        s1 = room[(_SUMS_3 + 1) * LANES + at]
-        s2 = room[(_SUMS_3 + 2) * LANES + at]
-        v0 = room[_WEIGHTS_3 * LANES + at]
-        v1 = room[(_WEIGHTS_3 + 1) * LANES + at]
-        v2 = room[(_WEIGHTS_3 + 2) * LANES + at]
-        g0 = w0 * room[_TOTALS_3 * LANES + at] - 1.0
-        g1 = w1 * room[(_TOTALS_3 + 1) * LANES + at] - 1.0
-        g2 = w2 * room[(_TOTALS_3 + 2) * LANES + at] - 1.0
-        q01 = room[_PAIRS_3 * LANES + at]
-        q02 = room[(_PAIRS_3 + 1) * LANES + at]
-        q12 = room[(_PAIRS_3 + 2) * LANES + at]
+        w0, w1, w2 = work[at], work[LANES + at], work[2 * LANES + at]
+        s0 = work[_SUMS_3 * LANES + at]
+        s1 = work[(_SUMS_3 + 1) * LANES + at]
+        s2 = work[(_SUMS_3 + 2) * LANES + at]
+        v0 = work[_WEIGHTS_3 * LANES + at]
+        v1 = work[(_WEIGHTS_3 + 1) * LANES + at]
+        v2 = work[(_WEIGHTS_3 + 2) * LANES + at]
+        g0 = w0 * work[_TOTALS_3 * LANES + at] - 1.0
+        g1 = w1 * work[(_TOTALS_3 + 1) * LANES + at] - 1.0
+        g2 = w2 * work[(_TOTALS_3 + 2) * LANES + at] - 1.0
+        q01 = work[_PAIRS_3 * LANES + at]
+        q02 = work[(_PAIRS_3 + 1) * LANES + at]
+        q12 = work[(_PAIRS_3 + 2) * LANES + at]
         p01, p02 = w0 * q01 * v1, w0 * q02 * v2
         p10, p12 = w1 * q01 * v0, w1 * q12 * v2
         p20, p21 = w2 * q02 * v0, w2 * q12 * v1
@@ -126,69 +126,69 @@ def _step_3(room, tolerance):
         f0 = grow_a if two else (grow_b if one else 1.0)
         f1 = grow_b if two else (1.0 if one else grow_a)
         f2 = 1.0 if two else (grow_a if one else grow_b)
-        active = room[_ACTIVE_3 * LANES + at] > 0.0
-        room[at] = w0 * f0 if active else w0
-        room[LANES + at] = w1 * f1 if active else w1
-        room[2 * LANES + at] = w2 * f2 if active else w2
-        still = active & (not _is_done(length, room[_LAST_3 * LANES + at], tolerance))
-        room[_LAST_3 * LANES + at] = length
-        room[_ACTIVE_3 * LANES + at] = 1.0 if still else 0.0
+        active = work[_ACTIVE_3 * LANES + at] > 0.0
+        work[at] = w0 * f0 if active else w0
+        work[LANES + at] = w1 * f1 if active else w1
+        work[2 * LANES + at] = w2 * f2 if active else w2
+        still = active & (not _is_done(length, work[_LAST_3 * LANES + at], tolerance))
+        work[_LAST_3 * LANES + at] = length
+        work[_ACTIVE_3 * LANES + at] = 1.0 if still else 0.0
         num_active += 1 if still else 0
     return num_active
 
 
 @compiled(fastmath={"contract"})
-def _sum_rows_4(matrix, row_sums, g, room):
+def _sum_rows_4(matrix, row_sums, g, work):
     """Do what `_sum_rows_3` does, for four columns."""
     for at in range(LANES):
         for j in range(4):
-            room[(_WEIGHTS_4 + j) * LANES + at] = (
-                room[j * LANES + at] * room[(_SUMS_4 + j) * LANES + at]
+            work[(_WEIGHTS_4 + j) * LANES + at] = (
+                work[j * LANES + at] * work[(_SUMS_4 + j) * LANES + at]
             )
         for j in range(10):
-            room[(_TOTALS_4 + j) * LANES + at] = 0.0
+            work[(_TOTALS_4 + j) * LANES + at] = 0.0
     for i in range(matrix.shape[0]):
         m0, m1, m2, m3 = matrix[i, 0], matrix[i, 1], matrix[i, 2], matrix[i, 3]
         for at in range(LANES):
             u = 1.0 / (
-                m0 * room[_WEIGHTS_4 * LANES + at]
-                + m1 * room[(_WEIGHTS_4 + 1) * LANES + at]
-                + m2 * room[(_WEIGHTS_4 + 2) * LANES + at]
-                + m3 * room[(_WEIGHTS_4 + 3) * LANES + at]
+                m0 * work[_WEIGHTS_4 * LANES + at]
+                + m1 * work[(_WEIGHTS_4 + 1) * LANES + at]
+                + m2 * work[(_WEIGHTS_4 + 2) * LANES + at]
+                + m3 * work[(_WEIGHTS_4 + 3) * LANES + at]
             )
             a0, a1, a2, a3 = u * m0, u * m1, u * m2, u * m3
             r = _row_sum(row_sums, g, i, at)
             b0, b1, b2, b3 = r * a0, r * a1, r * a2, r * a3
-            room[_TOTALS_4 * LANES + at] += b0
-            room[(_TOTALS_4 + 1) * LANES + at] += b1
-            room[(_TOTALS_4 + 2) * LANES + at] += b2
-            room[(_TOTALS_4 + 3) * LANES + at] += b3
-            room[_PAIRS_4 * LANES + at] += b0 * a1
-            room[(_PAIRS_4 + 1) * LANES + at] += b0 * a2
-            room[(_PAIRS_4 + 2) * LANES + at] += b0 * a3
-            room[(_PAIRS_4 + 3) * LANES + at] += b1 * a2
-            room[(_PAIRS_4 + 4) * LANES + at] += b1 * a3
-            room[(_PAIRS_4 + 5) * LANES + at] += b2 * a3
+            work[_TOTALS_4 * LANES + at] += b0
+            work[(_TOTALS_4 + 1) * LANES + at] += b1
+            work[(_TOTALS_4 + 2) * LANES + at] += b2
+            work[(_TOTALS_4 + 3) * LANES + at] += b3
+            work[_PAIRS_4 * LANES + at] += b0 * a1
+            work[(_PAIRS_4 + 1) * LANES + at] += b0 * a2
+            work[(_PAIRS_4 + 2) * LANES + at] += b0 * a3
+            work[(_PAIRS_4 + 3) * LANES + at] += b1 * a2
+            work[(_PAIRS_4 + 4) * LANES + at] += b1 * a3
+            work[(_PAIRS_4 + 5) * LANES + at] += b2 * a3
 
 
 @compiled(fastmath={"contract"})
-def _step_4(share, room, tolerance):
+def _step_4(share, work, tolerance):
     """Do what `_step_3` does, for four columns; `share` is 1 / n."""
     num_active = 0
     for at in range(LANES):
-        w0, w1 = room[at], room[LANES + at]
-        w2, w3 = room[2 * LANES + at], room[3 * LANES + at]
-        v0, v1 = room[_WEIGHTS_4 * LANES + at], room[(_WEIGHTS_4 + 1) * LANES + at]
-        v2, v3 = room[(_WEIGHTS_4 + 2) * LANES + at], room[(_WEIGHTS_4 + 3) * LANES + at]
-        c0, c1 = share * room[_SUMS_4 * LANES + at], share * room[(_SUMS_4 + 1) * LANES + at]
-        c2, c3 = share * room[(_SUMS_4 + 2) * LANES + at], share * room[(_SUMS_4 + 3) * LANES + at]
-        q01, q02 = room[_PAIRS_4 * LANES + at], room[(_PAIRS_4 + 1) * LANES + at]
-        q03, q12 = room[(_PAIRS_4 + 2) * LANES + at], room[(_PAIRS_4 + 3) * LANES + at]
-        q13, q23 = room[(_PAIRS_4 + 4) * LANES + at], room[(_PAIRS_4 + 5) * LANES + at]
-        d0 = 1.0 - w0 * room[_TOTALS_4 * LANES + at]
-        d1 = 1.0 - w1 * room[(_TOTALS_4 + 1) * LANES + at]
-        d2 = 1.0 - w2 * room[(_TOTALS_4 + 2) * LANES + at]
-        d3 = 1.0 - w3 * room[(_TOTALS_4 + 3) * LANES + at]
+        w0, w1 = work[at], work[LANES + at]
+        w2, w3 = work[2 * LANES + at], work[3 * LANES + at]
+        v0, v1 = work[_WEIGHTS_4 * LANES + at], work[(_WEIGHTS_4 + 1) * LANES + at]
+        v2, v3 = work[(_WEIGHTS_4 + 2) * LANES + at], work[(_WEIGHTS_4 + 3) * LANES + at]
+        c0, c1 = share * work[_SUMS_4 * LANES + at], share * work[(_SUMS_4 + 1) * LANES + at]
+        c2, c3 = share * work[(_SUMS_4 + 2) * LANES + at], share * work[(_SUMS_4 + 3) * LANES + at]
+        q01, q02 = work[_PAIRS_4 * LANES + at], work[(_PAIRS_4 + 1) * LANES + at]
+        q03, q12 = work[(_PAIRS_4 + 2) * LANES + at], work[(_PAIRS_4 + 3) * LANES + at]
+        q13, q23 = work[(_PAIRS_4 + 4) * LANES + at], work[(_PAIRS_4 + 5) * LANES + at]
+        d0 = 1.0 - w0 * work[_TOTALS_4 * LANES + at]
+        d1 = 1.0 - w1 * work[(_TOTALS_4 + 1) * LANES + at]
+        d2 = 1.0 - w2 * work[(_TOTALS_4 + 2) * LANES + at]
+        d3 = 1.0 - w3 * work[(_TOTALS_4 + 3) * LANES + at]
         p01, p02, p03 = w0 * q01 * v1, w0 * q02 * v2, w0 * q03 * v3
         p10, p12, p13 = w1 * q01 * v0, w1 * q12 * v2, w1 * q13 * v3
         p20, p21, p23 = w2 * q02 * v0, w2 * q12 * v1, w2 * q23 * v3
@@ -216,14 +216,14 @@ def _step_4(share, room, tolerance):
         length = length0 if not length0 <= length1 else length1
         length = length if not length <= length2 else length2
         length = length if not length <= length3 else length3
-        active = room[_ACTIVE_4 * LANES + at] > 0.0
-        room[at] = w0 * _growth(step0) if active else w0
-        room[LANES + at] = w1 * _growth(step1) if active else w1
-        room[2 * LANES + at] = w2 * _growth(step2) if active else w2
-        room[3 * LANES + at] = w3 * _growth(step3) if active else w3
-        still = active & (not _is_done(length, room[_LAST_4 * LANES + at], tolerance))
-        room[_LAST_4 * LANES + at] = length
-        room[_ACTIVE_4 * LANES + at] = 1.0 if still else 0.0
+        active = work[_ACTIVE_4 * LANES + at] > 0.0
+        work[at] = w0 * _growth(step0) if active else w0
+        work[LANES + at] = w1 * _growth(step1) if active else w1
+        work[2 * LANES + at] = w2 * _growth(step2) if active else w2
+        work[3 * LANES + at] = w3 * _growth(step3) if active else w3
+        still = active & (not _is_done(length, work[_LAST_4 * LANES + at], tolerance))
+        work[_LAST_4 * LANES + at] = length
+        work[_ACTIVE_4 * LANES + at] = 1.0 if still else 0.0
         num_active += 1 if still else 0
     return num_active
 
@@ -269,7 +269,7 @@ def solve_in_closed_form(lanes, tolerance):
     matrix = lanes.matrix
     num_rows, num_columns = matrix.shape
     width = 4 if num_columns == 4 else 3
-    room = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
+    work = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
     columns = matrix
     if num_columns == 2:
         columns = np.empty((num_rows, 3))
@@ -282,29 +282,29 @@ def solve_in_closed_form(lanes, tolerance):
         for j in range(width):
             source = j if j < num_columns else 0
             for at in range(LANES):
-                room[j * LANES + at] = factors[source, at]
+                work[j * LANES + at] = factors[source, at]
                 share = num_rows * shares[source, at]
-                room[(width + j) * LANES + at] = share if j < num_columns else 0.0
+                work[(width + j) * LANES + at] = share if j < num_columns else 0.0
         for at in range(LANES):
-            room[active * LANES + at] = 1.0
-            room[last * LANES + at] = 0.0
+            work[active * LANES + at] = 1.0
+            work[last * LANES + at] = 0.0
         num_active = LANES
         for _ in range(MAX_STEPS):
             if width == 4:
-                _sum_rows_4(columns, lanes.row_sums, g, room)
-                num_active = _step_4(1.0 / num_rows, room, tolerance)
+                _sum_rows_4(columns, lanes.row_sums, g, work)
+                num_active = _step_4(1.0 / num_rows, work, tolerance)
             else:
-                _sum_rows_3(columns, lanes.row_sums, g, room)
-                num_active = _step_3(room, tolerance)
+                _sum_rows_3(columns, lanes.row_sums, g, work)
+                num_active = _step_3(work, tolerance)
             if num_active == 0:
                 break
         for j in range(num_columns):
             for at in range(LANES):
-                factors[j, at] = room[j * LANES + at]
+                factors[j, at] = work[j * LANES + at]
                 # From here on the sums hold the weights that go with the final factors.
-                room[(width + j) * LANES + at] *= factors[j, at]
-        _write_rows(matrix, lanes.row_sums, g, room[width * LANES :], lanes.row_scaling[g])
+                work[(width + j) * LANES + at] *= factors[j, at]
+        _write_rows(matrix, lanes.row_sums, g, work[width * LANES :], lanes.row_scaling[g])
         for at in range(LANES):
-            lanes.not_converged[g, at] = 1 if room[active * LANES + at] > 0.0 else 0
+            lanes.not_converged[g, at] = 1 if work[active * LANES + at] > 0.0 else 0
         num_left += num_active
     return num_left

@@ -81,7 +81,7 @@ class ColumnPerturbations:
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a perturbation: its kind and the perturbed column."""
+        """Return one row per perturbation: its kind and the perturbed column."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(self.columns, columns=list(self.model.data))
         table.insert(0, "kind", self.kinds, allow_duplicates=True)

@@ -276,8 +276,8 @@ class _Tree:
         leaves = _Leaves(none, first, agents[0].prior[None], agents[1].prior[None], none, none)
         sides = self._sides(leaves)
         while len(self.data) > 1:
-            room = (max_leaves - len(leaves.rounds)) // (len(self.data) - 1)
-            chosen = self._choose(leaves, sides, depth, room)
+            budget = (max_leaves - len(leaves.rounds)) // (len(self.data) - 1)
+            chosen = self._choose(leaves, sides, depth, budget)
             if not len(chosen):
                 break
             rest = np.ones(len(leaves.rounds), dtype=np.bool_)
@@ -315,7 +315,7 @@ class _Tree:
         return lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)
 
     def _choose(
-        self, leaves: _Leaves, sides: tuple[Array, Array], depth: int, room: int
+        self, leaves: _Leaves, sides: tuple[Array, Array], depth: int, budget: int
     ) -> NDArray[np.intp]:
         """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
         gaps = sides[1] - sides[0]
@@ -323,8 +323,8 @@ class _Tree:
         for beliefs in (leaves.taught, leaves.believed):
             is_open &= beliefs.min(axis=1) > SMALLEST_BELIEF
         chosen = np.flatnonzero(is_open)
-        whole = depth * math.log(len(self.data)) <= math.log(room + len(gaps))
-        count = min(room, len(chosen) if whole else max(64, len(chosen) // 8))
+        whole = depth * math.log(len(self.data)) <= math.log(budget + len(gaps))
+        count = min(budget, len(chosen) if whole else max(64, len(chosen) // 8))
         if len(chosen) > count:
             order = np.argsort(-gaps[chosen], kind="stable")
             chosen = chosen[order[: max(count, 0)]]

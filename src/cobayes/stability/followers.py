@@ -116,29 +116,29 @@ def _packed_lengths(block: Block) -> NDArray[np.int64]:
 def _follow_groups(matrix, prior, data, starts, lengths, hypothesis, last_step, out):
     """Take one learner through all groups of sequences; return whether all steps converged."""
     size = matrix.shape[0]
-    room = np.empty(2 * size * LANES)
+    work = np.empty(2 * size * LANES)
     for g in range(len(starts) - 1):
         for j in range(size):
-            room[j * LANES : (j + 1) * LANES] = 1.0
-            room[(size + j) * LANES : (size + j + 1) * LANES] = prior[j]
+            work[j * LANES : (j + 1) * LANES] = 1.0
+            work[(size + j) * LANES : (size + j + 1) * LANES] = prior[j]
         for k in range(starts[g + 1] - starts[g]):
             num_left = LANES
             for _ in range(_MAX_STEPS):
                 if size == 3:
-                    num_left = _step_3(matrix, room, last_step)
+                    num_left = _step_3(matrix, work, last_step)
                 else:
-                    num_left = _step_4(matrix, room, last_step)
+                    num_left = _step_4(matrix, work, last_step)
                 if num_left == 0:
                     break
             if num_left > 0:
                 return False
             if size == 3:
-                _observe_3(matrix, room, data, starts[g] + k)
+                _observe_3(matrix, work, data, starts[g] + k)
             else:
-                _observe_4(matrix, room, data, starts[g] + k)
+                _observe_4(matrix, work, data, starts[g] + k)
             for at in range(LANES):
                 if lengths[g, at] == k + 1:
-                    out[g, at] = room[(size + hypothesis) * LANES + at]
+                    out[g, at] = work[(size + hypothesis) * LANES + at]
     return True
 
 
@@ -151,17 +151,17 @@ def _growth(step):
 
 
 @compiled(fastmath={"contract"})
-def _step_3(matrix, room, last_step):
+def _step_3(matrix, work, last_step):
     """Take a Newton step in every lane; return how many lanes took a long one."""
     m00, m01, m02 = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     m10, m11, m12 = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     m20, m21, m22 = matrix[2, 0], matrix[2, 1], matrix[2, 2]
     num_long = 0
     for at in range(LANES):
-        w0, w1, w2 = room[at], room[LANES + at], room[2 * LANES + at]
-        c0 = 3.0 * room[3 * LANES + at]
-        c1 = 3.0 * room[4 * LANES + at]
-        c2 = 3.0 * room[5 * LANES + at]
+        w0, w1, w2 = work[at], work[LANES + at], work[2 * LANES + at]
+        c0 = 3.0 * work[3 * LANES + at]
+        c1 = 3.0 * work[4 * LANES + at]
+        c2 = 3.0 * work[5 * LANES + at]
         v0, v1, v2 = w0 * c0, w1 * c1, w2 * c2
         r0 = m00 * v0 + m01 * v1 + m02 * v2
         r1 = m10 * v0 + m11 * v1 + m12 * v2
@@ -183,35 +183,35 @@ def _step_3(matrix, room, last_step):
         # Written so that a NaN counts as long.
         is_short = (abs(x0) <= last_step) & (abs(x1) <= last_step) & (abs(x2) <= last_step)
         num_long += 0 if is_short else 1
-        room[at] = w0 * _growth(x0)
-        room[LANES + at] = w1 * _growth(x1)
-        room[2 * LANES + at] = w2 * _growth(x2)
+        work[at] = w0 * _growth(x0)
+        work[LANES + at] = w1 * _growth(x1)
+        work[2 * LANES + at] = w2 * _growth(x2)
     return num_long
 
 
 @compiled(fastmath={"contract"})
-def _observe_3(matrix, room, data, row):
+def _observe_3(matrix, work, data, row):
     """Multiply every lane's belief by the likelihood of its datum and normalise it."""
     m00, m01, m02 = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     m10, m11, m12 = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     m20, m21, m22 = matrix[2, 0], matrix[2, 1], matrix[2, 2]
     for at in range(LANES):
         d = data[row, at]
-        x0 = room[3 * LANES + at] * room[at]
-        x1 = room[4 * LANES + at] * room[LANES + at]
-        x2 = room[5 * LANES + at] * room[2 * LANES + at]
+        x0 = work[3 * LANES + at] * work[at]
+        x1 = work[4 * LANES + at] * work[LANES + at]
+        x2 = work[5 * LANES + at] * work[2 * LANES + at]
         x0 *= m00 if d == 0 else (m10 if d == 1 else m20)
         x1 *= m01 if d == 0 else (m11 if d == 1 else m21)
         x2 *= m02 if d == 0 else (m12 if d == 1 else m22)
         inverse = 1.0 / (x0 + x1 + x2)
         x0, x1, x2 = x0 * inverse, x1 * inverse, x2 * inverse
-        room[3 * LANES + at] = x0 if x0 > _FLOOR else _FLOOR
-        room[4 * LANES + at] = x1 if x1 > _FLOOR else _FLOOR
-        room[5 * LANES + at] = x2 if x2 > _FLOOR else _FLOOR
+        work[3 * LANES + at] = x0 if x0 > _FLOOR else _FLOOR
+        work[4 * LANES + at] = x1 if x1 > _FLOOR else _FLOOR
+        work[5 * LANES + at] = x2 if x2 > _FLOOR else _FLOOR
 
 
 @compiled(fastmath={"contract"})
-def _step_4(matrix, room, last_step):
+def _step_4(matrix, work, last_step):
     """Do what `_step_3` does, for four columns."""
     m00, m01, m02, m03 = matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3]
     m10, m11, m12, m13 = matrix[1, 0], matrix[1, 1], matrix[1, 2], matrix[1, 3]
@@ -219,10 +219,10 @@ def _step_4(matrix, room, last_step):
     m30, m31, m32, m33 = matrix[3, 0], matrix[3, 1], matrix[3, 2], matrix[3, 3]
     num_long = 0
     for at in range(LANES):
-        w0, w1 = room[at], room[LANES + at]
-        w2, w3 = room[2 * LANES + at], room[3 * LANES + at]
-        c0, c1 = 4.0 * room[4 * LANES + at], 4.0 * room[5 * LANES + at]
-        c2, c3 = 4.0 * room[6 * LANES + at], 4.0 * room[7 * LANES + at]
+        w0, w1 = work[at], work[LANES + at]
+        w2, w3 = work[2 * LANES + at], work[3 * LANES + at]
+        c0, c1 = 4.0 * work[4 * LANES + at], 4.0 * work[5 * LANES + at]
+        c2, c3 = 4.0 * work[6 * LANES + at], 4.0 * work[7 * LANES + at]
         v0, v1, v2, v3 = w0 * c0, w1 * c1, w2 * c2, w3 * c3
         r0 = m00 * v0 + m01 * v1 + m02 * v2 + m03 * v3
         r1 = m10 * v0 + m11 * v1 + m12 * v2 + m13 * v3
@@ -262,15 +262,15 @@ def _step_4(matrix, room, last_step):
         is_short = (abs(x0) <= last_step) & (abs(x1) <= last_step)
         is_short &= (abs(x2) <= last_step) & (abs(x3) <= last_step)
         num_long += 0 if is_short else 1
-        room[at] = w0 * _growth(x0)
-        room[LANES + at] = w1 * _growth(x1)
-        room[2 * LANES + at] = w2 * _growth(x2)
-        room[3 * LANES + at] = w3 * _growth(x3)
+        work[at] = w0 * _growth(x0)
+        work[LANES + at] = w1 * _growth(x1)
+        work[2 * LANES + at] = w2 * _growth(x2)
+        work[3 * LANES + at] = w3 * _growth(x3)
     return num_long
 
 
 @compiled(fastmath={"contract"})
-def _observe_4(matrix, room, data, row):
+def _observe_4(matrix, work, data, row):
     """Do what `_observe_3` does, for four columns."""
     m00, m01, m02, m03 = matrix[0, 0], matrix[0, 1], matrix[0, 2], matrix[0, 3]
     m10, m11, m12, m13 = matrix[1, 0], matrix[1, 1], matrix[1, 2], matrix[1, 3]
@@ -278,17 +278,17 @@ def _observe_4(matrix, room, data, row):
     m30, m31, m32, m33 = matrix[3, 0], matrix[3, 1], matrix[3, 2], matrix[3, 3]
     for at in range(LANES):
         d = data[row, at]
-        x0 = room[4 * LANES + at] * room[at]
-        x1 = room[5 * LANES + at] * room[LANES + at]
-        x2 = room[6 * LANES + at] * room[2 * LANES + at]
-        x3 = room[7 * LANES + at] * room[3 * LANES + at]
+        x0 = work[4 * LANES + at] * work[at]
+        x1 = work[5 * LANES + at] * work[LANES + at]
+        x2 = work[6 * LANES + at] * work[2 * LANES + at]
+        x3 = work[7 * LANES + at] * work[3 * LANES + at]
         x0 *= m00 if d == 0 else (m10 if d == 1 else (m20 if d == 2 else m30))
         x1 *= m01 if d == 0 else (m11 if d == 1 else (m21 if d == 2 else m31))
         x2 *= m02 if d == 0 else (m12 if d == 1 else (m22 if d == 2 else m32))
         x3 *= m03 if d == 0 else (m13 if d == 1 else (m23 if d == 2 else m33))
         inverse = 1.0 / (x0 + x1 + x2 + x3)
         x0, x1, x2, x3 = x0 * inverse, x1 * inverse, x2 * inverse, x3 * inverse
-        room[4 * LANES + at] = x0 if x0 > _FLOOR else _FLOOR
-        room[5 * LANES + at] = x1 if x1 > _FLOOR else _FLOOR
-        room[6 * LANES + at] = x2 if x2 > _FLOOR else _FLOOR
-        room[7 * LANES + at] = x3 if x3 > _FLOOR else _FLOOR
+        work[4 * LANES + at] = x0 if x0 > _FLOOR else _FLOOR
+        work[5 * LANES + at] = x1 if x1 > _FLOOR else _FLOOR
+        work[6 * LANES + at] = x2 if x2 > _FLOOR else _FLOOR
+        work[7 * LANES + at] = x3 if x3 > _FLOOR else _FLOOR

@@ -64,7 +64,7 @@ class SimplexPoints:
         return self._chosen(self.rays == number, 0)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a point: its coordinates, its distance and its ray."""
+        """Return one row per point: its coordinates, its distance and its ray."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(self.points, columns=[f"x{j}" for j in range(len(self.centre))])
         table["distance"] = self.distances

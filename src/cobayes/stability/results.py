@@ -94,7 +94,7 @@ class SuccessRate:
         return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a hypothesis: how often the learner ends there."""
+        """Return one row per hypothesis: how often the learner ends there."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame(
             {"probability": self.outcomes, "stderr": self.outcomes_stderr},
@@ -194,7 +194,7 @@ class SuccessRates:
         return len(self.values)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a learner: its prior, its success rate and the errors."""
+        """Return one row per learner: its prior, its success rate and the errors."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         columns = {f"prior of {name}": self.priors[:, j] for j, name in enumerate(self.hypotheses)}
         columns |= {

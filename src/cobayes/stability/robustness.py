@@ -89,7 +89,7 @@ class Robustness:
         return "; ".join(sides)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a direction: distance, success rate and the learner's prior."""
+        """Return one row per direction: distance, success rate and the learner's prior."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(
             {
@@ -268,6 +268,6 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:
     """Return steps of the given length, or shorter ones that stay inside the simplex."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(directions < 0.0, -prior / directions, np.inf).min(axis=1)
-    distances = np.minimum(radius, 0.9 * room)
+        longest = np.where(directions < 0.0, -prior / directions, np.inf).min(axis=1)
+    distances = np.minimum(radius, 0.9 * longest)
     return distances[:, None] * directions, distances

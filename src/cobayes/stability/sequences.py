@@ -273,7 +273,7 @@ class TeachingSequences:
         return SuccessRates.of(rates, np.exp([log_belief for _, log_belief in pairs]))
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a sequence: its length, whether it was finished, the teacher's belief."""
+        """Return one row per sequence: length, whether it was finished, the teacher's belief."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         beliefs = self.teacher_beliefs
         table = pandas.DataFrame({"rounds": self.lengths, "is_finished": self.is_finished})

@@ -34,7 +34,7 @@ def has_zeros(rule: Rule) -> bool:
 
 def is_scbi(rule: Rule) -> bool:
     """Tell whether a rule answers as SCBI does: a class that overrides `respond` need not."""
-    return type(rule).respond is SCBI.respond
+    return rule.closed_form == "scbi"
 
 
 def martingale_law(rule: Rule) -> NDArray[np.float64] | None:

@@ -60,21 +60,6 @@ def twin_module() -> str:
     return f"{head}{bundle(entry)}\nexport {{ {', '.join(exported_names(entry))} }};\n"
 
 
-def twin_script(name: str = "cobayes") -> str:
-    """Return the browser twin as a classic script that defines one global object.
-
-    Parameters
-    ----------
-    name
-        The name of the object.
-    """
-    entry = "twin/cobayes.js"
-    head = read(entry).partition("*/")[0] + "*/\n"
-    names = ", ".join(exported_names(entry))
-    body = f'"use strict";\n{bundle(entry)}\nreturn {{ {names} }};'
-    return f"{head}const {name} = (() => {{\n{body}\n}})();\n"
-
-
 def _collect(path: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
     if path in parts:
         return

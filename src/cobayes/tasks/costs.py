@@ -126,9 +126,9 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
         )
     if np.isnan(table).any() or (table == -np.inf).any():
         raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a step.")
-    stuck = np.isinf(table).all(axis=1)
-    if stuck.any():
-        label = model.data[int(np.argmax(stuck))]
+    is_dead_end = np.isinf(table).all(axis=1)
+    if is_dead_end.any():
+        label = model.data[int(np.argmax(is_dead_end))]
         raise CobayesError(f"no step leads on from datum {label!r}: all its costs are infinite.")
     table.flags.writeable = False
     return table

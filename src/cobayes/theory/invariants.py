@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Without a wish of the user's, go as far as this many atoms allow, and not beyond six rounds.
+# By default: as many rounds as this many atoms allow, and six at most.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
@@ -116,7 +116,7 @@ class InvariantReport:
         return 1.0 - 1.0 / self.model.num_hypotheses
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row a statement: its verdict and the largest violation."""
+        """Return one row per statement: its verdict and the largest violation."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame(
             [

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.rules import SCBI, Rule, as_rule
+from cobayes.rules import Rule, as_rule
 
 Array = NDArray[np.float64]
 
@@ -48,27 +48,29 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: int | str) -> Array:
 
 def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     """Return the logarithms of the belief before a datum, exact where beliefs underflow."""
-    matrix = rule.model.matrix
     if not rule.depends_on_belief:
-        matrix = rule.respond(log_posterior).likelihood
-    elif type(rule).respond is not SCBI.respond:
+        log_matrix = rule.respond(log_posterior).log_likelihood
+    elif rule.closed_form == "scbi":
+        with np.errstate(divide="ignore"):
+            log_matrix = np.log(rule.model.matrix)
+    else:
         raise CobayesError(
             f"the inverse of the update of {type(rule).__name__} is not known.",
             "use cobayes.SCBI or cobayes.BI.",
         )
-    if (matrix == 0.0).any() and not ((matrix[datum] > 0.0) & (log_posterior > -np.inf)).all():
+    is_possible = log_matrix > -np.inf
+    if not is_possible.all() and not (is_possible[datum] & (log_posterior > -np.inf)).all():
         raise CobayesError(
             f"datum {rule.model.data[datum]!r} excludes a hypothesis, or the posterior does; "
             "on a table with zeros several beliefs lead to such a posterior.",
             "the inverse exists where the datum and the posterior allow every hypothesis.",
         )
-    with np.errstate(divide="ignore"):
-        log_matrix = np.log(matrix)
-        share = getattr(rule, "data_prior", None)
-        log_share = 0.0 if share is None else np.log(share)[:, None]
     if not rule.depends_on_belief:
         logs = log_posterior - log_matrix[datum]
     else:
+        share = getattr(rule, "data_prior", None)
+        with np.errstate(divide="ignore"):
+            log_share = 0.0 if share is None else np.log(share)[:, None]
         # Of M only its cross-ratios matter: dividing by row d leaves v equal to the posterior.
         log_matrix = log_matrix - log_matrix[datum]
         row_sums = np.logaddexp.reduce(log_matrix + log_posterior, axis=1, keepdims=True)

@@ -219,9 +219,7 @@ class _Question(NamedTuple):
 
 def _kind(matrix: Any, rule: Any) -> Kind | None:
     """Return whose closed form to use; None for a rule that has none."""
-    own: Kind | None = None
-    if isinstance(matrix, Rule):
-        own = next((name for name, kind in KINDS.items() if _answers_like(matrix, kind)), None)
+    own = matrix.closed_form if isinstance(matrix, Rule) else None
     if rule is None:
         return own if isinstance(matrix, Rule) else "scbi"
     name = _name(rule)
@@ -238,11 +236,6 @@ def _name(rule: Any) -> Kind | None:
     """Return which closed form a class or a name stands for; None where there is none."""
     asked = rule_class(rule)
     return next((name for name, kind in KINDS.items() if asked is kind), None)
-
-
-def _answers_like(rule: Rule, kind: type[Rule]) -> bool:
-    """Tell whether a rule has the answers of a class: its own or those that it inherits."""
-    return isinstance(rule, kind) and type(rule).respond is kind.respond
 
 
 def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray:

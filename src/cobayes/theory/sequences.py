@@ -110,7 +110,7 @@ class Tree:
     ) -> tuple[Moments, Array, Array]:
         """Return the moments of the next round's beliefs, and these beliefs with their weights.
 
-        The last round's beliefs are not wanted themselves: they need no room, and no scaling.
+        The last round's beliefs are not returned: they need neither memory nor scaling.
         """
         likelihoods = likelihoods_at(self.rule, log_beliefs)
         moments = self._child_moments(log_beliefs, weights, likelihoods)
@@ -179,9 +179,12 @@ class Counts:
     def __init__(
         self, rule: Rule, log_prior: Array, taught: Indices, data: Indices, copies: Array
     ) -> None:
-        likelihood = rule.respond(log_prior).likelihood[data] * copies[:, None]
+        response = rule.respond(log_prior)
         with np.errstate(divide="ignore"):
-            self.log_likelihood = np.log(likelihood)
+            if response.logs is None:
+                self.log_likelihood = np.log(response.likelihood[data] * copies[:, None])
+            else:
+                self.log_likelihood = response.logs[data] + np.log(copies)[:, None]
         self.log_prior = log_prior
         self.taught = taught
 
@@ -253,12 +256,12 @@ def counts_at(rank: int, total: int, num_data: int) -> NDArray[np.int64]:
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     """Return the data that lead to different posteriors, and how many each stands for.
 
-    Data with proportional rows lead to the same posterior under every rule of this package. A
-    teacher that follows the belief chooses them in proportion to their data prior, one that
-    does not in proportion to their rows. Of a custom rule nothing is assumed.
+    Data with proportional rows lead to the same posterior under a factored rule. A teacher that
+    follows the belief chooses them in proportion to their data prior, one that does not in
+    proportion to their rows. Of any other rule nothing is assumed.
     """
     matrix = rule.model.matrix
-    if type(rule).respond.__module__.partition(".")[0] != "cobayes":
+    if not rule.is_factored:
         return np.arange(len(matrix)), np.ones(len(matrix))
     share = getattr(rule, "data_prior", None)
     allowed = matrix > 0.0

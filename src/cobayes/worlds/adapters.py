@@ -24,7 +24,6 @@ ACTIONS = {
 """Names of the moves of Gymnasium's own tabular environments, in their order."""
 
 TAXI_STANDS = {"red": (0, 0), "green": (0, 4), "yellow": (4, 0), "blue": (4, 3)}
-IN_TAXI = 4
 
 
 def world_from_gymnasium(

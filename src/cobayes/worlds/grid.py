@@ -130,7 +130,7 @@ class GridWorld(World):
         if not is_position(num_goals) or not 2 <= num_goals <= columns:
             raise CobayesError(
                 f"{num_goals!r} goals do not fit on the upper edge of a board of width {columns}.",
-                f"expected a whole number from 2 to {columns}.",
+                f"expected an integer from 2 to {columns}.",
             )
         where = np.floor(np.linspace(0, columns - 1, num_goals) + 0.5).astype(int)
         return cls(
@@ -149,7 +149,7 @@ class GridWorld(World):
         Parameters
         ----------
         text
-            One line a row: ``S`` is the start, ``#`` a wall, ``.`` a free square, any other
+            One line per row: ``S`` is the start, ``#`` a wall, ``.`` a free square, any other
             letter or digit a goal of that name.
         discount
             What a step costs.
@@ -313,7 +313,7 @@ class GridWorld(World):
         pair = tuple(square) if isinstance(square, Iterable) else ()
         if len(pair) != 2 or not all(is_position(part) for part in pair):
             raise CobayesError(
-                f"{what} is {square!r}; expected a square (row, column) of whole numbers."
+                f"{what} is {square!r}; expected a square (row, column) of integers."
             )
         row, column = int(pair[0]), int(pair[1])
         if not (0 <= row < self.height and 0 <= column < self.width):
@@ -378,5 +378,5 @@ def _require_room(width: int, height: int) -> None:
 
 def _size(value: Any, name: str) -> int:
     if not is_position(value) or value < 1:
-        raise CobayesError(f"the {name} is {value!r}; expected a positive whole number.")
+        raise CobayesError(f"the {name} is {value!r}; expected a positive integer.")
     return int(value)

@@ -98,7 +98,7 @@ def measure_legibility(
         Anything that `numpy.random.default_rng` takes.
     """
     if not is_position(num_walks) or num_walks < 2:
-        raise CobayesError(f"num_walks is {num_walks!r}; expected a whole number above 1.")
+        raise CobayesError(f"num_walks is {num_walks!r}; expected an integer >= 2.")
     generator = np.random.default_rng(rng)
     # The tables of rules are filled once and serve all walks.
     teacher = WorldTeacher(world, goal, rule, prior, generator, moves)

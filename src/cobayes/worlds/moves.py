@@ -67,6 +67,6 @@ def read_moves(actions: Any) -> tuple[tuple[str, Square], ...]:
     for name, step in items:
         if len(step) != 2 or not all(is_position(part) for part in step):
             raise CobayesError(
-                f"move {name!r} goes by {step!r}; expected (rows, columns) in whole numbers."
+                f"move {name!r} goes by {step!r}; expected (rows, columns) as integers."
             )
     return tuple((name, (int(step[0]), int(step[1]))) for name, step in items)

@@ -54,11 +54,9 @@ def plan_trajectory(
     """
     require_deterministic(world, "planning")
     if not is_position(extra_steps) or extra_steps < 0:
-        raise CobayesError(
-            f"extra_steps is {extra_steps!r}; expected a whole number that is not negative."
-        )
+        raise CobayesError(f"extra_steps is {extra_steps!r}; expected an integer >= 0.")
     if not is_position(beam_width) or beam_width < 1:
-        raise CobayesError(f"beam_width is {beam_width!r}; expected a positive whole number.")
+        raise CobayesError(f"beam_width is {beam_width!r}; expected a positive integer.")
     column = world.goal_index(goal)
     rules = world_rule(world, rule)
     first = rules.at(world.start)

@@ -109,9 +109,7 @@ def walk_distribution(
         "any" or "forward", as for `WorldTeacher`.
     """
     if not is_position(num_rounds) or num_rounds < 0:
-        raise CobayesError(
-            f"num_rounds is {num_rounds!r}; expected a whole number that is not negative."
-        )
+        raise CobayesError(f"num_rounds is {num_rounds!r}; expected an integer >= 0.")
     require_moves(moves)
     theirs = world if learner_world is None else learner_world
     require_same_places(world, theirs)

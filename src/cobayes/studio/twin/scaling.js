@@ -155,7 +155,7 @@ function potential({ v, den }, r, weights) {
   return sum;
 }
 
-/** Solve the linearised equations; the heaviest column stays where it is. Null where they are singular. */
+/** Solve the linearised equations; the column with the largest sum stays where it is. Null where they are singular. */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
   const size = weights.length;
   const pinned = weights.indexOf(weights.reduce((most, weight) => Math.max(most, weight), 0));
