@@ -197,3 +197,11 @@ def test_polars_keeps_its_column_names_and_a_first_column_of_labels():
     model = cb.Model(frame)
     assert (model.data, model.hypotheses) == (("a", "b"), ("x", "y"))
     assert cb.Model(frame.drop("datum")).hypotheses == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "found"), [(None, "is None"), (3, "has 0 dimensions"), ([1, 2], "has 1 dimension;")]
+)
+def test_what_is_no_table_is_told_what_a_table_is(matrix, found):
+    with pytest.raises(cb.CobayesError, match=rf"the matrix {found}[\s\S]*give a list of rows"):
+        cb.SCBI(matrix)

@@ -102,7 +102,7 @@ def _existing_file(path: object) -> Path:
     file = Path(path)
     try:
         is_folder, exists = file.is_dir(), file.exists()
-        hint = "" if exists else _nearby(file)
+        hint = "" if exists else nearby(file)
     except (OSError, ValueError) as error:
         name = str(file)
         shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
@@ -115,7 +115,7 @@ def _existing_file(path: object) -> Path:
     return file
 
 
-def _nearby(file: Path) -> str:
+def nearby(file: Path) -> str:
     """Return a hint about a file that was not found."""
     if not file.parent.is_dir():
         return f"the folder {file.parent} does not exist either; check the path."

@@ -29,3 +29,8 @@ def test_counts_are_integers_of_at_least_the_smallest_allowed(value):
 
 def test_numpy_integers_are_counts():
     assert whole_number(np.int64(3), "num_rounds", 1) == 3
+
+
+def test_a_percentage_is_told_how_to_be_written():
+    with pytest.raises(CobayesError, match=r"level is 95.*\n.*write 0\.95 for 95 %"):
+        number_between(95, "level", 0.0, 1.0)

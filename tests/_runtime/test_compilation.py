@@ -116,3 +116,40 @@ def test_a_second_interrupt_is_obeyed_at_once():
         """
     found = run(code, "cache")
     assert found.stdout.split() == ["first", "stopped", "True"], found.stderr
+
+
+def test_a_compilation_that_several_threads_wait_for_is_announced_once(tmp_path):
+    code = """
+        import logging
+        import threading
+        import time
+        from cobayes._runtime import compilation
+        compilation.PATIENCE = 0.0
+
+        logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+        first_is_announced, second_is_over = threading.Event(), threading.Event()
+
+        def first():
+            with compilation._announced():
+                while not compilation._notice.locked():
+                    pass
+                first_is_announced.set()
+                second_is_over.wait()
+
+        def second():
+            first_is_announced.wait()
+            with compilation._announced():
+                time.sleep(0.1)
+            second_is_over.set()
+
+        threads = [threading.Thread(target=first), threading.Thread(target=second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not compilation._notice.locked()
+        """
+    found = run(code, tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr.count("INFO compiling numerical code") == 1
+    assert found.stderr.count("INFO compiled in") == 1

@@ -48,10 +48,11 @@ def world(tmp_path):
 @pytest.fixture
 def command():
     """Start the installed command's entry point as a process of its own."""
+    started = []
 
     def start(*arguments, before="", **options):
         script = f"{PATIENT}{before}\nfrom cobayes.cli import main\nmain()"
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", script, *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -59,5 +60,10 @@ def command():
             env={**os.environ, "NO_COLOR": "1"},
             **options,
         )
+        started.append(process)
+        return process
 
-    return start
+    yield start
+    for process in started:  # none outlives its test, whatever went wrong
+        process.kill()
+        process.wait()

@@ -79,3 +79,8 @@ def test_an_active_learner_asks_the_question_that_tells_most():
 def test_bad_input_gets_one_clear_error(options, message):
     with pytest.raises(cb.CobayesError, match=message):
         cb.compare_teachers(random_model(0), 0, **options)
+
+
+def test_a_misspelt_teacher_is_recognised():
+    with pytest.raises(cb.CobayesError, match="did you mean 'optimal'"):
+        cb.compare_teachers("example:M_1", 0, teachers=["optmal"])

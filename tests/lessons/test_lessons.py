@@ -93,6 +93,7 @@ def test_html_and_text_show_the_lesson():
     assert html.count("<tr>") == 4
     assert "taught 'y'" in repr(run)
     assert "SCBI" in repr(cb.Learner(cb.SCBI(MODEL)))
+    assert "SCBI; teaches 'y'; the learner's belief in it" in repr(cb.Teacher(cb.SCBI(MODEL), "y"))
 
 
 def test_draw_stays_in_range_when_sums_round_down():

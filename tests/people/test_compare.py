@@ -113,3 +113,16 @@ def test_predicted_frequencies_sum_to_one_and_are_calibrated(fits):
     # The expected number of hits is the sum of probabilities: 4.5 standard errors per bin.
     error = np.sqrt(found["predicted"] / found["num_options"])
     assert (np.abs(found["observed"] - found["predicted"]) < 4.5 * error).all()
+
+
+def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
+    # Depth 0 on zeros and ones chooses evenly whatever the parameters are: log 3 per response.
+    concept = {"all": cb.Model([[1, 0, 1], [0, 1, 1], [0, 0, 1]])}
+    rows = [("a", "all", 1, 2, 0), ("a", "all", 2, 2, 1), ("a", "all", 3, 2, 2)]
+    columns = zip(*rows, strict=True)
+    names = ("person", "problem", "round", "hypothesis", "datum")
+    choices = dict(zip(names, map(list, columns), strict=True))
+    fit = people.fit(choices, concept, Family(depth=0), intervals=None)
+    table = people.compare({"literal": fit}, num_draws=100).table
+    assert table["loo"].item() == pytest.approx(-3.0 * np.log(3.0))
+    assert table["loo_stderr"].item() == pytest.approx(0.0, abs=1e-6)

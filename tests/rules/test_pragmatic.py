@@ -165,3 +165,9 @@ def test_a_rule_is_made_again_from_its_settings():
         again = cb.rules.rule_from_dict(rule.to_dict())
         assert type(again) is type(rule)
         assert np.array_equal(again.posteriors(belief), rule.posteriors(belief))
+
+
+@pytest.mark.parametrize("depth", [-1, 1.5, "deep", math.nan])
+def test_a_wrong_depth_is_told_that_infinity_is_allowed(depth):
+    with pytest.raises(cb.CobayesError, match=r"expected an integer >= 0, or infinity"):
+        cb.Pragmatic([[1.0, 2.0], [3.0, 1.0]], depth)

@@ -149,6 +149,8 @@ def test_the_command_says_where_there_is_no_run(tmp_path, command):
     shown = command(tmp_path)
     assert isinstance(shown.exception, CobayesError)
     assert "there is no run in" in str(shown.exception)
+    missing = command(tmp_path / "nowhere")
+    assert "there is no folder" in str(missing.exception)
 
 
 def test_results_come_as_tables_with_parameters_and_uncertainty(tmp_path):

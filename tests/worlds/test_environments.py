@@ -248,3 +248,8 @@ def test_bad_table_gets_a_clear_error(change, message):
     with pytest.raises(CobayesError) as caught:
         TabularWorld(**{**good, **change})
     assert message in caught.value.message
+
+
+def test_a_name_that_gymnasium_does_not_know_is_an_error_with_a_hint():
+    with pytest.raises(CobayesError, match=r"'FrozenLak-v1'[\s\S]*pprint_registry"):
+        world_from_gymnasium("FrozenLak-v1", {"x": 1, "y": 2})

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cobayes._runtime.limits import require_affordable
 from cobayes.errors import CobayesError
 
+_TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
+
 
 def unpack(matrix: Any) -> tuple[Any, Any, Any]:
     """Separate values from the labels that a table brings along.
@@ -118,11 +120,12 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
 
 def as_float_matrix(values: Any) -> NDArray[np.float64]:
     """Return a copy as a float64 matrix with at least one row and one column."""
+    if values is None:
+        raise CobayesError("the matrix is None; expected a table, data by hypotheses.", _TABLES)
     array = as_floats(values, copy=True)
     if array.ndim != 2:
-        raise CobayesError(
-            f"the matrix has {array.ndim} dimension(s); expected two, data by hypotheses."
-        )
+        found = f"{array.ndim} dimension{'' if array.ndim == 1 else 's'}"
+        raise CobayesError(f"the matrix has {found}; expected two, data by hypotheses.", _TABLES)
     if array.size == 0:
         raise CobayesError(
             f"the matrix is empty (shape {array.shape}).", "give at least one row and one column."

@@ -42,6 +42,8 @@ def number_between(
     if not (above and below):
         words = {"": "strictly between", "both": "between"}.get(closed, "between")
         allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
+        if hint is None and high == 1.0 and 1.0 < number <= 100.0:
+            hint = f"write {number / 100.0:g} for {number:g} %."
         raise CobayesError(
             f"{name} is {value!r}; expected a number {words} {low:g} and {high:g}{allowed}.", hint
         )

@@ -17,6 +17,8 @@ logger = logging.getLogger("cobayes")
 PATIENCE = 1.0
 
 _local = threading.local()
+_notice = threading.Lock()
+"""Held by the thread whose compilation was announced, until it is over."""
 
 
 def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,11 +41,16 @@ def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _announced() -> Iterator[None]:
-    """Log a notice when something takes longer than a second, and how long it took."""
+    """Log a notice when something takes longer than a second, and how long it took.
+
+    Numba compiles one kernel at a time: threads that wait for another's compilation stay silent.
+    """
     start = time.perf_counter()
     was_announced = threading.Event()
 
     def announce() -> None:
+        if not _notice.acquire(blocking=False):
+            return
         was_announced.set()
         logger.info("compiling numerical code for its first use; the result is kept on disk ...")
 
@@ -54,8 +61,10 @@ def _announced() -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()
         if was_announced.is_set():
             logger.info("compiled in %.1f s.", time.perf_counter() - start)
+            _notice.release()
 
 
 @contextmanager

@@ -83,7 +83,9 @@ def fit(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write the results.")
     ] = Path("fit"),
-    seed: options.Seed = 0,
+    seed: Annotated[
+        int, options.count_option("--seed", least=0, help="The same seed gives the same numbers.")
+    ] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit people's responses by maximum likelihood and compare depths of recursion.
@@ -154,7 +156,9 @@ def _bounds(text: str, name: str) -> float | tuple[float, float]:
 
 def _require_file(path: Path) -> None:
     if not path.exists():
-        raise CobayesError(f"there is no file or folder {path}.")
+        from cobayes.reading import nearby
+
+        raise CobayesError(f"there is no file or folder {path}.", nearby(path))
 
 
 def _name(depth: float) -> str:

@@ -28,8 +28,11 @@ def runs(
     found = find_runs(folder)
     if not found:
         raise CobayesError(
-            f"there is no run in {str(folder)!r} or below it.",
-            "give the folder that was --out of `cobayes reproduce`, or of your own run",
+            f"there is no run in {str(folder)!r} or below it."
+            if folder.exists()
+            else f"there is no folder {str(folder)!r}.",
+            "give the folder that was --out of 'cobayes reproduce', or of your own run; parts that "
+            "draw no samples, such as worked-example, leave no run.",
         )
     states = [read_state(path) for path in found]
     if as_json:

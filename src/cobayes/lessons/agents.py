@@ -283,6 +283,13 @@ class Teacher(Learner):
             "rng": generators.pack(self.rng),
         }
 
+    def __repr__(self) -> str:
+        name = self.rule.model.hypotheses[self.hypothesis]
+        return (
+            f"{type(self).__name__}({self.rule.name}; teaches {name!r}; the learner's belief in it "
+            f"{self.belief[self.hypothesis]:.4f})"
+        )
+
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
         last = rule.model.num_hypotheses - 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import suggest
 from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes.errors import CobayesError, import_optional
@@ -204,7 +205,8 @@ def compare_teachers(
         hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest" (SCBI's likeliest
         datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest rounds possible
         for this learner, by an exact search; "<=k" where the tree is too large to prove that k
-        rounds are the fewest), "active" (the learner
+        rounds are the fewest, "?" where it is too large and no lesson was found that makes the
+        learner sure), "active" (the learner
         asks the most informative question and nature answers; needs `questions`).
     learners
         Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
@@ -378,7 +380,7 @@ def _teacher_names(teachers: str | Iterable[str], questions: Sequence[Any] | Non
     for name in chosen:
         if name not in TEACHERS:
             raise CobayesError(
-                f"there is no teacher called {name!r}.", f"choose from: {', '.join(TEACHERS)}."
+                f"there is no teacher called {name!r}.", suggest(name, list(TEACHERS))
             )
     if "active" in chosen and questions is None:
         raise CobayesError(

@@ -170,10 +170,10 @@ class _Rows:
                         problem.datum(value) if kind == "datum" else problem.hypothesis(value)
                     )
                 except CobayesError as error:
-                    raise CobayesError(
-                        f"{self._place(row, column)}, problem {problem.name!r}: {error.message}",
-                        error.hint,
-                    ) from None
+                    place = self._place(row, column)
+                    if problem.name != ONLY:
+                        place += f", problem {problem.name!r}"
+                    raise CobayesError(f"{place}: {error.message}", error.hint) from None
             found[row] = known[key]
         return found
 

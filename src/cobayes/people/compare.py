@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.cross_validation import cross_validate
@@ -163,7 +164,16 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
         warnings.simplefilter("ignore")
         found = stats.loo(tree, var_name="response", pointwise=True)
     unreliable = int((np.asarray(found.pareto_k) > 0.7).sum())
-    return float(found.elpd), float(found.se), float(unreliable)
+    points = np.asarray(found.elpd_i, dtype=np.float64).ravel()
+    is_flat = np.isnan(points)
+    if not is_flat.any():
+        return float(found.elpd), float(found.se), float(unreliable)
+    # A response that all draws predict equally well has equal weights, to which no Pareto tail
+    # can be fitted. Its weights need no smoothing.
+    draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(points))
+    points[is_flat] = np.log(len(draws)) - logsumexp(-draws[:, is_flat], axis=0)
+    stderr = np.sqrt(len(points) * points.var())
+    return float(points.sum()), float(stderr), float(unreliable)
 
 
 def _chance(fit: Fit) -> float:

@@ -193,6 +193,14 @@ def _require_possible(
         return
     rows = np.concatenate([groups[unit] for unit in bad])
     people = table.frame["person"].iloc[rows]
+    for row in rows:
+        problem, datum = table.problem[row], table.datum[row]
+        if datum >= 0 and problem.table(table.history[row]).data_prior[datum] == 0.0:
+            raise CobayesError(
+                f"row {row + 1}: datum {problem.model.data[datum]!r} was not available, says the "
+                "task of the problem.",
+                "give the matrix itself as the problem (no --no-repeats), or drop the row.",
+            )
     if family.response == "choice":
         matrices = [problem.model.matrix for problem in table.problem]
         ruled_out = [

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.labels import is_position
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Response, Rule
@@ -194,7 +195,12 @@ def _checked_depth(depth: float | str) -> float:
         depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
     if isinstance(depth, float) and depth == math.inf:
         return math.inf
-    return whole_number(depth, "depth", 0)
+    if isinstance(depth, str) or not is_position(depth) or depth < 0:
+        raise CobayesError(
+            f"depth is {depth!r}; expected an integer >= 0, or infinity.",
+            "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+        )
+    return int(depth)
 
 
 def _times(logs: Array, power: float) -> Array:

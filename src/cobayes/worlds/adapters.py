@@ -69,7 +69,14 @@ def world_from_gymnasium(
     hole in the ice, is worth next to nothing; see `World`.
     """
     if isinstance(env, str):
-        env = import_optional("gymnasium", "worlds", "an environment").make(env)
+        gymnasium = import_optional("gymnasium", "worlds", "an environment")
+        try:
+            env = gymnasium.make(env)
+        except gymnasium.error.Error as error:
+            raise CobayesError(
+                f"gymnasium does not make the environment {env!r}: {error}",
+                "gymnasium.pprint_registry() lists the names that it knows.",
+            ) from error
     inner = getattr(env, "unwrapped", env)
     source = getattr(inner, "P", None)
     if not isinstance(source, Mapping):

@@ -338,7 +338,7 @@ class GridWorld(World):
         given = dict(goals) if isinstance(goals, Mapping) else dict(_named(list(goals)))
         if len(given) < 2:
             raise CobayesError(
-                f"the world has {len(given)} candidate goal(s); expected at least two.",
+                f"the number of candidate goals is {len(given)}; expected at least two.",
                 "with a single candidate there is nothing to infer.",
             )
         found: dict[Square, str] = {}

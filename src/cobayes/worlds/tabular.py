@@ -136,7 +136,7 @@ class TabularWorld(World):
     def _read_goals(self) -> dict[str, tuple[State, ...]]:
         if len(self.goals) < 2:
             raise CobayesError(
-                f"the world has {len(self.goals)} candidate goal(s); expected at least two.",
+                f"the number of candidate goals is {len(self.goals)}; expected at least two.",
                 "with a single candidate there is nothing to infer.",
             )
         found: dict[str, tuple[State, ...]] = {}
