@@ -198,7 +198,7 @@ class Rule(ABC):
     def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
         """Return the likelihood matrices for many beliefs.
 
-        `BI`, `Pragmatic` and `SCBI` do this in compiled code; a custom rule is asked belief by belief.
+        The rules of this package do this in compiled code; a custom one is asked belief by belief.
 
         Parameters
         ----------
