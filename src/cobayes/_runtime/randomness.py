@@ -38,7 +38,7 @@ def spawn_sequences(rng: Any, count: int) -> list[np.random.SeedSequence]:
     rng
         See `generator`.
     count
-        How many.
+        The number of sequences.
     """
     if isinstance(rng, np.random.SeedSequence):
         # Spawning counts in the sequence itself: the caller's must stay as it is.

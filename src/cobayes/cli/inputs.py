@@ -175,7 +175,7 @@ def make_rules(
     task
         The matrix, or a task on it.
     depth, rationality
-        Of a pragmatic rule; None for the default, 1 each.
+        Depth and rationality of a pragmatic rule; None for the default, 1 each.
     data_prior
         What the user typed for the probabilities of the data; plain Bayes has none.
     """

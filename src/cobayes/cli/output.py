@@ -122,7 +122,7 @@ def facts(title: str, justify: Justification = "left") -> Any:
     title
         Shown above it.
     justify
-        Of the second column; see `table`.
+        Alignment of the second column; see `table`.
     """
     made = table(title, [("", "left"), ("", justify)])
     made.show_header = False

@@ -52,7 +52,7 @@ def limit_slope(
     teacher_prior
         What the teacher takes for the learner's prior; positive.
     direction
-        Of the learner's error, (m,); it sums to zero.
+        Direction of the learner's error, (m,); it sums to zero.
     num_rounds
         How many rounds are followed.
     num_sequences

@@ -37,7 +37,7 @@ class ClassTeacher(Teacher):
     priors
         The learners' priors, (k, m).
     weights
-        Of the priors, (k,); equal by default.
+        Weights of the priors, (k,); equal by default.
     aim
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
         "number": the weight of the learners whose belief is at least `level`, then the mean.

@@ -70,11 +70,11 @@ class Ensemble:
     num_lessons, num_rounds : int
         The size of the ensemble.
     means, stds : ndarray
-        Of the learner's belief in every hypothesis, (num_rounds + 1, m).
+        Moments of the learner's belief in every hypothesis, (num_rounds + 1, m).
     rounds_needed : RoundsNeeded
         How long it took until the learner was sure.
     histogram : LogOddsHistogram
-        Of the learner's log-odds of the truth, round by round.
+        Histogram of the learner's log-odds of the truth, round by round.
     paths : ndarray or None
         Log-beliefs of every lesson at `path_rounds`, (num_lessons, rounds, m), if kept.
     path_rounds : ndarray

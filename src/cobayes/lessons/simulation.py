@@ -85,7 +85,7 @@ def simulate(
     hypothesis
         The true hypothesis, by position or label.
     num_rounds, num_lessons
-        How long and how many.
+        The number of rounds in a lesson, and of lessons.
     prior
         What the teacher takes the learner's prior to be; uniform by default.
     learner_rule, learner_prior

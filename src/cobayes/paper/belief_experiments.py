@@ -124,7 +124,7 @@ def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
     Parameters
     ----------
     statistics
-        Of the shards that have finished.
+        Statistics of the shards that have finished.
     """
     found = {}
     for name, key in (("mean, SCBI less BI", "mean"), ("sd, SCBI less BI", "std")):

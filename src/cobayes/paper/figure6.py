@@ -109,7 +109,7 @@ def plot_trend(
     ax
         Where to draw; a new figure by default.
     label
-        Of the vertical axis; the quantity by default.
+        Label of the vertical axis; the quantity by default.
     """
     ax = axes_or_new(ax)
     discounts, _, values = by_board(trend, quantity)

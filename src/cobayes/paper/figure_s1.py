@@ -152,7 +152,7 @@ def judge_formula(fit: Fit, least: Array, most: Array, two: Family) -> Claim:
     Parameters
     ----------
     fit
-        Of the formula to the data.
+        Fit of the formula to the data.
     least, most
         Of `deviations`.
     two

@@ -255,7 +255,7 @@ def watched_moves(walk: Walk, width: int, num_goals: int) -> tuple[str, ...]:
     walk
         See `Reading`.
     width
-        Of the board, odd.
+        Width of the board, odd.
     num_goals
         Candidate goals.
     """

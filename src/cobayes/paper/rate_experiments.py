@@ -215,7 +215,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
     Parameters
     ----------
     statistics
-        Of the shards that have finished.
+        Statistics of the shards that have finished.
     """
     count = int(statistics["count"])
     fine = int(statistics["count_not_slower"])
@@ -233,7 +233,7 @@ def splitting_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict
     Parameters
     ----------
     statistics
-        Of the shards that have finished.
+        Statistics of the shards that have finished.
     """
     estimates = np.asarray(statistics["estimates"])
     mean = float(estimates.mean())

@@ -53,11 +53,11 @@ class StabilityFigure:
     Attributes
     ----------
     name : str
-        Of the section and of its text.
+        Name of the section and of its text.
     summary : str
         One line.
     cases : tuple of Case
-        What it shows.
+        The cases that the figure shows.
     parts : callable
         Pictures and tables by the names that the text has for them.
     claims : callable

@@ -214,7 +214,7 @@ def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
     Parameters
     ----------
     kind
-        Of the learners.
+        Kind of the learners.
     size
         Number of hypotheses, 3 or 4.
     """
@@ -270,7 +270,7 @@ def learners_of(case: Case, effort: Effort, seed: int) -> Learners:
     case
         Matrix, prior and kind.
     effort
-        How many.
+        Sets the number of learners.
     seed
         The user's; it decides random points and directions.
     """

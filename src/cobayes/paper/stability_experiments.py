@@ -142,7 +142,7 @@ def success_estimate(statistics: Statistics, _: dict[str, Any]) -> dict[str, Est
     Parameters
     ----------
     statistics
-        Of the shards that have finished.
+        Statistics of the shards that have finished.
     """
     batches = np.asarray(statistics["batches"])
     lowest = int(batches.mean(axis=0).argmin())

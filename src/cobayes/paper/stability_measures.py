@@ -39,7 +39,7 @@ class RayFit:
     fall : float
         How much the success rate falls up to there.
     slope : float
-        Of the straight line.
+        Slope of the straight line.
     r_squared : float
         The share of the variation that the straight line explains.
     bend, bend_stderr : float
@@ -181,7 +181,7 @@ def deviance_limit(count: int) -> float:
     Parameters
     ----------
     count
-        How many are looked at.
+        The number of comparisons.
     """
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 

@@ -164,7 +164,7 @@ def grid_of_panels(
     draw
         Fills the panel of a case.
     x_label, y_label
-        Of all panels.
+        Axis labels of all panels.
     panel_height
         In inches.
     share_y
@@ -235,7 +235,7 @@ def dot_area(width: float, num_points: int) -> float:
     Parameters
     ----------
     width
-        Of the disc as drawn, in points.
+        Width of the disc as drawn, in points.
     num_points
         On all its circles: 3 k (k + 1) for k of them.
     """

@@ -34,7 +34,7 @@ def data_table(
     Parameters
     ----------
     name, title
-        Of the table.
+        Name and title of the table.
     found
         The cases: perturbed priors, or perturbed columns.
     only_rays

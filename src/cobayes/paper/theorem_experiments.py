@@ -199,9 +199,9 @@ def theorem_estimate(
     Parameters
     ----------
     statistics
-        Of the shards that have finished.
+        Statistics of the shards that have finished.
     parameters
-        Of the point.
+        Parameters of the point.
     """
     if parameters["part"] == "rate":
         return {"slope": slope_of(statistics)}
@@ -216,7 +216,7 @@ def slope_of(statistics: Mapping[str, Any]) -> Estimate:
     Parameters
     ----------
     statistics
-        Of a point "rate".
+        Statistics of a point "rate".
     """
     return mean_estimate(statistics["count"], statistics["total"], statistics["squares"])
 

@@ -192,7 +192,7 @@ def judge_consistency(rates: Sequence[MeasuredRate], rule: str) -> Claim:
     Parameters
     ----------
     rates
-        Of all matrices, for both rules.
+        Rates of all matrices, for both rules.
     rule
         Which to judge.
     """

@@ -55,7 +55,7 @@ def maximise(
     Parameters
     ----------
     likelihood
-        Of the units.
+        Likelihood of the units.
     start
         (units, parameters).
     low, high
@@ -194,7 +194,7 @@ def profile(
     likelihood, maximum
         The maximum's own likelihood.
     position
-        Of the parameter among the free ones.
+        Position of the parameter among the free ones.
     drop
         Half of a chi-squared quantile with one degree of freedom.
     low, high

@@ -43,7 +43,7 @@ class Tree:
     Parameters
     ----------
     problems, histories
-        Of the rows of a table.
+        Problems and histories of the rows of a table.
     owners
         A number for each row; rows with other owners never share a node. Needed where every
         person has a learner in mind of its own.

@@ -104,7 +104,7 @@ def fit(
         "profile" (where the profile likelihood falls below the chi-squared quantile),
         "information" (normal approximation) or None.
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
     num_starts
         Climbs for each unit and depth.
     progress

@@ -46,7 +46,7 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
     fit
         All depths, by person or pooled.
     comparison
-        Of its depths.
+        Comparison of its depths.
     command
         What to type to make the page again.
     """

@@ -31,9 +31,9 @@ def predictions(fit: Fit) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per problem, truth, round within the lesson (counted from 1) and option, for
-        options that were available: ``num_responses``, ``predicted`` and ``observed`` (both
-        frequencies between 0 and 1).
+        One row per problem, truth, round within the lesson (counted from 1) and option:
+        ``num_responses``, ``predicted`` and ``observed`` (both frequencies between 0 and 1; an
+        option that was not available has 0).
     """
     pandas = import_optional("pandas", "people", "a table of predictions")
     response = _require_options(fit)

@@ -96,7 +96,7 @@ def recover(
         True values: a number, or a range to draw from evenly. By default rationality is between 1
         and 6, lapse below 0.2 and weights between -2 and 2, within the family's bounds.
     confidence
-        Of the intervals whose coverage is counted.
+        Confidence level of the intervals whose coverage is counted.
     rng
         Anything that `numpy.random.default_rng` takes.
 

@@ -106,7 +106,7 @@ def plot_belief_curves(
         A lesson, several, or a mapping from the names in the legend to lessons; arrays of
         beliefs of shape (rounds + 1, m) will do.
     hypothesis
-        Whose belief to draw; None is the taught one.
+        The hypothesis whose belief is drawn (default: the one that is taught).
     log
         Draw what is missing to certainty, 1 - belief, on a logarithmic axis: there an
         exponential rate of learning is a straight line.

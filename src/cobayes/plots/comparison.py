@@ -39,7 +39,7 @@ def plot_against_diagonal(
     bi, scbi
         The two numbers of every matrix.
     what
-        Their name, for the axes.
+        What the values are, for the labels of the axes.
     ax
         Where to draw; None makes a new figure.
     """

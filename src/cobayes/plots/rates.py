@@ -50,7 +50,7 @@ def plot_probability_and_advantage(
     exact_advantage
         The exact E, drawn as a line over the sampled one.
     size_label
-        Of the horizontal axis.
+        Label of the horizontal axis.
     ax
         Where to draw; None makes a new figure.
     """
@@ -97,7 +97,7 @@ def plot_exceptions(
         N, for the paper's precision line at ln(N)/2 and for the limit of sampling at ln(N), where
         they are in view; no lines when left out.
     size_label
-        Of the horizontal axis.
+        Label of the horizontal axis.
     ax
         Where to draw; None makes a new figure.
     """

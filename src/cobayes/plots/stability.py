@@ -130,7 +130,7 @@ def plot_success_against_prior(
     Parameters
     ----------
     believed, values
-        Of all learners, (k,).
+        Priors in the truth and success rates of all learners, (k,).
     teacher_belief
         theta^T(h): what the teacher takes the learner's prior in the truth to be.
     stderrs
@@ -170,7 +170,7 @@ def plot_success_against_distance(
     Parameters
     ----------
     distances, values
-        Of all learners, (k,).
+        Distances and success rates of all learners, (k,).
     teacher_belief, size, ax
         See `plot_success_against_prior`.
     """

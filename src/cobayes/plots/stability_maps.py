@@ -126,7 +126,7 @@ def plot_position(
     centre
         The prior, (3,).
     radius
-        Of the disc, Euclidean in R^3.
+        Radius of the disc, Euclidean in R^3.
     truth
         The name of the first corner.
     ax
@@ -166,7 +166,7 @@ def plot_column_map(
     own_columns
         The teacher's columns, (3, 3), one in each row; they are marked with crosses.
     names
-        Of the three columns.
+        Names of the three columns.
     limits
         The success rates of the darkest and the lightest colour.
     zoom

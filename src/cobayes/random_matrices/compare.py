@@ -51,7 +51,7 @@ class RateComparison:
     mean_bi, mean_bi_stderr, mean_scbi, mean_scbi_stderr : float
         The mean rates themselves.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     is_precise : bool or None
         Whether the asked precision was reached; None where none was asked for.
     """
@@ -88,7 +88,7 @@ class RateComparison:
         statistics
             Sums over at least two matrices, of one chunk or added up over many.
         confidence
-            Of the intervals.
+            Confidence level of the intervals.
         is_precise
             Whether an asked precision was reached.
         """
@@ -234,7 +234,7 @@ def compare_rates(
     precision_of
         Whose interval: "probability" (P), "advantage" (E) or "both".
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

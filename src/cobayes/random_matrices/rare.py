@@ -49,7 +49,7 @@ class RareProbability:
     num_particles, num_sweeps : int
         The effort at every level.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
     """
 
     num_data: int
@@ -190,7 +190,7 @@ def rare_probability(
     survival
         The share that should pass each level.
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
     rng
         Seed or generator; the same seed gives the same bits for any number of threads.
 

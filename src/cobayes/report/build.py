@@ -102,7 +102,7 @@ def write_page(
     recipes
         The sections to look for, in order; those of the paper when left out.
     formats
-        Of the claims: "csv" and "netcdf" are heeded.
+        Formats of the claims: "csv" and "netcdf" are heeded.
     """
     from cobayes import __version__
 

@@ -106,7 +106,7 @@ def family_quantile(count: int, *, two_sided: bool = False) -> float:
     Parameters
     ----------
     count
-        How many are looked at.
+        The number of comparisons.
     two_sided
         Whether both signs count.
     """
@@ -121,9 +121,9 @@ def student_quantile(count: int, degrees: int) -> float:
     Parameters
     ----------
     count
-        How many are looked at.
+        The number of comparisons.
     degrees
-        Of freedom, of each.
+        Degrees of freedom of each variable.
     """
     from scipy.special import stdtrit
 
@@ -149,11 +149,11 @@ def judge_all_above(
     statement, source
         See `Claim`.
     names
-        Of the places.
+        Names of the places.
     values, low, high
         The quantity and the ends of intervals that cover it together, except with `ERROR_RATE`.
     threshold
-        What it should exceed.
+        The value to be exceeded.
     what
         The quantity's name.
     places
@@ -195,7 +195,7 @@ def judge_monotone(
     statement, source
         See `Claim`.
     names
-        Of the places, in order.
+        Names of the places, in order.
     values, stderrs
         The quantity and its standard errors, independent of each other; zero for exact values.
     rises
@@ -265,7 +265,7 @@ def judge_agreement(
     what
         The quantity's name.
     unit
-        Of the limit.
+        Unit of the limit.
     """
     from scipy.special import gammaincc
 

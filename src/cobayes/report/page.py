@@ -50,7 +50,7 @@ class PageSection:
     Attributes
     ----------
     name : str
-        Of the section and of its folder.
+        Name of the section and of its folder.
     folder : Path
         Where its files are.
     content : dict

@@ -82,7 +82,7 @@ def read_prose(package: str, name: str) -> str:
     package
         Its dotted name.
     name
-        Of the file, without suffix.
+        Name of the file, without suffix.
     """
     return (resources.files(package) / f"{name}.md").read_text(encoding="utf-8")
 

@@ -112,7 +112,7 @@ class Download:
     name : str
         The file's name.
     label : str
-        What it holds.
+        What the file holds, in words.
     content : str or None
         The text of the file; None where the file lies in the section's folder already.
     """

@@ -92,7 +92,7 @@ class Response:
 class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
-    To make a rule of your own, derive from this class, give it a `name` and write `respond`,
+    For a custom rule, derive from this class, give it a `name` and write `respond`,
     which returns a likelihood matrix for a belief. Agents, `simulate`, `exact_rounds`,
     `success_rate` and `rate_of_convergence` take it like any other rule.
 
@@ -198,7 +198,7 @@ class Rule(ABC):
     def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
         """Return the likelihood matrices for many beliefs.
 
-        `BI` and `SCBI` do this in compiled code; a rule of your own is asked belief by belief.
+        The rules of this package do this in compiled code; a custom one is asked belief by belief.
 
         Parameters
         ----------

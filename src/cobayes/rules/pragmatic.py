@@ -139,8 +139,8 @@ class Pragmatic(Rule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self._limit is not None:
             return self._limit.at_certainty(hypothesis)
-        # Other hypotheses are all but ruled out, and not altogether: where they allow a datum that
-        # this one does not, they are known to choose it.
+        # Other hypotheses have almost no belief, but are not ruled out: where they allow a datum
+        # that this one does not, they are known to choose it.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         found = self.respond(logs).log_likelihood

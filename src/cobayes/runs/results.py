@@ -103,7 +103,7 @@ class PointResult:
     num_samples
         How many samples went into it.
     statistics
-        Of all shards, reduced in their order.
+        Statistics of all shards, reduced in their order.
     estimates
         From these statistics.
     seconds

@@ -193,7 +193,7 @@ def perturb_column(
     hypothesis
         What is taught.
     num_circles, step
-        Of the disc around the column: 10 circles have 330 points.
+        The number of circles around the column and their distance: 10 circles have 330 points.
     num_curve
         Points of equal normalised divergence.
     num_mixtures

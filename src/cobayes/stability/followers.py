@@ -45,7 +45,7 @@ def beliefs_of_many(
     Parameters
     ----------
     sequences
-        Of an SCBI teacher.
+        Sequences of an SCBI teacher.
     matrices
         The learners' matrices; None where all have the teacher's.
     priors

@@ -88,7 +88,7 @@ class SuccessRate:
         Parameters
         ----------
         confidence
-            Of the normal interval around `lower` and `upper`.
+            Confidence level of the normal interval around `lower` and `upper`.
         """
         reach = normal_quantile(confidence) * self.sampling_stderr
         return max(0.0, self.lower - reach), min(1.0, self.upper + reach)

@@ -40,7 +40,7 @@ class Robustness:
     Attributes
     ----------
     rate : SuccessRate
-        Of the learner in question.
+        Success rate of the learner in question.
     bounds : SuccessBounds
         What is proved about it from the priors alone.
     directions : ndarray

@@ -102,7 +102,7 @@ class TeachingSequences:
         prior
             What the teacher takes the learner's prior to be; uniform by default.
         num_sequences
-            How many.
+            The number of sequences.
         doubt
             A sequence ends when the teacher's estimate exceeds ``1 - doubt``.
         max_rounds

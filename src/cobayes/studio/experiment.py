@@ -77,7 +77,7 @@ def write_experiment(
     rule
         What the partner follows: "scbi", "bi" or "pragmatic".
     depth, rationality
-        Of the pragmatic rule.
+        Depth and rationality of the pragmatic rule.
     response
         What a person who learns is asked for after each datum: "guess" or "rating".
     num_rounds
@@ -85,7 +85,7 @@ def write_experiment(
     repeats
         Whether a datum may be shown again in a lesson.
     seed
-        Of the partner's draws; by default every person gets other draws.
+        Seed of the partner's draws; by default every person gets other draws.
     title
         The title of the page.
 

@@ -203,7 +203,7 @@ def exact_rounds_all(
     rule
         That of teacher and learner.
     num_rounds
-        How many.
+        The number of rounds.
     prior
         Uniform by default. A hypothesis of prior zero cannot be taught: its results are NaN.
     method, max_atoms

@@ -43,7 +43,7 @@ class GridWorldEnv(gymnasium.Env):
     world
         The board; the paper's by default.
     discount
-        Of the paper's board, where no world is given.
+        Discount of the paper's board, where no world is given.
     goal
         The agent's goal, by position or label; None draws one at every reset.
     rule

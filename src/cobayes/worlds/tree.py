@@ -38,7 +38,7 @@ class WalkDistribution:
     Attributes
     ----------
     probabilities : ndarray
-        Of the walks, shape (w,); they sum to one.
+        Probabilities of the walks, shape (w,); they sum to one.
     actions : tuple of tuple of int
         The moves of every walk; a walk that reached its goal is shorter.
     states : tuple
