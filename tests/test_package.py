@@ -1,5 +1,6 @@
 """What holds for the package as a whole."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -110,3 +111,12 @@ def test_python_m_cobayes_is_the_command():
         [sys.executable, "-m", "cobayes", "--version"], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == f"cobayes {cb.__version__}"
+
+
+def test_integers_of_numpy_pass_type_checking_where_a_hypothesis_is_chosen():
+    # np.int64 is no int for a type checker, but it has __index__.
+    for name in ("simulate", "plan_lesson", "compare_teachers", "Teacher", "success_rate"):
+        parameter = inspect.signature(getattr(cb, name)).parameters["hypothesis"]
+        assert parameter.annotation == "SupportsIndex | str", name
+    for function in (cb.simulate, cb.plan_lesson, cb.run_lesson):
+        assert inspect.signature(function).parameters["num_rounds"].annotation == "SupportsIndex"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,11 +108,11 @@ class Model(Task):
         """The number of columns, m."""
         return self.matrix.shape[1]
 
-    def datum_index(self, datum: int | str) -> int:
+    def datum_index(self, datum: SupportsIndex | str) -> int:
         """Return the row of a datum given by position or label."""
         return label_rules.find(datum, self.data, "datum")
 
-    def hypothesis_index(self, hypothesis: int | str) -> int:
+    def hypothesis_index(self, hypothesis: SupportsIndex | str) -> int:
         """Return the column of a hypothesis given by position or label."""
         return label_rules.find(hypothesis, self.hypotheses, "hypothesis")
 

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,7 +84,7 @@ class Certificate:
     def of(
         cls,
         matrix: MatrixLike,
-        hypothesis: int | str,
+        hypothesis: SupportsIndex | str,
         teacher_prior: ArrayLike,
         learner_prior: ArrayLike,
         distance: Distance,

@@ -11,6 +11,7 @@ inside the block. The success rate is the product over the nested blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 def nested_success(
     teacher_prior: ArrayLike,
     learner_prior: ArrayLike,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     order: Sequence[int],
 ) -> float:
     """Return the success rate in the limit of time scales that are far apart.

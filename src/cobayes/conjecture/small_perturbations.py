@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,7 @@ class LimitSlope(NamedTuple):
 
 def limit_slope(
     matrix: MatrixLike,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike,
     direction: ArrayLike,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, SupportsIndex, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,7 @@ class Learner:
         """The rule's likelihood matrix at the current belief, shape (n, m)."""
         return self._respond().likelihood
 
-    def observe(self, datum: int | str) -> Array:
+    def observe(self, datum: SupportsIndex | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
         prior = None if self._outcomes else self.task.data_prior_at(self._state)
@@ -240,7 +240,7 @@ class Teacher(Learner):
     def __init__(
         self,
         rule: Rule,
-        hypothesis: int | str,
+        hypothesis: SupportsIndex | str,
         prior: ArrayLike | None = None,
         rng: Any = None,
         choice: Choice = "draw",

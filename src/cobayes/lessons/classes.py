@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, SupportsIndex, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +64,7 @@ class ClassTeacher(Teacher):
     def __init__(
         self,
         rule: Rule,
-        hypothesis: int | str,
+        hypothesis: SupportsIndex | str,
         priors: ArrayLike,
         weights: ArrayLike | None = None,
         *,
@@ -140,7 +140,7 @@ class ClassTeacher(Teacher):
         self.observe(datum)
         return datum
 
-    def observe(self, datum: int | str) -> Array:
+    def observe(self, datum: SupportsIndex | str) -> Array:
         """Follow the effect of a datum on all learners; return the mean belief."""
         for learner in self.learners:
             learner.observe(datum)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,12 +181,12 @@ class TeacherComparison:
 
 def compare_teachers(
     matrix: MatrixLike,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     *,
     teachers: str | Iterable[str] = "all",
     learners: Sequence[RuleLike] | None = None,
-    num_rounds: int = 30,
-    num_lessons: int = 1000,
+    num_rounds: SupportsIndex = 30,
+    num_lessons: SupportsIndex = 1000,
     level: float = 0.95,
     prior: ArrayLike | None = None,
     questions: Sequence[Any] | None = None,
@@ -240,6 +240,7 @@ def compare_teachers(
     target = model.hypothesis_index(hypothesis)
     names = _teacher_names(teachers, questions)
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    num_lessons = whole_number(num_lessons, "num_lessons", 1)
     left = task.rounds_left(task.start, target)
     num_rounds = num_rounds if left is None else min(num_rounds, left)
     level = number_between(level, "level", 0.0, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,19 +116,19 @@ class Ensemble:
             rows,
         )
 
-    def mean(self, hypothesis: int | str | None = None) -> Array:
+    def mean(self, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return the mean belief in a hypothesis (the true one by default) at every round."""
         return self.means[:, self._column(hypothesis)].copy()
 
-    def std(self, hypothesis: int | str | None = None) -> Array:
+    def std(self, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return the standard deviation of the belief in a hypothesis at every round."""
         return self.stds[:, self._column(hypothesis)].copy()
 
-    def stderr(self, hypothesis: int | str | None = None) -> Array:
+    def stderr(self, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return the standard error of `mean`; not a number where there is one lesson only."""
         return self._stderrs()[:, self._column(hypothesis)]
 
-    def quantile(self, share: ArrayLike, hypothesis: int | str | None = None) -> Array:
+    def quantile(self, share: ArrayLike, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return quantiles of the belief over the lessons, at every round.
 
         Exact where the paths were kept for every round; otherwise for the true hypothesis only,
@@ -159,7 +159,7 @@ class Ensemble:
             )
         return self.histogram.belief_quantile(shares)
 
-    def log_odds(self, hypothesis: int | str | None = None) -> Array:
+    def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return log(theta(h) / (1 - theta(h))) of every lesson, (num_lessons, rounds).
 
         Parameters
@@ -214,5 +214,5 @@ class Ensemble:
             return np.full(self.stds.shape, np.nan)
         return self.stds / np.sqrt(self.num_lessons)
 
-    def _column(self, hypothesis: int | str | None) -> int:
+    def _column(self, hypothesis: SupportsIndex | str | None) -> int:
         return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)

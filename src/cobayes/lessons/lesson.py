@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ class Lesson:
         """Return the two agents as they were after the last round."""
         return restore(self.teacher_state), restore(self.learner_state)
 
-    def extend(self, num_rounds: int) -> Lesson:
+    def extend(self, num_rounds: SupportsIndex) -> Lesson:
         """Go on for some rounds; the same as if the lesson had not been interrupted."""
         more = run_lesson(*self.resume(), num_rounds)
         return replace(
@@ -244,7 +244,9 @@ def _shown(count: int, most: int, always: int | None = None) -> list[int | None]
     return shown
 
 
-def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any = None) -> Lesson:
+def run_lesson(
+    teacher: Teacher, learner: Learner, num_rounds: SupportsIndex, *, rng: Any = None
+) -> Lesson:
     """Let a teacher teach a learner for some rounds.
 
     The agents may hold different matrices, tasks and priors; they go on from where they are,
@@ -306,7 +308,7 @@ def run_lesson(teacher: Teacher, learner: Learner, num_rounds: int, *, rng: Any 
     )
 
 
-def _validated(teacher: Teacher, learner: Learner, num_rounds: int) -> int:
+def _validated(teacher: Teacher, learner: Learner, num_rounds: SupportsIndex) -> int:
     for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
         if not isinstance(agent, kind):
             raise CobayesError(

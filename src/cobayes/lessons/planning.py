@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +26,12 @@ MOST_NODES = 50_000
 
 def plan_lesson(
     rule: Rule,
-    hypothesis: int | str,
-    num_rounds: int,
+    hypothesis: SupportsIndex | str,
+    num_rounds: SupportsIndex,
     *,
     learner_rule: Rule | None = None,
     prior: ArrayLike | None = None,
-    look_ahead: int = 1,
+    look_ahead: SupportsIndex = 1,
 ) -> Lesson:
     """Plan the lesson after which a learner believes most in a hypothesis.
 
@@ -93,10 +93,10 @@ class Planner(Teacher):
     def __init__(
         self,
         rule: Rule,
-        hypothesis: int | str,
+        hypothesis: SupportsIndex | str,
         prior: ArrayLike | None = None,
         learner_rule: Rule | None = None,
-        look_ahead: int = 1,
+        look_ahead: SupportsIndex = 1,
         num_rounds: int | None = None,
     ) -> None:
         super().__init__(rule, hypothesis, prior, rng=0, choice="likeliest")
@@ -127,7 +127,7 @@ class Planner(Teacher):
         self.observe(datum)
         return datum
 
-    def observe(self, datum: int | str) -> Array:
+    def observe(self, datum: SupportsIndex | str) -> Array:
         """Follow the effect of a datum on the learner, and go on in the task."""
         row = self.rule.model.datum_index(datum)
         self.pupil.observe(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,10 +65,10 @@ class _Block:
 
 def simulate(
     rule: RuleLike,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     *,
-    num_rounds: int,
-    num_lessons: int,
+    num_rounds: SupportsIndex,
+    num_lessons: SupportsIndex,
     prior: ArrayLike | None = None,
     learner_rule: RuleLike | None = None,
     learner_prior: ArrayLike | None = None,
@@ -208,8 +208,8 @@ def _run_rounds(
 
 def _validated(
     rule: RuleLike,
-    hypothesis: int | str,
-    num_rounds: int,
+    hypothesis: SupportsIndex | str,
+    num_rounds: SupportsIndex,
     prior: ArrayLike | None,
     learner_rule: RuleLike | None,
     learner_prior: ArrayLike | None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -222,7 +222,7 @@ class Rule(ABC):
         """Return where compiled answers to beliefs start, or None where nothing is compiled."""
         return None
 
-    def at_certainty(self, hypothesis: int | str) -> Response:
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty about a hypothesis.
 
         Rates of convergence follow from it: the teacher's choices tend to its column of the
@@ -232,7 +232,7 @@ class Rule(ABC):
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         return self.respond(logs)
 
-    def rate(self, hypothesis: int | str) -> float:
+    def rate(self, hypothesis: SupportsIndex | str) -> float:
         """Return the asymptotic rate of convergence, in nats per round.
 
         Notes
@@ -262,7 +262,7 @@ class Rule(ABC):
             return self.respond(logs).likelihood
         return self._responses(logs).likelihoods
 
-    def teach(self, belief: ArrayLike, hypothesis: int | str) -> Array:
+    def teach(self, belief: ArrayLike, hypothesis: SupportsIndex | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
 
         Parameters
@@ -280,7 +280,7 @@ class Rule(ABC):
             return self.respond(logs).column(column)
         return self._responses(logs).teach(np.full(len(logs), column))
 
-    def update(self, belief: ArrayLike, datum: int | str) -> Array:
+    def update(self, belief: ArrayLike, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).
 
         Parameters

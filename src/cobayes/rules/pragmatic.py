@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,7 @@ class Pragmatic(Rule):
     def __init__(
         self,
         matrix: MatrixLike,
-        depth: float | str,
+        depth: float | SupportsIndex | str,
         *,
         rationality: float = 1.0,
         data_prior: ArrayLike | None = None,
@@ -135,7 +135,7 @@ class Pragmatic(Rule):
             teacher = _normalized(self._log_prior[:, None] + _times(shares, self.rationality))
         return Response(np.exp(teacher), logs=teacher)
 
-    def at_certainty(self, hypothesis: int | str) -> Response:
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self._limit is not None:
             return self._limit.at_certainty(hypothesis)
@@ -190,12 +190,12 @@ class Pragmatic(Rule):
         return f"Pragmatic(depth {self.depth:g}{options}; {self.model!r})"
 
 
-def _checked_depth(depth: float | str) -> float:
+def _checked_depth(depth: Any) -> float:
     if isinstance(depth, str):
         depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
     if isinstance(depth, float) and depth == math.inf:
         return math.inf
-    if isinstance(depth, str) or not is_position(depth) or depth < 0:
+    if not is_position(depth) or depth < 0:
         raise CobayesError(
             f"depth is {depth!r}; expected an integer >= 0, or infinity.",
             "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,7 +178,7 @@ class SCBI(Rule):
             memory=np.append(solution.factors, solution.rate),
         )
 
-    def update(self, belief: ArrayLike, datum: int | str) -> Array:
+    def update(self, belief: ArrayLike, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).
 
         See `Rule.update`; one belief in an array is updated in one compiled call.
@@ -225,7 +225,7 @@ class SCBI(Rule):
         row_scaling[rows] = solution.row_scaling
         return solution._replace(row_scaling=row_scaling)
 
-    def at_certainty(self, hypothesis: int | str) -> Response:
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
         With zeros, another hypothesis that allows a datum which this one rules out is known to

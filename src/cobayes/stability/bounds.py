@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, SupportsIndex, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ class SuccessBounds(NamedTuple):
 
 
 def success_bounds(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
 ) -> SuccessBounds:
     """Return the proved bounds on the success rate of two SCBI agents.
 
@@ -72,7 +72,7 @@ def frechet(taught, believed):
 
 
 def two_hypothesis_success(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
 ) -> float:
     """Return the exact success rate for two hypotheses and a matrix that both agents share.
 
@@ -100,7 +100,7 @@ def two_hypothesis_success(
 def conjectured_success(
     teacher_prior: ArrayLike,
     learner_prior: ArrayLike,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     distance: Distance = "euclidean",
 ) -> float:
     """Return Conjecture 5.3's lower bound on the success rate; it may be negative.
@@ -155,7 +155,7 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
 
 
 def validated_priors(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: int | str
+    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
 ) -> tuple[Array, Array, int]:
     """Return both priors and the position of what is taught, or say what is wrong with them."""
     if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):

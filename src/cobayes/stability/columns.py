@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,7 +95,7 @@ class ColumnPerturbations:
         )
 
 
-def column_roles(matrix: MatrixLike, hypothesis: int | str = 0) -> ColumnRoles:
+def column_roles(matrix: MatrixLike, hypothesis: SupportsIndex | str = 0) -> ColumnRoles:
     """Return the target, the relevant and the irrelevant columns.
 
     Parameters
@@ -116,7 +116,7 @@ def column_roles(matrix: MatrixLike, hypothesis: int | str = 0) -> ColumnRoles:
     return ColumnRoles(target, relevant, tuple(others))
 
 
-def with_column(matrix: MatrixLike, column: int | str, values: ArrayLike) -> Model:
+def with_column(matrix: MatrixLike, column: SupportsIndex | str, values: ArrayLike) -> Model:
     """Return a matrix with one column replaced.
 
     Parameters
@@ -174,9 +174,9 @@ def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
 
 def perturb_column(
     matrix: MatrixLike,
-    column: int | str,
+    column: SupportsIndex | str,
     *,
-    hypothesis: int | str = 0,
+    hypothesis: SupportsIndex | str = 0,
     num_circles: int = 10,
     step: float = STEP,
     num_curve: int = 90,
@@ -218,9 +218,9 @@ def perturb_column(
 
 def equal_divergence_curve(
     matrix: MatrixLike,
-    column: int | str,
+    column: SupportsIndex | str,
     *,
-    hypothesis: int | str = 0,
+    hypothesis: SupportsIndex | str = 0,
     num_points: int = 90,
 ) -> Array:
     """Return columns that are as far from the target column as this one, (num_points, 3).
@@ -281,9 +281,9 @@ def equal_divergence_curve(
 
 def mixtures_with_target(
     matrix: MatrixLike,
-    column: int | str,
+    column: SupportsIndex | str,
     *,
-    hypothesis: int | str = 0,
+    hypothesis: SupportsIndex | str = 0,
     num_points: int = 50,
 ) -> Array:
     """Return mixtures ``(1 - t) column + t target``, from beyond the column to the target.
@@ -344,7 +344,7 @@ def _ratios_at(level: float, rays: Array) -> Array:
 
 
 def _columns(
-    matrix: MatrixLike, column: int | str, hypothesis: int | str
+    matrix: MatrixLike, column: SupportsIndex | str, hypothesis: SupportsIndex | str
 ) -> tuple[Model, int, int]:
     given = as_model(matrix)
     model = Model(given.normalized(), given.data, given.hypotheses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,7 +111,7 @@ class Coupling:
         """Return the standard errors of `confusion`."""
         return self.given_taught_stderr.copy()
 
-    def success(self, hypothesis: int | str) -> SuccessRate:
+    def success(self, hypothesis: SupportsIndex | str) -> SuccessRate:
         """Return the success rate of teaching a hypothesis, by position or label."""
         h = self.model.hypothesis_index(hypothesis)
         name = self.model.hypotheses[h]

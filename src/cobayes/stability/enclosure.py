@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,7 +86,7 @@ class SuccessEnclosure:
 
 def success_enclosure(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     *,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,

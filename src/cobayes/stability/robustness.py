@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,7 +134,7 @@ def robustness(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None = None,
     *,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,
     radius: float = 0.05,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,7 +83,7 @@ class TeachingSequences:
     def draw(
         cls,
         matrix: MatrixLike | Rule,
-        hypothesis: int | str,
+        hypothesis: SupportsIndex | str,
         *,
         prior: ArrayLike | None = None,
         num_sequences: int = 10_000,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ def success_rate(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None = None,
     *,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,
     num_sequences: int = 10_000,
@@ -104,7 +104,7 @@ def success_rate(
 def _lessons(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike | None,
     learner_prior: ArrayLike | None,
     doubt: float,
@@ -142,7 +142,7 @@ def _lessons(
 def _coupled(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike | None,
     learner_prior: ArrayLike | None,
     doubt: float,

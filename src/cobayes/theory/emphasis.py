@@ -15,7 +15,7 @@ cuts found so far gives a new p and, by its multipliers, a bound on the rate of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,10 @@ class DataPrior:
 
 
 def best_data_prior(
-    matrix: MatrixLike | Rule, hypothesis: int | str | None = None, *, tolerance: float = 1e-9
+    matrix: MatrixLike | Rule,
+    hypothesis: SupportsIndex | str | None = None,
+    *,
+    tolerance: float = 1e-9,
 ) -> DataPrior:
     """Return the data prior under which SCBI converges fastest.
 

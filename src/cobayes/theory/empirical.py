@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,7 +81,7 @@ class EmpiricalRate:
 
 def empirical_rate(
     rule: Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     *,
     num_rounds: int = 2000,
     num_lessons: int = 2000,

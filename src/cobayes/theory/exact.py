@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,7 +83,7 @@ class ExactRounds:
         """The label of the hypothesis that is taught; None where each one is."""
         return None if self.hypothesis is None else self.model.hypotheses[self.hypothesis]
 
-    def for_hypothesis(self, hypothesis: int | str) -> ExactRounds:
+    def for_hypothesis(self, hypothesis: SupportsIndex | str) -> ExactRounds:
         """Return the moments while one hypothesis is taught, by position or label."""
         column = self.model.hypothesis_index(hypothesis)
         if self.hypothesis is not None:
@@ -144,7 +144,7 @@ class ExactRounds:
 
 def exact_rounds(
     rule: Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     num_rounds: int,
     prior: ArrayLike | None = None,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,7 +174,7 @@ class InvariantReport:
 
 def check_invariants(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     prior: ArrayLike | None = None,
     *,
     num_rounds: int | None = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,7 +13,7 @@ from cobayes.rules import Rule, as_rule
 Array = NDArray[np.float64]
 
 
-def inverse_update(rule: Rule, posterior: ArrayLike, datum: int | str) -> Array:
+def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str) -> Array:
     """Return the belief from which a datum leads to the given posterior, (m,).
 
     On a table without zeros there is exactly one, and hypotheses that are excluded after the

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,7 +146,7 @@ class AtomicMeasure:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def push(self, rule: Rule, hypothesis: int | str) -> AtomicMeasure:
+    def push(self, rule: Rule, hypothesis: SupportsIndex | str) -> AtomicMeasure:
         """Return the measure after one more round in which a hypothesis is taught.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,7 @@ def rate_of_convergence(
 @overload
 def rate_of_convergence(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     rule: str | None = None,
     data_prior: ArrayLike | None = None,
     *,
@@ -46,7 +46,7 @@ def rate_of_convergence(
 
 def rate_of_convergence(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str | None = None,
+    hypothesis: SupportsIndex | str | None = None,
     rule: str | None = None,
     data_prior: ArrayLike | None = None,
     *,
@@ -114,7 +114,7 @@ def relevant_hypothesis(
 @overload
 def relevant_hypothesis(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     rule: str | None = None,
     data_prior: ArrayLike | None = None,
     *,
@@ -124,7 +124,7 @@ def relevant_hypothesis(
 
 def relevant_hypothesis(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str | None = None,
+    hypothesis: SupportsIndex | str | None = None,
     rule: str | None = None,
     data_prior: ArrayLike | None = None,
     *,
@@ -154,7 +154,7 @@ def relevant_hypothesis(
 
 
 def m_sharp(
-    matrix: MatrixLike | SCBI, hypothesis: int | str, data_prior: ArrayLike | None = None
+    matrix: MatrixLike | SCBI, hypothesis: SupportsIndex | str, data_prior: ArrayLike | None = None
 ) -> Array:
     """Return SCBI's likelihood in the limit of certainty about a hypothesis.
 
@@ -277,7 +277,7 @@ def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray
 
 def _question(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str | None,
+    hypothesis: SupportsIndex | str | None,
     rule: Any,
     data_prior: ArrayLike | None,
     prior: ArrayLike | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +72,7 @@ class PredictedRounds:
 
 def predicted_rounds(
     matrix: MatrixLike | Rule,
-    hypothesis: int | str,
+    hypothesis: SupportsIndex | str,
     *,
     rule: Any = "scbi",
     prior: ArrayLike | None = None,
