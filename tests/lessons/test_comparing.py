@@ -1,5 +1,7 @@
 """Teachers against each other, for learners of several rules."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -84,3 +86,11 @@ def test_bad_input_gets_one_clear_error(options, message):
 def test_a_misspelt_teacher_is_recognised():
     with pytest.raises(cb.CobayesError, match="did you mean 'optimal'"):
         cb.compare_teachers("example:M_1", 0, teachers=["optmal"])
+
+
+def test_an_optimum_that_is_not_proved_is_explained_below_the_table():
+    found = cb.compare_teachers("example:M_1", 0, teachers="optimal", learners=["BI"], rng=1)
+    assert found.notes() == []
+    open_ended = replace(found, results=(replace(found.results[0], is_proved=False),))
+    assert "<=" in repr(open_ended)
+    assert repr(open_ended).endswith("was too large to be finished")

@@ -38,6 +38,8 @@ def print_teachers(found: TeacherComparison) -> None:
     console.print(table)
     for name in found.teachers:
         console.print(f"{name}: {TEACHERS[name]}", markup=False, highlight=False)
+    for note in found.notes():
+        console.print(note, markup=False, highlight=False)
 
 
 def save_teachers(found: TeacherComparison, path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobayes.paper.stability_cases import in_symbols
 from cobayes.paper.stability_experiments import CaseRates
-from cobayes.paper.stability_pictures import color_limits, dot_area
+from cobayes.paper.stability_panels import color_limits, dot_area
 from cobayes.plots.house import INK
 from cobayes.report.section import Picture
 from cobayes.stability.columns import DISC

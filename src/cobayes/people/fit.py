@@ -176,7 +176,8 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     if by not in table.frame.columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"use one of {shorten([*map(str, table.frame.columns)])}, or None to pool everybody.",
+            f"use one of {shorten([*map(str, table.frame.columns)])}, or None (--by none) to pool "
+            "everybody.",
         )
     groups: dict[Any, list[int]] = {}
     for row, value in enumerate(table.frame[by].tolist()):

@@ -47,7 +47,7 @@ def plot_success_rays(
     Parameters
     ----------
     distances, values
-        Of all learners, (k,). A learner at distance zero belongs to every ray.
+        Distances and success rates, (k,). A learner at distance zero belongs to every ray.
     rays
         On which ray each learner lies, or -1, (k,).
     stderrs
