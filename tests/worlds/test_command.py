@@ -76,3 +76,14 @@ def test_bad_input_is_one_line_with_exit_code_two(arguments, message):
     assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_pragmatic_walker_of_infinite_depth_is_the_cooperative_one():
+    found = {
+        rule: json.loads(run("--seed", 1, "--json", "--rule", *rule.split()).stdout)
+        for rule in ("scbi", "pragmatic --depth inf", "pragmatic --depth 1")
+    }
+    beliefs = {rule: content["walks"][0]["beliefs"] for rule, content in found.items()}
+    assert beliefs["pragmatic --depth inf"] == beliefs["scbi"]
+    assert beliefs["pragmatic --depth 1"] != beliefs["scbi"]
+    assert found["pragmatic --depth 1"]["walks"][0]["teacher_rule"] == "Pragmatic"

@@ -11,8 +11,9 @@ import typer
 from cobayes.cli import inputs, options, output
 
 if TYPE_CHECKING:
+    from cobayes.rules import Rule
     from cobayes.worlds import GridWorld, Trajectory
-    from cobayes.worlds.agents import Moves, RuleName
+    from cobayes.worlds.agents import Moves
 
 EPILOG = (
     "Examples:\n\n"
@@ -57,14 +58,9 @@ def world(
         str | None,
         typer.Option("--goal", metavar="LABEL", help="The walker's goal (default: the first)."),
     ] = None,
-    rule: Annotated[
-        str,
-        typer.Option(
-            "--rule",
-            **options.choice("scbi", "bi", "both"),
-            help="The rule of walker and watcher; 'both' shows SCBI and plain Bayes (BI).",
-        ),
-    ] = "both",
+    rule: options.Rule = "both",
+    depth: options.Depth = None,
+    rationality: options.Rationality = None,
     moves: Annotated[
         str,
         typer.Option(
@@ -98,10 +94,8 @@ def world(
     made = _make_world(board, width, height, goals, discount, slip)
     true_goal = made.goal_index(made.goal_labels[0] if goal is None else goal)
     used_seed = inputs.choose_seed(seed)
-    names = {"scbi": ["SCBI"], "bi": ["BI"], "both": ["SCBI", "BI"]}[rule]
-    walks = [
-        _walk(made, true_goal, cast("RuleName", name), moves, rounds, used_seed) for name in names
-    ]
+    rules = inputs.make_rules(rule, made, depth=depth, rationality=rationality)
+    walks = [_walk(made, true_goal, one, moves, rounds, used_seed) for one in reversed(rules)]
     if gif is not None:
         from cobayes.plots.worlds import save_animation
 
@@ -132,9 +126,7 @@ def _make_world(
     return GridWorld.from_text(text, discount, slip=slip)
 
 
-def _walk(
-    made: GridWorld, goal: int, rule: RuleName, moves: str, rounds: int, seed: int
-) -> Trajectory:
+def _walk(made: GridWorld, goal: int, rule: Rule, moves: str, rounds: int, seed: int) -> Trajectory:
     from cobayes.worlds import WorldLearner, WorldTeacher, plan_trajectory, run_trajectory
 
     if moves == "plan":

@@ -23,7 +23,7 @@ RuleName = Literal["SCBI", "BI"]
 Moves = Literal["any", "forward"]
 
 
-def world_rule(world: World, rule: RuleName | type[Rule] = "SCBI") -> Rule:
+def world_rule(world: World, rule: RuleName | type[Rule] | Rule = "SCBI") -> Rule:
     """Return the rule of a name or a class, made from a world."""
     if not isinstance(world, World):
         raise CobayesError(
@@ -50,7 +50,8 @@ class WorldLearner(Learner):
     world
         The world as the watcher knows it; its discount may differ from the walker's.
     rule
-        How it reads the moves: "SCBI" (cooperatively) or "BI" (literally).
+        How it reads the moves: "SCBI" (cooperatively), "BI" (literally), or a rule made from the
+        world, as ``Pragmatic(world, 2)``.
     prior
         Its belief over the goals before the first move; uniform by default.
     """
@@ -60,7 +61,7 @@ class WorldLearner(Learner):
     def __init__(
         self,
         world: World,
-        rule: RuleName | type[Rule] = "SCBI",
+        rule: RuleName | type[Rule] | Rule = "SCBI",
         prior: ArrayLike | None = None,
     ) -> None:
         super().__init__(world_rule(world, rule), prior)
@@ -111,7 +112,7 @@ class WorldTeacher(Teacher):
         self,
         world: World,
         goal: int | str,
-        rule: RuleName | type[Rule] = "SCBI",
+        rule: RuleName | type[Rule] | Rule = "SCBI",
         prior: ArrayLike | None = None,
         rng: Any = None,
         moves: Moves = "any",

@@ -69,9 +69,9 @@ class Legibility:
 def measure_legibility(
     world: World,
     goal: int | str,
-    rule: RuleName | type[Rule] = "SCBI",
+    rule: RuleName | type[Rule] | Rule = "SCBI",
     *,
-    learner_rule: RuleName | type[Rule] | None = None,
+    learner_rule: RuleName | type[Rule] | Rule | None = None,
     learner_world: World | None = None,
     prior: ArrayLike | None = None,
     moves: Moves = "forward",

@@ -19,7 +19,7 @@ from cobayes.worlds.trajectory import Trajectory, require_deterministic, watch_a
 def plan_trajectory(
     world: World,
     goal: int | str,
-    rule: RuleName | type[Rule] = "SCBI",
+    rule: RuleName | type[Rule] | Rule = "SCBI",
     *,
     prior: ArrayLike | None = None,
     extra_steps: int = 0,

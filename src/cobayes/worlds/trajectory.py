@@ -217,7 +217,7 @@ def watch_actions(
     world: World,
     goal: int | str,
     actions: Sequence[int | str],
-    rule: RuleName | type[Rule] = "SCBI",
+    rule: RuleName | type[Rule] | Rule = "SCBI",
     *,
     prior: ArrayLike | None = None,
     start: State | None = None,
