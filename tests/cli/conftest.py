@@ -67,3 +67,5 @@ def command():
     for process in started:  # none outlives its test, whatever went wrong
         process.kill()
         process.wait()
+        process.stdout.close()
+        process.stderr.close()

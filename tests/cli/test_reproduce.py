@@ -72,8 +72,8 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
             break
         if "beliefs-round-5-exact" in line:
             break
-    ledger = tmp_path / "figure-3" / "runs" / "beliefs-round-5-exact" / "ledger.sqlite"
-    while process.poll() is None and num_finished(ledger) < 3:
+    ledger = tmp_path / "runs" / "beliefs-round-5-exact" / "ledger.sqlite"
+    while process.poll() is None and not (ledger.exists() and num_finished(ledger) >= 3):
         pass
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=60)[1]
