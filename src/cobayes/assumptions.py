@@ -107,7 +107,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
 
     row_sums, column_sums = np.ones(model.num_data), model.num_data * prior
     blocks = scaling_blocks(model, row_sums, column_sums)
-    entries = "entry is" if count == 1 else "entries are"
+    entries = "entries is" if count == 1 else "entries are"
     first = (
         f"{count} of {model.matrix.size} {entries} zero: the datum is impossible under the "
         "hypothesis, and one look at it rules the hypothesis out for good."

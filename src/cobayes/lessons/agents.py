@@ -37,7 +37,7 @@ class Learner:
     >>> import cobayes as cb
     >>> learner = cb.Learner(cb.SCBI([[0.8, 0.3], [0.2, 0.7]]))
     >>> learner.observe(0).round(3)
-    array([0.727, 0.273])
+    array([0.753, 0.247])
     """
 
     kind = "learner"

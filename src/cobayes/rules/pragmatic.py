@@ -55,9 +55,9 @@ class Pragmatic(Rule):
     The word "glasses" is true of two of three faces; a speaker would have said "hat" of one:
 
     >>> import cobayes as cb
-    >>> faces = cb.Pragmatic([[0, 1, 1], [0, 0, 1]], 1, literal="truth")
-    >>> faces.update([1 / 3, 1 / 3, 1 / 3], 0).round(2)
-    array([0.  , 0.75, 0.25])
+    >>> faces = cb.Pragmatic([[1, 1, 1], [0, 1, 1], [0, 0, 1]], 1, literal="truth")
+    >>> faces.update([1 / 3, 1 / 3, 1 / 3], 1).round(2)
+    array([0.  , 0.69, 0.31])
 
     Notes
     -----

@@ -93,7 +93,7 @@ def scaling_blocks(
     --------
     >>> import cobayes as cb
     >>> b = cb.scaling_blocks([[1, 0], [1, 1], [0, 1]], column_sums=[2.7, 0.3])
-    >>> [(list(rows), list(columns), round(ratio, 2)) for rows, columns, ratio in b.blocks]
+    >>> [(rows.tolist(), columns.tolist(), round(ratio, 2)) for rows, columns, ratio in b.blocks]
     [([0, 1], [0], 1.35), ([2], [1], 0.3)]
 
     Notes
