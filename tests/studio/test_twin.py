@@ -257,6 +257,19 @@ def test_rates_are_those_of_the_theorem(twin):
             np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+def test_rates_of_a_recursion_are_pythons_with_zeros_too(twin):
+    rng = np.random.default_rng(19)
+    tables = [rng.dirichlet(np.ones(5), 3).T, cb.examples["reference-game"].model.matrix]
+    tables += [np.array([[1.0, 0.0, 2.0], [1.0, 1.0, 1.0], [2.0, 3.0, 0.0], [1.0, 1.0, 2.0]])]
+    for matrix in tables:
+        for depth in (0, 1, 3):
+            asked = {"ask": "rate", "matrix": matrix.tolist()}
+            rule = {"kind": "Pragmatic", "depth": depth}
+            found = twin([{**asked, "rule": rule, "hypothesis": h} for h in range(3)])
+            expected = cb.rate_of_convergence(cb.Pragmatic(matrix, depth))
+            np.testing.assert_allclose(as_floats(found), expected, rtol=1e-9)
+
+
 def test_data_that_are_not_available_play_no_part(twin):
     rng = np.random.default_rng(18)
     matrix, belief = rng.dirichlet(np.ones(6), 3).T, rng.dirichlet(np.ones(3))

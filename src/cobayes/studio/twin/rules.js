@@ -148,17 +148,23 @@ export function makeRule(matrix, settings, dataPrior = null) {
  * @returns {number} Infinity where a datum of the truth rules the others out.
  */
 export function rate(rule, hypothesis) {
-  const certain = positions(rule.numHypotheses).map((j) => (j === hypothesis ? 0 : -Infinity));
-  const logs = rule.respond(certain);
-  let smallest = Infinity;
-  for (let j = 0; j < rule.numHypotheses; j++) {
-    if (j === hypothesis) continue;
+  // With zeros, a recursion of finite depth has no answer to data that the truth rules out when nothing
+  // else is believed at all: look at ever smaller doubts instead.
+  const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
+  const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
+  const limits = found[0].map((first, j) => (found.at(-1)[j] > first + 1e-3 ? Infinity : found.at(-1)[j]));
+  return Math.min(...limits.filter((_, j) => j !== hypothesis));
+}
+
+/** Divergences of the column that is taught from every other one, at a belief close to certainty. */
+function divergences(rule, hypothesis, logDoubt) {
+  const logs = rule.respond(positions(rule.numHypotheses).map((j) => (j === hypothesis ? 0 : logDoubt)));
+  return positions(rule.numHypotheses).map((j) => {
     let divergence = 0;
     for (const row of logs)
       if (row[hypothesis] > -Infinity) divergence += Math.exp(row[hypothesis]) * (row[hypothesis] - row[j]);
-    smallest = Math.min(smallest, divergence);
-  }
-  return smallest;
+    return divergence;
+  });
 }
 
 /** Divide by the sum. */
