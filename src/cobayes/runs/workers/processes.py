@@ -151,14 +151,16 @@ def _work(connection: Connection) -> None:
                 # Nobody is left to hear the result of the shard being computed.
                 os._exit(0)
 
-    connection.send(True)
-    threading.Thread(target=receive, daemon=True).start()
-    while True:
-        outcome = perform(tasks.get())
+    def send(message: object) -> None:
         try:
-            connection.send(outcome)
+            connection.send(message)
         except OSError:
             os._exit(0)
+
+    send(True)
+    threading.Thread(target=receive, daemon=True).start()
+    while True:
+        send(perform(tasks.get()))
 
 
 @contextlib.contextmanager
