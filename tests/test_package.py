@@ -33,6 +33,26 @@ def test_every_public_name_can_be_imported():
         _ = cb.nonsense
 
 
+def test_old_names_are_found_with_a_hint_where_they_are_now():
+    with pytest.warns(DeprecationWarning, match=r"is now cobayes\.theory\.inverse_update"):
+        assert cb.inverse_update is cb.theory.inverse_update  # pyright: ignore
+    assert "inverse_update" not in dir(cb)
+
+
+def test_no_name_is_listed_in_two_modules():
+    homes = {}
+    for module in inspect.getmembers(cb, inspect.ismodule):
+        for name in getattr(module[1], "__all__", ()):
+            thing = getattr(module[1], name)
+            if not inspect.ismodule(thing):
+                homes.setdefault(name, []).append((module[0], thing))
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    # People and lessons are both simulated: two functions, no name for the same thing twice.
+    for name, places in twice.items():
+        things = {id(thing) for _, thing in places}
+        assert len(things) == len(places), (name, [module for module, _ in places])
+
+
 def test_importing_loads_nothing_heavy():
     # The reason why it takes well under half a second, checked without a clock.
     found = run(

@@ -31,7 +31,7 @@ pd.DataFrame(coupled.confusion(), index=names, columns=names).round(3)
 # %%
 # Two bounds hold for any matrix: success is at most min(1, learner's prior / teacher's prior), and
 # at least what is left when the two agree as little as possible.
-lower, upper = cb.success_bounds(believed, actual, 0)
+lower, upper = cb.stability.success_bounds(believed, actual, 0)
 print(f"proved: between {lower:.3f} and {upper:.3f}; measured {rate.value:.3f}")
 
 # %%

@@ -30,8 +30,9 @@ for rule in (cb.BI, cb.SCBI):
 # %%
 # One shortest walk by each rule, drawn among the moves that lead to A.
 trajectories = [
-    cb.run_trajectory(
-        cb.WorldTeacher(world, "A", rule, rng=1, moves="forward"), cb.WorldLearner(world, rule)
+    cb.worlds.run_trajectory(
+        cb.worlds.WorldTeacher(world, "A", rule, rng=1, moves="forward"),
+        cb.worlds.WorldLearner(world, rule),
     )
     for rule in ("BI", "SCBI")
 ]
@@ -44,5 +45,5 @@ _ = plot_certainty(trajectories, ax=axes[2])
 # %%
 # Single walks are luck. Over many, how many moves until the watcher is 95 % sure?
 for rule in ("BI", "SCBI"):
-    found = cb.measure_legibility(world, "A", rule, num_walks=500, rng=1)
+    found = cb.worlds.measure_legibility(world, "A", rule, num_walks=500, rng=1)
     print(f"{rule:>4}: {found.rounds:.2f} +- {found.rounds_stderr:.2f} moves")

@@ -14,7 +14,7 @@ import cobayes as cb
 
 lake = gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
 places = {"upper right": 7, "lower left": 56, "lower right": 63}
-world = cb.world_from_gymnasium(lake, places, discount=0.7)
+world = cb.worlds.world_from_gymnasium(lake, places, discount=0.7)
 print(world)
 
 # %%
@@ -22,7 +22,7 @@ print(world)
 # reads moves as it makes them.
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for rule, marker in (("SCBI", "o"), ("BI", "s")):
-    walk = cb.plan_trajectory(world, "lower right", rule)
+    walk = cb.worlds.plan_trajectory(world, "lower right", rule)
     print(rule, walk.action_labels)
     ax.plot(walk.belief_in_goal, marker=marker, label=f"{rule}: {walk.num_steps} moves")
 ax.set(xlabel="moves", ylabel="belief in the true goal")
@@ -37,4 +37,4 @@ print(lesson.data_labels, lesson.states)
 # %%
 # How soon is the watcher sure? Walkers that move towards their goal, forty walks each.
 for name in ("SCBI", "BI"):
-    print(cb.measure_legibility(world, "lower right", name, num_walks=40, rng=1))
+    print(cb.worlds.measure_legibility(world, "lower right", name, num_walks=40, rng=1))

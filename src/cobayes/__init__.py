@@ -1,11 +1,39 @@
 """Sequential Cooperative Bayesian Inference (SCBI).
 
-The public names are listed in ``__init__.pyi``. Modules load when they are first used, so that
-``import cobayes`` is quick.
+The names that most work needs are here, listed in ``__init__.pyi``; the others are in the modules
+that are listed there. Modules load when they are first used, so that ``import cobayes`` is quick.
 """
+
+import importlib
+import warnings
+from typing import Any
 
 import lazy_loader
 
 from cobayes._version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_listed, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+# Version 0.1 had every public name at the top; those of these modules are still found there.
+_MODULES_OF_OLD_NAMES = (
+    *("conjecture", "lessons", "random_matrices", "rules", "scaling"),
+    *("stability", "theory", "worlds"),
+)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _listed(name)
+    except AttributeError:
+        if name.startswith("_"):
+            raise
+        for home in _MODULES_OF_OLD_NAMES:
+            module = importlib.import_module(f"cobayes.{home}")
+            if name in getattr(module, "__all__", ()):
+                warnings.warn(
+                    f"cobayes.{name} is now cobayes.{home}.{name}.",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                return getattr(module, name)
+        raise

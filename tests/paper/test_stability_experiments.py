@@ -106,7 +106,7 @@ def shard_of(case, count, seed=3, batch=10):
 @pytest.mark.parametrize("case", [Case("disc", "M_3", "theta_2"), column_cases("M_4")[1]])
 def test_a_shard_returns_what_the_sequences_say(case):
     learners, found = shard_of(case, 60)
-    sequences = cb.TeachingSequences.draw(
+    sequences = cb.stability.TeachingSequences.draw(
         case.model, 0, prior=case.teacher_prior, num_sequences=60, rng=np.random.SeedSequence(3)
     )
     rates = sequences.success_of_many(

@@ -82,7 +82,7 @@ def test_more_depth_never_widens(seed):
         "learner_prior": rng.dirichlet(np.ones(3)),
     }
     last = success_enclosure(matrix, 0, **priors, depth=0)
-    bounds = cb.success_bounds(*priors.values(), 0)
+    bounds = cb.stability.success_bounds(*priors.values(), 0)
     assert last.lower == pytest.approx(bounds.lower, abs=1e-14)
     assert last.upper == pytest.approx(bounds.upper, abs=1e-14)
     for depth in (1, 3, 5):
@@ -96,7 +96,7 @@ def test_two_hypotheses_have_the_exact_value_inside():
     found = success_enclosure(
         [[0.9, 0.2], [0.1, 0.8]], 0, learner_prior=[0.4, 0.6], depth=14, max_leaves=10**5
     )
-    assert cb.two_hypothesis_success([0.5, 0.5], [0.4, 0.6], 0) in found
+    assert cb.stability.two_hypothesis_success([0.5, 0.5], [0.4, 0.6], 0) in found
     assert found.upper - found.lower < 1e-3
 
 

@@ -255,7 +255,7 @@ def test_the_success_rate_is_pythons(visit, pages):
     expected = cb.success_rate(model, hypothesis=0, teacher_prior=even, learner_prior=prior, rng=1)
     spread = np.sqrt(expected.value * (1 - expected.value) / 2000)
     assert abs(value - expected.value) < 5 * np.hypot(spread, expected.stderr)
-    bounds = cb.success_bounds(even, prior, 0)
+    bounds = cb.stability.success_bounds(even, prior, 0)
     assert f"between {bounds.lower:.3g} and {bounds.upper:.3g}" in page.inner_text(
         ".misjudge .panel"
     )

@@ -325,8 +325,8 @@ def test_twenty_by_twenty_to_round_five_conserves_what_must_be_conserved():
     "call",
     [
         lambda given: cb.exact_rounds(given, 0, 2),
-        lambda given: cb.exact_rounds_all(given, 2),
-        lambda given: cb.inverse_update(given, [0.5, 0.5], 0),
+        lambda given: cb.theory.exact_rounds_all(given, 2),
+        lambda given: cb.theory.inverse_update(given, [0.5, 0.5], 0),
     ],
 )
 def test_a_matrix_instead_of_a_rule_is_told_how_to_become_one(call):

@@ -266,7 +266,7 @@ def test_m_sharp_takes_scbi_and_models_and_refuses_bi():
     ids=["ragged", "ragged stack", "complex", "huge integer", "masked"],
 )
 def test_what_is_no_table_of_real_numbers_is_refused_in_words(matrix):
-    for function in (cb.rate_of_convergence, cb.relevant_hypothesis):
+    for function in (cb.rate_of_convergence, cb.theory.relevant_hypothesis):
         with pytest.raises(cb.CobayesError):
             function(matrix)
 

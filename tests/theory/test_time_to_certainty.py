@@ -46,7 +46,7 @@ def test_the_rate_and_the_rival_are_those_of_the_theorem():
     for name in ("scbi", "bi"):
         found = predicted_rounds(model, 1, rule=name)
         assert found.rate == pytest.approx(cb.rate_of_convergence(model, 1, rule=name))
-        assert found.rival == model.hypotheses[cb.relevant_hypothesis(model, 1, rule=name)]
+        assert found.rival == model.hypotheses[cb.theory.relevant_hypothesis(model, 1, rule=name)]
     assert "nats per round" in repr(found)
 
 

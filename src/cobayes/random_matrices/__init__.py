@@ -1,1 +1,5 @@
 """Statistics of random matrices: how often, and by how much, SCBI is faster than BI."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -18,6 +18,7 @@ from cobayes.stability.columns import (
     with_column,
 )
 from cobayes.stability.coupling import Coupling, coupling
+from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
 from cobayes.stability.geometry import (
     SimplexPoints,
     along_directions,
@@ -38,6 +39,7 @@ __all__ = [
     "Robustness",
     "SimplexPoints",
     "SuccessBounds",
+    "SuccessEnclosure",
     "SuccessRate",
     "SuccessRates",
     "TeachingSequences",
@@ -56,6 +58,7 @@ __all__ = [
     "simplex_grid",
     "spherical_coordinates",
     "success_bounds",
+    "success_enclosure",
     "success_rate",
     "two_hypothesis_success",
     "uniform_points",

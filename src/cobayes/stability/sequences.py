@@ -66,7 +66,8 @@ class TeachingSequences:
     Examples
     --------
     >>> import cobayes as cb
-    >>> sequences = cb.TeachingSequences.draw(cb.examples["M_3"], 0, num_sequences=1000, rng=1)
+    >>> model = cb.examples["M_3"].model
+    >>> sequences = cb.stability.TeachingSequences.draw(model, 0, num_sequences=1000, rng=1)
     >>> round(sequences.success_of(prior=[0.3, 0.35, 0.35]).value, 1)
     0.9
     """

@@ -1,1 +1,5 @@
-"""Tasks: what may be shown next. The names are in the modules; users import them from cobayes."""
+"""Tasks: what may be shown next."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
 """What the paper proves about lessons: measures, invariants, rates and their comparison."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -41,7 +41,7 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     --------
     >>> import cobayes as cb
     >>> rule = cb.SCBI([[0.6, 0.3], [0.4, 0.7]])
-    >>> cb.inverse_update(rule, rule.update([0.2, 0.8], 1), 1).round(9)
+    >>> cb.theory.inverse_update(rule, rule.update([0.2, 0.8], 1), 1).round(9)
     array([0.2, 0.8])
     """
     row = as_rule(rule).model.datum_index(datum)

@@ -58,7 +58,7 @@ def world_from_gymnasium(
     Examples
     --------
     >>> import cobayes as cb
-    >>> world = cb.world_from_gymnasium("FrozenLake-v1", [15, 3])
+    >>> world = cb.worlds.world_from_gymnasium("FrozenLake-v1", [15, 3])
     >>> world.goal_labels
     ('15', '3')
 

@@ -28,7 +28,8 @@ def world_rule(world: World, rule: RuleName | type[Rule] | Rule = "SCBI") -> Rul
     if not isinstance(world, World):
         raise CobayesError(
             f"the world is a {type(world).__name__}; expected a world.",
-            "make one with cobayes.GridWorld(...) or cobayes.world_from_gymnasium(env, ...).",
+            "make one with cobayes.GridWorld(...) or "
+            "cobayes.worlds.world_from_gymnasium(env, ...).",
         )
     return as_rule(rule, world)
 

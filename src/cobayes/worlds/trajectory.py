@@ -266,7 +266,7 @@ def require_deterministic(world: World, what: str) -> None:
     if not world.is_deterministic:
         raise CobayesError(
             f"{what} needs a world in which every move has one outcome.",
-            "use slip=0, or sample walks with cobayes.run_trajectory(...).",
+            "use slip=0, or sample walks with cobayes.worlds.run_trajectory(...).",
         )
 
 

@@ -145,7 +145,7 @@ def walk_distribution(
         if len(open_walks) + len(finished) > MAX_WALKS:
             raise CobayesError(
                 f"there are more than {MAX_WALKS} walks of {num_rounds} moves.",
-                "use fewer rounds, or sample with cobayes.run_trajectory(...).",
+                "use fewer rounds, or sample with cobayes.worlds.run_trajectory(...).",
             )
     walks = [*finished, *open_walks]
     columns = tuple(zip(*walks, strict=True))

@@ -97,7 +97,7 @@ function misjudge(state, isExample) {
     model(state, isExample) +
     `assumed = ${list(probabilities(state.prior, m))}\nactual = ${list(probabilities(state.learnerPrior, m))}\n` +
     `print(cb.success_rate(model, hypothesis=${truth}, teacher_prior=assumed, learner_prior=actual, num_sequences=10_000, rng=${state.seed}))\n` +
-    `print(cb.success_bounds(assumed, actual, ${state.truth}))\n`
+    `print(cb.stability.success_bounds(assumed, actual, ${state.truth}))\n`
   );
 }
 

@@ -1,0 +1,4 @@
+from .costs import moving_costs as moving_costs
+from .repeats import without_repeats as without_repeats
+from .sets import sets_of as sets_of
+from .task import Task as Task

@@ -1,0 +1,16 @@
+from .emphasis import DataPrior as DataPrior
+from .emphasis import best_data_prior as best_data_prior
+from .empirical import EmpiricalRate as EmpiricalRate
+from .empirical import empirical_rate as empirical_rate
+from .exact import ExactRounds as ExactRounds
+from .exact import exact_rounds as exact_rounds
+from .exact import exact_rounds_all as exact_rounds_all
+from .invariants import InvariantReport as InvariantReport
+from .invariants import check_invariants as check_invariants
+from .inverse import inverse_update as inverse_update
+from .measures import AtomicMeasure as AtomicMeasure
+from .rates import m_sharp as m_sharp
+from .rates import rate_of_convergence as rate_of_convergence
+from .rates import relevant_hypothesis as relevant_hypothesis
+from .time_to_certainty import PredictedRounds as PredictedRounds
+from .time_to_certainty import predicted_rounds as predicted_rounds

@@ -1,0 +1,15 @@
+from .adapters import taxi_world as taxi_world
+from .adapters import world_from_gymnasium as world_from_gymnasium
+from .agents import WorldLearner as WorldLearner
+from .agents import WorldTeacher as WorldTeacher
+from .base import World as World
+from .grid import GridWorld as GridWorld
+from .legibility import Legibility as Legibility
+from .legibility import measure_legibility as measure_legibility
+from .planning import plan_trajectory as plan_trajectory
+from .tabular import TabularWorld as TabularWorld
+from .trajectory import Trajectory as Trajectory
+from .trajectory import run_trajectory as run_trajectory
+from .trajectory import watch_actions as watch_actions
+from .tree import WalkDistribution as WalkDistribution
+from .tree import walk_distribution as walk_distribution
