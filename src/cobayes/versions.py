@@ -10,7 +10,7 @@ import sys
 # The packages that cobayes uses, required ones first.
 _PACKAGES = ("numpy", "scipy", "numba", "rich", "typer", "lazy_loader", "threadpoolctl")
 _OPTIONAL = ("pandas", "xarray", "pyarrow", "polars", "matplotlib", "distributed", "gymnasium")
-_OPTIONAL += ("arviz-base", "arviz-stats")
+_OPTIONAL += ("arviz-base", "arviz-stats", "jax")
 
 
 def show_versions() -> None:

@@ -103,6 +103,16 @@ def test_fits_of_other_responses_are_refused(choices, fits):
         people.compare({})
 
 
+def test_ratings_of_other_values_are_other_responses():
+    rows = {"person": ["a"] * 2, "round": [1, 2], "datum": [0, 1], "hypothesis": [0, 0]}
+    fits = [
+        people.fit(rows | {"rating": ratings}, [[2, 1], [1, 1]], Family(depth=0, response="rating"))
+        for ratings in ([0.2, 0.4], [0.2, 0.5])
+    ]
+    with pytest.raises(cb.CobayesError, match="not of the same responses"):
+        people.compare(dict(zip("ab", fits, strict=True)), loo=False)
+
+
 def test_predicted_frequencies_sum_to_one_and_are_calibrated(fits):
     table = people.predictions(fits["social"])
     keys = ["problem", "hypothesis", "round"]

@@ -86,6 +86,20 @@ def test_gradients_agree_with_finite_differences_in_high_precision(depth, respon
         assert found.gradient[0, position] == pytest.approx(float(expected), abs=1e-9), name
 
 
+@pytest.mark.parametrize("depth", [0, 1, np.inf])
+def test_gradients_go_through_the_learner_that_is_followed(depth):
+    family = family_of(depth, "choice", other=2)
+    likelihood = likelihood_of(family)
+    assert "inner_rationality" in family.free_names(depth)
+    at = np.array([[VALUES[name] for name in family.names]])
+    found = likelihood.evaluate(at)
+    for position, column in enumerate(likelihood.free):
+        step = np.zeros_like(at)
+        step[0, column] = 1e-5
+        up, down = (likelihood.evaluate(at + sign * step).value[0] for sign in (1, -1))
+        assert found.gradient[0, position] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_the_table_as_it_is_can_be_the_literal_learner(depth):
     family = family_of(depth, "guess", literal="truth")

@@ -52,6 +52,24 @@ def test_people_can_be_simulated_from_a_fit():
     assert len(people.simulate(pooled, PROBLEM, num_people=4, num_rounds=2, rng=1)) == 8
 
 
+def test_fixed_parameters_of_the_family_are_those_of_the_people():
+    settings = dict(num_people=2, num_rounds=30, rng=4)
+    given = people.simulate({"depth": 2, "lapse": 0.4}, PROBLEM, **settings)
+    fixed = people.simulate({}, PROBLEM, family=Family(depth=2, lapse=0.4), **settings)
+    pd.testing.assert_frame_equal(given, fixed)
+
+
+def test_depth_without_an_inner_rationality_takes_people_who_have_one():
+    table = pd.DataFrame({"depth": [np.inf, 2.0], "inner_rationality": [3.0, 3.0]})
+    assert len(people.simulate(table, PROBLEM, num_rounds=2, rng=1)) == 4
+
+
+def test_a_person_whose_parameter_is_missing_is_named():
+    table = pd.DataFrame({"person": ["ann", "bob"], "rationality": [1.0, np.nan]})
+    with pytest.raises(cb.CobayesError, match="'rationality' of person 'bob' is not a number"):
+        people.simulate(table, PROBLEM, num_rounds=1)
+
+
 def test_a_draw_never_leaves_the_support():
     probability = np.array([[0.0, 0.3, 0.7 - 1e-16, 0.0]])
     for uniform in (0.0, 0.2999, 0.3001, 1.0 - 1e-16):

@@ -156,6 +156,23 @@ def test_a_learner_that_has_ruled_the_truth_out_makes_all_data_alike():
     assert found["probability"].iloc[1] == pytest.approx(0.8 + 0.05)
 
 
+def test_features_count_where_the_learner_has_ruled_the_truth_out():
+    table = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    rows = {"person": ["a"] * 2, "round": [1, 2], "hypothesis": [2, 2], "datum": [3, 2]}
+    features = {"edge": [0.0, 0.0, 1.0, 0.0]}
+    family = dict(depth=1, lapse=0.2, features=features, weights=1.5)
+    found = people.score(rows, table, **family)
+    assert found["belief"].iloc[1] == 0.0
+    # Data 1 and 2 go with the truth.
+    expected = 0.8 / (1.0 + np.exp(-1.5)) + 0.05
+    assert found["probability"].iloc[1] == pytest.approx(expected)
+    free = people.LogLikelihood(
+        rows, table, Family(**family | {"weights": (-3.0, 3.0), "rationality": 1.0})
+    )
+    up, down = (free([1.5 + step])[0] for step in (1e-5, -1e-5))
+    assert free([1.5])[1][0] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
 def test_rationality_of_a_literal_teacher_on_zeros_and_ones_is_not_identified():
     table = {"shape": np.array([[1, 1], [1, 0], [0, 1], [1, 1]])}
     choices = people.simulate({"depth": 0}, table, num_people=1, num_rounds=12, rng=1)

@@ -6,13 +6,13 @@ problems by name. It needs pandas (``pip install 'cobayes[people]'``).
 
 from cobayes.people.compare import Comparison as Comparison
 from cobayes.people.compare import compare as compare
-from cobayes.people.cross_validation import cross_validate as cross_validate
-from cobayes.people.density import LogLikelihood as LogLikelihood
+from cobayes.people.compare import cross_validate as cross_validate
 from cobayes.people.exceedance import Exceedance as Exceedance
 from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
+from cobayes.people.posterior import LogLikelihood as LogLikelihood
 from cobayes.people.predict import calibration as calibration
 from cobayes.people.predict import predictions as predictions
 from cobayes.people.recover import Recovery as Recovery

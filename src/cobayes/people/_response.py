@@ -83,13 +83,13 @@ def choose(
     """
     available = np.isfinite(options.log_base)
     possible = np.isfinite(utility.value) & available
-    finite = np.where(possible, utility.value, 0.0)
+    # Where the learner in mind has ruled the truth out, all data that go with it are equally good.
+    hopeless = ~possible.any(axis=1)
+    possible[hopeless] = options.allowed[hopeless]
+    finite = np.where(np.isfinite(utility.value), utility.value, 0.0)
     score = np.where(possible, options.log_base + rationality[:, None] * finite, -np.inf)
     if options.features.shape[2]:
         score += np.einsum("tkf,tf->tk", options.features, weights)
-    hopeless = ~possible.any(axis=1)
-    # The learner in mind has ruled the truth out: no datum is better than another.
-    score[hopeless] = np.where(options.allowed[hopeless], 0.0, -np.inf)
     choice = np.exp(score - score.max(axis=1, keepdims=True))
     choice /= choice.sum(axis=1, keepdims=True)
     even = available / available.sum(axis=1, keepdims=True)
@@ -103,7 +103,6 @@ def choose(
             slope = _slope(name, finite, options, rationality, utility, possible)
             centred = slope - (choice * slope).sum(axis=1, keepdims=True)
             derivative[position] = attentive * choice * centred
-            derivative[position, hopeless] = 0.0
     return Responses(probability, derivative)
 
 

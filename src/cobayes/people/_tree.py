@@ -9,8 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.people._learners import Situations, Smooth, learner, normalise, scaled_learner
-from cobayes.people._limit import cooperative
+from cobayes.people._learners import (
+    Situations,
+    Smooth,
+    cooperative,
+    learner,
+    normalise,
+    scaled_learner,
+)
 from cobayes.people.family import INNER, STATIC, Family
 from cobayes.people.problems import Problem, Table
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.cross_validation import cross_validate
+from cobayes.people._estimation import bounds
+from cobayes.people._maximise import maximise
 from cobayes.people.exceedance import Exceedance, exceedance
+from cobayes.people.fit import fit_choices, group_rows
+from cobayes.people.likelihood import Likelihood
 from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
@@ -144,8 +147,12 @@ def _require_same_responses(fits: Mapping[str, Fit]) -> None:
             len(other.choices) == len(first.choices)
             and other.units == first.units
             and other.family.response == first.family.response
-            and np.array_equal(other.choices.datum, first.choices.datum)
-            and np.array_equal(other.choices.guess, first.choices.guess)
+            and all(
+                np.array_equal(
+                    getattr(other.choices, name), getattr(first.choices, name), equal_nan=True
+                )
+                for name in ("datum", "hypothesis", "guess", "rating")
+            )
         )
         if not same:
             raise CobayesError(
@@ -153,6 +160,50 @@ def _require_same_responses(fits: Mapping[str, Fit]) -> None:
                 "units.",
                 "fit both to one table with the same 'by'.",
             )
+
+
+def cross_validate(fit: Fit) -> pd.DataFrame:
+    """Return the log-likelihood of every person under the pooled fit of all other people.
+
+    Depth and parameters are estimated from the others alone. A family that fits people one by
+    one has no prediction for a new person, so the pooled family is what is validated.
+
+    Parameters
+    ----------
+    fit
+        Any fit of the family; its own estimates play no part.
+
+    Returns
+    -------
+    DataFrame
+        One row per person: ``person``, ``depth`` (chosen by the others), ``log_likelihood``.
+    """
+    pandas = import_optional("pandas", "people", "cross-validation")
+    family, choices = fit.family, fit.choices
+    people, groups = group_rows(choices, "person")
+    pooled = fit_choices(choices, fit.problems, family, None)
+    low, high = bounds(family)
+    held_out = np.full((len(people), len(family.depth)), -np.inf)
+    training = np.full_like(held_out, -np.inf)
+    order = np.concatenate(groups)
+    units = np.repeat(np.arange(len(groups)), [len(rows) for rows in groups])
+    for number, depth in enumerate(family.depth):
+        start = pooled.arrays.parameters[0, number]
+        own = Likelihood(choices.take(order), family, depth, units)
+        for person in range(len(people)):
+            others = own.pooled(units != person)
+            found = maximise(others, start[None], low, high, np.arange(len(own.free)))
+            training[person, number] = found.value[0]
+            alone = own.pooled(units == person)
+            held_out[person, number] = alone.evaluate(found.parameters).value[0]
+    best = np.argmax(training, axis=1)
+    return pandas.DataFrame(
+        {
+            "person": people,
+            "depth": np.array([float(depth) for depth in family.depth])[best],
+            "log_likelihood": held_out[np.arange(len(people)), best],
+        }
+    )
 
 
 def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:

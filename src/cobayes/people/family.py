@@ -59,8 +59,8 @@ class Family:
     weights
         Bounds of the features' weights: one pair for all, or a mapping from name to bounds.
     inner_rationality
-        Rationality inside the recursion; matters from depth 2 (teachers) or 1 (learners) on.
-        At infinite depth it is 1.
+        Rationality inside a recursion of finite depth; matters from depth 2 (teachers) or 1
+        (learners) on. At infinite depth it is 1.
     prior_temperature
         The learner in mind starts from ``prior ** prior_temperature``, normalised.
     noise
@@ -110,7 +110,8 @@ class Family:
             object.__setattr__(self, "other", as_depths(self.other)[0])
         object.__setattr__(self, "parameters", self._parameters())
         inner = self.parameter("inner_rationality")
-        if math.inf in self.depth and not inner.low <= 1.0 <= inner.high:
+        is_one = inner.low <= 1.0 <= inner.high
+        if math.inf in self.depth and not (is_one or self.uses_inner_rationality(math.inf)):
             raise CobayesError(
                 "infinite depth exists for an inner rationality of 1 only: for others the "
                 "recursion may have several limits.",
@@ -159,12 +160,10 @@ class Family:
         )
 
     def uses_inner_rationality(self, depth: float) -> bool:
-        """Whether the recursion of this depth has a rationality that is not the response's."""
-        if math.isinf(depth):
-            return False
-        followed = self.other if isinstance(self.other, (int, float)) else 0.0
-        inside = self.learner_depth(depth)
-        return max(inside, 0.0 if math.isinf(followed) else followed) >= 1
+        """Whether some learner, in mind or followed, has a recursion of finite depth."""
+        return any(
+            1 <= used < math.inf for used in (self.learner_depth(depth), self.followed_depth(depth))
+        )
 
     def learner_depth(self, depth: float) -> float:
         """Depth of the learner that a person of this depth computes with."""

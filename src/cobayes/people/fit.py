@@ -16,9 +16,9 @@ from cobayes.people._estimation import Estimates, Progress, estimate
 from cobayes.people.choices import Choices, read_choices
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.predict import trial_table
 from cobayes.people.problems import Problem, read_problems
 from cobayes.people.result import Fit
-from cobayes.people.trials import trial_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,17 +1,21 @@
-"""Draws from the posterior under flat priors within the bounds, and the door to ArviZ."""
+"""The likelihood for samplers: as a function with a gradient, and draws from it for ArviZ."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import generator
-from cobayes.errors import import_optional
+from cobayes.errors import CobayesError, import_optional
 from cobayes.people._estimation import bounds
+from cobayes.people.choices import read_choices
+from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.problems import read_problems
 
 if TYPE_CHECKING:
     from cobayes.people.result import Fit
@@ -21,6 +25,78 @@ Array = NDArray[np.float64]
 # Steps between two draws, and chains per unit.
 THINNING = 5
 NUM_CHAINS = 4
+
+
+class LogLikelihood:
+    """The log-likelihood of pooled responses at one depth, with its exact gradient.
+
+    Calling it with the free parameters, in the order of `names`, returns value and gradient. It
+    is what a sampler that takes its own functions (an operation of PyTensor, a callback of JAX,
+    emcee, `scipy.optimize`) needs.
+
+    Parameters
+    ----------
+    choices, problems, priors
+        As in `score`.
+    family
+        With one depth.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The free parameters.
+    low, high : ndarray
+        Their bounds.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> choices = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [0]}
+    >>> family = people.Family(depth=1, lapse=0.0)
+    >>> density = people.LogLikelihood(choices, [[0.9, 0.5], [0.1, 0.5]], family)
+    >>> density.names
+    ('rationality',)
+    >>> value, gradient = density([2.0])
+    """
+
+    def __init__(
+        self,
+        choices: Any,
+        problems: Any,
+        family: Family,
+        *,
+        priors: Mapping[str, Any] | None = None,
+    ) -> None:
+        if len(family.depth) != 1:
+            raise CobayesError(
+                f"the family has {len(family.depth)} depths; a differentiable function needs one.",
+                "write family.at(depth=1).",
+            )
+        known = read_problems(problems, priors)
+        table = read_choices(choices, known, family.response)
+        units = np.zeros(len(table), dtype=np.int64)
+        self._likelihood = Likelihood(table, family, family.depth[0], units)
+        self._free = list(self._likelihood.free)
+        low, high = bounds(family)
+        # Fixed parameters have equal bounds; an unused inner rationality plays no part.
+        self._whole = low.copy()
+        self.names = family.free_names(family.depth[0])
+        self.low, self.high = low[self._free], high[self._free]
+
+    def __call__(self, parameters: ArrayLike) -> tuple[float, Array]:
+        """Return the log-likelihood and its gradient; minus infinity outside of the bounds."""
+        values = np.asarray(parameters, dtype=np.float64)
+        if values.shape != (len(self._free),):
+            raise CobayesError(
+                f"the parameters have shape {values.shape}; expected {len(self._free)} numbers: "
+                f"{', '.join(self.names)}."
+            )
+        if not ((values >= self.low) & (values <= self.high)).all():
+            return -np.inf, np.zeros(len(values))
+        whole = self._whole.copy()
+        whole[self._free] = values
+        found = self._likelihood.evaluate(whole[None])
+        return float(found.value[0]), found.gradient[0]
 
 
 def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:

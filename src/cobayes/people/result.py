@@ -15,8 +15,8 @@ from cobayes.people._estimation import Estimates
 from cobayes.people.choices import Choices
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.predict import trial_table
 from cobayes.people.problems import Problem
-from cobayes.people.trials import trial_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices
-from cobayes.people.family import Family
+from cobayes.people.family import INNER, Family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Problem, read_problems
 from cobayes.people.result import Fit
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
-DEFAULTS = {"depth": 1.0, "rationality": 1.0, "lapse": 0.0, "noise": 0.1}
+DEFAULTS = {
+    "depth": 1.0,
+    "rationality": 1.0,
+    "lapse": 0.0,
+    "inner_rationality": 1.0,
+    "prior_temperature": 1.0,
+    "noise": 0.1,
+}
 
 
 def simulate(
@@ -53,7 +60,8 @@ def simulate(
     num_people
         Needed where the parameters are a mapping.
     family
-        Features, literal learner, kind of response and so on; its bounds play no part.
+        Features, literal learner, kind of response and so on. Parameters that are not given have
+        the family's fixed value; free ones are neutral (depth and rationality 1, lapse 0).
     rng
         Anything that `numpy.random.default_rng` takes.
 
@@ -144,11 +152,9 @@ class _Lessons:
         people, units = np.unique(self.person[rows], return_inverse=True)
         own = values[people]
         # Only inner parameters that differ between people need a learner in mind for each.
-        spread = {
-            name: _span(own[:, column])
-            for column, name in enumerate(family.names)
-            if name in ("inner_rationality", "prior_temperature")
-        }
+        spread = {name: _span(own[:, family.names.index(name)]) for name in INNER}
+        if not family.uses_inner_rationality(depth):
+            spread["inner_rationality"] = 1.0
         known = family.at(depth=depth, rationality=1.0, lapse=0.0, weights=0.0, noise=1.0, **spread)
         choices = Choices(
             frame=pandas.DataFrame(index=range(len(rows))),
@@ -215,15 +221,18 @@ def _people(
         raise CobayesError(
             f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(sorted(allowed))}."
         )
-    missing = {p.name: p.low if not p.is_free else 0.0 for p in family.parameters}
-    missing |= {"inner_rationality": 1.0, "prior_temperature": 1.0} | DEFAULTS
+    missing = dict.fromkeys(family.names, 0.0) | DEFAULTS
+    missing |= {p.name: p.low for p in family.parameters if not p.is_free}
+    if len(family.depth) == 1:
+        missing["depth"] = family.depth[0]
     filled = {
         name: np.asarray(columns.get(name, np.full(count, missing[name])), dtype=np.float64)
         for name in ("depth", *family.names)
     }
     for name, column in filled.items():
         if np.isnan(column).any():
-            raise CobayesError(f"the parameter {name!r} of person {names[0]} is not a number.")
+            person = names[int(np.isnan(column).argmax())]
+            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
     return names, filled["depth"], np.column_stack([filled[name] for name in family.names])
 
 

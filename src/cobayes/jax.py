@@ -1,0 +1,169 @@
+"""Cooperative inference and people's likelihoods as differentiable functions of JAX.
+
+Values are those of NumPy's side, computed on the host (`jax.pure_callback`); derivatives are
+written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
+and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX is in single precision by default.
+It needs JAX (``pip install 'cobayes[jax]'``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cobayes.errors import import_optional
+
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+
+    from cobayes.people import Family
+else:
+    jax = import_optional("jax", "jax", "cobayes.jax")
+    jnp = import_optional("jax.numpy", "jax", "cobayes.jax")
+
+__all__ = ["log_likelihood", "posteriors", "scale"]
+
+
+def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Array:
+    """Scale a matrix to given row and column sums, as `cobayes.scale` does.
+
+    The derivative is that of the implicit function: one linear system with as many unknowns as
+    there are columns. Entries that are zero stay zero. Sums that cannot be met are an error.
+
+    Parameters
+    ----------
+    matrix
+        (n, m), not negative.
+    row_sums, column_sums
+        (n,) and (m,), with equal totals; by default ones, and n / m each.
+
+    Returns
+    -------
+    jax.Array
+        (n, m): the scaled matrix.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import cobayes.jax as cj
+    >>> jax.grad(lambda m: cj.scale(m)[0, 0])(jax.numpy.array([[2.0, 1.0], [1.0, 1.0]])).shape
+    (2, 2)
+    """
+    matrix = jnp.asarray(matrix, dtype=jnp.result_type(matrix, float))
+    n, m = matrix.shape
+    rows = jnp.ones(n) if row_sums is None else jnp.asarray(row_sums)
+    columns = jnp.full(m, n / m) if column_sums is None else jnp.asarray(column_sums)
+    return _scaled(matrix, rows.astype(matrix.dtype), columns.astype(matrix.dtype))
+
+
+def posteriors(matrix: Any, belief: Any) -> jax.Array:
+    """Return what an SCBI learner believes after every datum, as ``cobayes.SCBI`` does.
+
+    Parameters
+    ----------
+    matrix
+        (n, m), data by hypotheses.
+    belief
+        (m,): before the datum, positive.
+
+    Returns
+    -------
+    jax.Array
+        (n, m): row d is the belief after datum d.
+
+    Examples
+    --------
+    >>> import cobayes.jax as cj
+    >>> [f"{belief:.3f}" for belief in cj.posteriors([[2, 1], [1, 1]], [0.5, 0.5])[0]]
+    ['0.586', '0.414']
+    """
+    matrix, belief = jnp.asarray(matrix), jnp.asarray(belief)
+    return scale(matrix, None, len(matrix) * belief / belief.sum())
+
+
+def log_likelihood(
+    choices: Any, problems: Any, family: Family, *, priors: Mapping[str, Any] | None = None
+) -> Callable[[Any], jax.Array]:
+    """Return people's log-likelihood as a function that JAX can differentiate once.
+
+    Parameters
+    ----------
+    choices, problems, family, priors
+        As in `cobayes.people.LogLikelihood`; its ``names`` say the order of the parameters.
+
+    Returns
+    -------
+    callable
+        From the free parameters, (p,), to the log-likelihood; minus infinity outside of the bounds.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import cobayes.jax as cj
+    >>> from cobayes import people
+    >>> choices = {"person": ["a"], "round": [1], "hypothesis": [0], "datum": [0]}
+    >>> family = people.Family(depth=1, lapse=0.0)
+    >>> density = cj.log_likelihood(choices, [[0.9, 0.5], [0.1, 0.5]], family)
+    >>> jax.grad(density)(jax.numpy.array([2.0])).shape
+    (1,)
+    """
+    from cobayes.people import LogLikelihood
+
+    density = LogLikelihood(choices, problems, family, priors=priors)
+
+    def on_host(parameters: Any) -> tuple[np.ndarray, np.ndarray]:
+        value, gradient = density(np.asarray(parameters, dtype=np.float64))
+        kind = np.asarray(parameters).dtype
+        return np.asarray(value, dtype=kind), np.asarray(gradient, dtype=kind)
+
+    def both(parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
+        shapes = (
+            jax.ShapeDtypeStruct((), parameters.dtype),
+            jax.ShapeDtypeStruct(parameters.shape, parameters.dtype),
+        )
+        return jax.pure_callback(on_host, shapes, parameters, vmap_method="sequential")
+
+    @jax.custom_jvp
+    def value_of(parameters: jax.Array) -> jax.Array:
+        return both(parameters)[0]
+
+    @value_of.defjvp
+    def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
+        value, gradient = both(primals[0])
+        return value, gradient @ tangents[0]
+
+    return value_of
+
+
+@jax.custom_jvp
+def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> jax.Array:
+    def on_host(*arguments: Any) -> np.ndarray:
+        from cobayes.scaling import scale as scale_on_host
+
+        given = [np.asarray(argument, dtype=np.float64) for argument in arguments]
+        # Totals that differ by the rounding of single precision are meant to be equal.
+        given[2] = given[2] * (given[1].sum() / given[2].sum())
+        return scale_on_host(*given).matrix.astype(np.asarray(arguments[0]).dtype)
+
+    shape = jax.ShapeDtypeStruct(matrix.shape, matrix.dtype)
+    return jax.pure_callback(
+        on_host, shape, matrix, row_sums, column_sums, vmap_method="sequential"
+    )
+
+
+@_scaled.defjvp
+def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
+    """With S = diag(u) M diag(v): dS = S dM / M + diag(a) S + S diag(b), and the sums are met."""
+    scaled = _scaled(*primals)
+    by_matrix = scaled / jnp.where(primals[0] > 0.0, primals[0], 1.0) * tangents[0]
+    row_change = tangents[1] - by_matrix.sum(axis=1)
+    column_change = tangents[2] - by_matrix.sum(axis=0)
+    share = scaled / scaled.sum(axis=1, keepdims=True)
+    # Factors are known up to a constant for each connected block: the pseudoinverse picks one.
+    system = jnp.diag(scaled.sum(axis=0)) - share.T @ scaled
+    b = jnp.linalg.pinv(system, hermitian=True) @ (column_change - share.T @ row_change)
+    a = row_change / scaled.sum(axis=1) - share @ b
+    return scaled, by_matrix + a[:, None] * scaled + scaled * b
