@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle, repeat
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ NUM_BATCHES = 40
 
 # On one core: a round of a learner costs so many seconds, by the number of hypotheses; a sequence
 # has about so many rounds times the rate of convergence. They only decide the size of shards.
-_SECONDS_PER_ROUND = {3: 2.8e-8, 4: 5e-8}
+_SECONDS_PER_ROUND = {3: 5.6e-8, 4: 1e-7}
 _ROUNDS_TIMES_RATE = 12.5
-_SHARD_SECONDS = 1.5
+_SHARD_SECONDS = 3.0
 _MOST_PER_SHARD = 5000
 
 
@@ -98,7 +99,6 @@ def success_shard(
         How many sequences, a multiple of the batch.
     """
     from cobayes.stability.bounds import frechet
-    from cobayes.stability.followers import beliefs_of_many
     from cobayes.stability.sequences import TeachingSequences
 
     sequences = TeachingSequences.draw(
@@ -108,9 +108,9 @@ def success_shard(
         num_sequences=num_samples,
         rng=seed_sequence,
     )
-    beliefs = beliefs_of_many(
-        sequences, parameters["learner_matrices"], parameters["learner_priors"]
-    )
+    priors, matrices = np.atleast_2d(parameters["learner_priors"]), parameters["learner_matrices"]
+    pairs = zip(repeat(None), priors) if matrices is None else zip(matrices, cycle(priors))
+    beliefs = np.array([sequences.beliefs_of(*pair)[:, 0] for pair in pairs])
     lower, upper = frechet(sequences.teacher_beliefs[:, 0], beliefs)
     return {
         "count": num_samples,
