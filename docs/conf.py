@@ -61,6 +61,15 @@ html_copy_source = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+
+def use_house_style(gallery_conf, name):
+    """Draw the pictures of every example in the house style."""
+    del gallery_conf, name
+    import matplotlib as mpl
+
+    mpl.rcParams.update(cobayes.plots.house.STYLE)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
@@ -80,7 +89,7 @@ sphinx_gallery_conf = {
     # Tables and models are shown, addresses of objects are not.
     "capture_repr": ("_repr_html_",),
     "thumbnail_size": (480, 336),
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", use_house_style),
 }
 suppress_warnings = [
     # The gallery's configuration holds functions, which Sphinx cannot store between builds.

@@ -1,11 +1,13 @@
-"""Draw the pictures that README and pages show: ``python docs/make_pictures.py``."""
+"""Draw the pictures that README and pages show: ``python docs/make_pictures.py [NAME]...``."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 
 mpl.use("Agg")
 
@@ -75,7 +77,106 @@ def draw_depth() -> None:
     figure.savefig(FOLDER / "depth.png", dpi=90, metadata=PLAIN)
 
 
+def draw_walk() -> None:
+    """How a walker shows where it is going, and how soon its watcher knows."""
+    world = cb.GridWorld.paper(discount=0.5)
+    walks = [
+        cb.run_trajectory(
+            cb.WorldTeacher(world, "A", rule, rng=1, moves="forward"), cb.WorldLearner(world, rule)
+        )
+        for rule in ("BI", "SCBI")
+    ]
+    figure, axes = plt.subplots(1, 3, figsize=(10, 2.9), layout="constrained")
+    for ax, walk in zip(axes, walks, strict=False):
+        cb.plots.plot_trajectory(walk, ax=ax)
+    cb.plots.plot_certainty(walks, ax=axes[2])
+    axes[2].set_title("How sure the watcher is", fontsize=11)
+    figure.savefig(FOLDER / "walk.png", dpi=90, metadata=PLAIN)
+
+
+def draw_people() -> None:
+    """At which depth do twelve simulated teachers reason?"""
+    rng = np.random.default_rng(4)
+    problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}
+    crowd = pd.DataFrame(
+        {
+            "person": [f"P{i:02d}" for i in range(1, 13)],
+            "depth": [0.0] * 3 + [1.0] * 9,
+            "rationality": [1.0] * 3 + [3.0] * 9,
+            "lapse": 0.05,
+        }
+    )
+    choices = cb.people.simulate(crowd, problems, num_rounds=4, rng=1)
+    fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1, 2, np.inf)))
+    models = {f"depth {depth:g}": fit.at_depth(depth) for depth in fit.family.depth}
+    comparison = cb.people.compare(models, num_draws=100)
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+    cb.plots.plot_comparison(comparison, ax=axes[0])
+    cb.plots.plot_estimates(fit, "rationality", ax=axes[1])
+    figure.savefig(FOLDER / "people.png", dpi=90, metadata=PLAIN)
+
+
+def draw_lesson() -> None:
+    """The lesson of the quickstart by both rules."""
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained", sharey=True)
+    for ax, kind in zip(axes, (cb.BI, cb.SCBI), strict=True):
+        rule = kind("example:gestures")
+        lesson = cb.run_lesson(cb.Teacher(rule, "bowl", rng=6), cb.Learner(rule), 6)
+        cb.plots.plot_belief_bars(lesson, ax=ax)
+        ax.set_title(f"{rule.name} teaches bowl")
+    figure.savefig(FOLDER / "lesson.png", dpi=90, metadata=PLAIN)
+
+
+def draw_trees() -> None:
+    """The maple of the tutorial: one lesson, and the rounds that many take."""
+    counts = pd.DataFrame(
+        [(40, 42, 41, 40), (4, 6, 36, 20), (38, 0, 1, 28), (6, 37, 2, 2), (9, 0, 0, 0),
+         (0, 2, 19, 0), (0, 0, 6, 13)],
+        index=["green leaves", "toothed edge", "lobed leaf", "smooth edge", "acorns below",
+               "white bark", "winged seeds"],
+        columns=["oak", "beech", "birch", "maple"],
+    )  # fmt: skip
+    model = cb.smooth(counts, 0.03)
+    rule = cb.SCBI(model)
+    lesson = cb.run_lesson(cb.Teacher(rule, "maple", rng=8), cb.Learner(rule), 6)
+    ensembles = [
+        cb.simulate(kind(model), "maple", num_rounds=30, num_lessons=10_000, rng=1)
+        for kind in (cb.BI, cb.SCBI)
+    ]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+    cb.plots.plot_belief_bars(lesson, ax=axes[0])
+    axes[0].set_title("One lesson about the maple (SCBI)")
+    cb.plots.plot_rounds_needed(ensembles, ax=axes[1])
+    axes[1].set_title("Ten thousand lessons")
+    figure.savefig(FOLDER / "trees.png", dpi=90, metadata=PLAIN)
+
+
+def draw_one_round() -> None:
+    """What one round does to a matrix, and a lesson as a path of beliefs."""
+    example = cb.examples["M_3"]
+    figure, axes = plt.subplots(
+        1, 3, figsize=(10, 3.3), layout="constrained", width_ratios=[1, 1, 1.1]
+    )
+    cb.plots.plot_scaling(example, [0.6, 0.3, 0.1], axes=tuple(axes[:2]))
+    rule = cb.SCBI(example)
+    lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=2), cb.Learner(rule), 12)
+    cb.plots.plot_simplex_path(lesson, ax=axes[2])
+    axes[2].set_title("12 rounds of a lesson")
+    figure.savefig(FOLDER / "one_round.png", dpi=90, metadata=PLAIN)
+
+
+PICTURES = {
+    "overview": draw_overview,
+    "depth": draw_depth,
+    "walk": draw_walk,
+    "people": draw_people,
+    "lesson": draw_lesson,
+    "trees": draw_trees,
+    "one_round": draw_one_round,
+}
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    draw_overview()
-    draw_depth()
+    for name in sys.argv[1:] or PICTURES:
+        with cb.plots.style():
+            PICTURES[name]()

@@ -13,6 +13,8 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 
+from cobayes import plots
+
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "examples" / "gallery"
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
@@ -29,10 +31,11 @@ def draw(script: Path) -> None:
     """Run a script and keep its last figure, small."""
     plt.close("all")
     os.chdir(script.parent)
-    runpy.run_path(str(script), run_name="__main__")
-    figure = plt.figure(plt.get_fignums()[-1])
-    dots = WIDTH_IN_PIXELS / figure.get_figwidth()
-    figure.savefig(FOLDER / f"{script.stem}.png", dpi=dots, metadata={"Software": None})
+    with plots.style():
+        runpy.run_path(str(script), run_name="__main__")
+        figure = plt.figure(plt.get_fignums()[-1])
+        dots = WIDTH_IN_PIXELS / figure.get_figwidth()
+        figure.savefig(FOLDER / f"{script.stem}.png", dpi=dots, metadata={"Software": None})
 
 
 def main(names: list[str]) -> None:

@@ -403,7 +403,7 @@ def test_semicolons_inside_labels_do_not_become_separators(tmp_path):
 @pytest.mark.parametrize(
     ("cell", "hint"),
     [
-        ("1,200", "write 1200 if the comma separates thousands, else 1.200"),
+        ("1,200", "write 1200 if the comma separates thousands; if it is a decimal"),
         ("1,200,000", "separators of thousands"),
         ("1,200.5", "separators of thousands"),
         ("1.200,5", "separators of thousands"),

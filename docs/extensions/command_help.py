@@ -21,21 +21,15 @@ def help_text(arguments: list[str], width: int = 88) -> str:
 
 def all_commands() -> list[list[str]]:
     """Return every command, and after a group its commands, as lists of words."""
-    import importlib
+    from typer.main import get_command
 
-    import typer
+    from cobayes.cli.app import COMMANDS, app
 
-    from cobayes.cli.app import COMMANDS
-
+    groups = get_command(app).commands
     found = []
     for name in COMMANDS:
         found.append([name])
-        command = getattr(importlib.import_module(f"cobayes.cli.{name}"), name)
-        if isinstance(command, typer.Typer):
-            found += [
-                [name, info.name or info.callback.__name__.replace("_", "-")]
-                for info in command.registered_commands
-            ]
+        found += [[name, inner] for inner in getattr(groups[name], "commands", ())]
     return found
 
 

@@ -63,7 +63,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         from cobayes.example_library import examples  # its matrices are read by this module
 
         return examples[path.removeprefix(EXAMPLE_PREFIX)].model
-    file = _existing_file(path)
+    file = existing_file(path)
     readers = {
         ".csv": lambda: parse_delimited(file, _read_text(file), ","),
         ".tsv": lambda: parse_delimited(file, _read_text(file), "\t"),
@@ -91,7 +91,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     return _to_model(file, reader())
 
 
-def _existing_file(path: object) -> Path:
+def existing_file(path: object) -> Path:
+    """Return the path of a file to read, or say why there is none."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise CobayesError(
             f"the file to read is {shown_quoted(path)}; expected a path.",

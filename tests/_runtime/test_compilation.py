@@ -35,10 +35,11 @@ def test_every_compilation_that_takes_long_is_announced(tmp_path):
         add(1, 2), add(1, 2), add(1.0, 2.0)
         """
     (tmp_path / "program.py").write_text(textwrap.dedent(code))
-    found = run(f"import runpy; runpy.run_path({str(tmp_path / 'program.py')!r})", tmp_path)
-    assert found.returncode == 0, found.stderr
-    assert found.stderr.count("INFO compiling numerical code") == 2
-    assert found.stderr.count("INFO compiled in") == 2
+    for num_compiled in (2, 0):  # the second time both are loaded from the cache
+        found = run(f"import runpy; runpy.run_path({str(tmp_path / 'program.py')!r})", tmp_path)
+        assert found.returncode == 0, found.stderr
+        assert found.stderr.count("INFO compiling numerical code") == num_compiled
+        assert found.stderr.count("INFO compiled in") == num_compiled
 
 
 def test_the_library_itself_is_silent_about_compilation(tmp_path):
@@ -130,7 +131,8 @@ def test_a_compilation_that_several_threads_wait_for_is_announced_once(tmp_path)
         first_is_announced, second_is_over = threading.Event(), threading.Event()
 
         def first():
-            with compilation._announced():
+            with compilation._announced() as begin:
+                begin()
                 while not compilation._notice.locked():
                     pass
                 first_is_announced.set()
@@ -138,7 +140,8 @@ def test_a_compilation_that_several_threads_wait_for_is_announced_once(tmp_path)
 
         def second():
             first_is_announced.wait()
-            with compilation._announced():
+            with compilation._announced() as begin:
+                begin()
                 time.sleep(0.1)
             second_is_over.set()
 

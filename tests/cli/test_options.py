@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from typer.main import get_command
 
-from cobayes.cli.app import COMMANDS
+from cobayes.cli.app import COMMANDS, app
 
 TOOLKIT_WORDS = ("<", "Value error", "Input should be", "Invalid value", "range", "valid integer")
 
@@ -21,7 +22,7 @@ TOOLKIT_WORDS = ("<", "Value error", "Input should be", "Invalid value", "range"
             ("--rule", "sbci"),
             "'both'. Did you mean 'scbi'?",
         ),
-        (("--rouns", "3"), "no such option: --rouns"),
+        (("--rouns", "3"), "there is no option --rouns. Did you mean --rounds?"),
         (("--hypothesis", "Bowl"), "there is no hypothesis called 'Bowl'."),
     ],
 )
@@ -32,12 +33,33 @@ def test_a_bad_value_is_refused_in_plain_words(run, arguments, error):
     assert not any(word in result.stderr for word in TOOLKIT_WORDS)
 
 
+NUMBERS = {"N", "ALPHA", "BELIEF", "DISTANCE", "EPSILON", "FACTOR", "MINUTES", "PROBABILITY"}
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "conjecture check", "conjecture search"])
+def test_numbers_and_names_refuse_nonsense_in_plain_words(run, name):
+    command = get_command(app)
+    for part in name.split():
+        command = command.commands[part]
+    for parameter in command.params:
+        metavar = parameter.metavar or ""
+        if metavar in NUMBERS or ("|" in metavar and metavar.islower()):
+            result = run(*name.split(), parameter.opts[0], "-?-")
+            assert result.exit_code == 2, parameter.opts
+            assert not any(word in result.stderr for word in TOOLKIT_WORDS), result.stderr
+            assert "'-?-'" in result.stderr
+            assert f"hint: run 'cobayes {name} --help'" in result.stderr
+        else:
+            assert metavar not in ("NUMBER", "TEXT"), "an option parsed by the toolkit"
+
+
+def test_too_many_arguments_are_named(run):
+    assert "too many arguments: 1 2." in run("runs", "folder", "1", "2").stderr
+
+
 def test_near_misses_are_suggested(run):
     assert "did you mean 'gestures'?" in run("teach", "example:gesture").stderr
     assert "did you mean 'bowl'?" in run("teach", "example:gestures", "-H", "Bowl").stderr
-    assert "'--rounds'" in run("teach", "example:gestures", "--rouns", "3").stderr.replace(
-        "--rounds", "'--rounds'"
-    )
 
 
 def test_a_percentage_is_told_from_a_probability(run):

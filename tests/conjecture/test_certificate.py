@@ -166,7 +166,7 @@ def test_broken_certificates_say_what_is_wrong(tmp_path, text, message):
 def test_a_certificate_must_say_something():
     with pytest.raises(CobayesError, match="strictly between 0 and 1"):
         Certificate.of(cb.examples["M_1"], 0, [0.1, 0.4, 0.5], [0.5, 0.4, 0.1], "tv")
-    with pytest.raises(CobayesError, match="cannot be read"):
+    with pytest.raises(CobayesError, match="there is no certificate"):
         Certificate.load("no-such-file.json")
 
 

@@ -21,6 +21,7 @@ _CELL.maxstring = _CELL.maxother = 60
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 # Could be a thousand and more, or a number with three decimals.
 _THREE_AFTER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_THREE_AFTER_POINT = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 # 1,200,000 or 1,200.5 or 1 200 or 1'200 or 1.200,5
 _GROUPED = re.compile(
     r"[+-]?\d{1,3}(?:(?:,\d{3}){2,}|(?:,\d{3})+\.\d*|(?:[ '\u2019\u00a0\u2009\u202f]\d{3})+"
@@ -42,6 +43,12 @@ def has_decimal_commas(rows: Iterable[Sequence[str]]) -> bool:
         and all(_COMMA.fullmatch(cell) for cell in found)
         and any(not _THREE_AFTER_COMMA.fullmatch(cell) for cell in found)
     )
+
+
+def possible_thousands(rows: Iterable[Sequence[str]]) -> str | None:
+    """Return a number like 1.200 where every number with a point may be meant in thousands."""
+    found = [cell for cells in rows for cell in cells if "." in cell and _is_like_number(cell)]
+    return found[0] if found and all(map(_THREE_AFTER_POINT.fullmatch, found)) else None
 
 
 def with_decimal_point(cell: str) -> str:
@@ -100,8 +107,10 @@ def _advice(text: str | None) -> str:
     """Return what to write instead of a text that is not a number."""
     plain = "" if text is None else text.strip()
     if _THREE_AFTER_COMMA.fullmatch(plain):
-        whole, _, decimals = plain.partition(",")
-        return f"write {whole}{decimals} if the comma separates thousands, else {whole}.{decimals}."
+        return (
+            f"write {plain.replace(',', '')} if the comma separates thousands; if it is a decimal "
+            "comma, write a point."
+        )
     if _GROUPED.fullmatch(plain):
         return "remove the separators of thousands: write 1200, not 1,200 or 1 200."
     if _COMMA.fullmatch(plain):

@@ -64,6 +64,11 @@ def parse_delimited(file: Path, text: str, delimiter: str) -> Table:
             f"{file} has decimal commas; they are read as decimal points (0,25 is 0.25). "
             "Write points to avoid this note."
         )
+    elif delimiter == ";" and (number := cell_rules.possible_thousands(rows)) is not None:
+        warn_user(
+            f"{number} in {file} is read as {float(number):g}, with a decimal point; "
+            f"write {number.replace('.', '')} if the point separates thousands."
+        )
     return _split_labels(file, rows, [line for line, _ in filled])
 
 

@@ -43,7 +43,8 @@ def as_distribution(
     if array.shape != (count,) and not (batch and array.ndim > 1 and array.shape[-1] == count):
         raise CobayesError(
             f"the {name} has shape {array.shape}; expected one number for each of the "
-            f"{count} {label_rules.plural(kind)}."
+            f"{count} {label_rules.plural(kind)}.",
+            f"they are, in this order: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
         )
     # NaN fails the comparison, infinity the sum.
     if not (array >= 0.0).all() or not (array < np.inf).all():

@@ -35,8 +35,18 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
     held = getattr(matrix, "model", matrix)  # an example holds a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
+    if isinstance(matrix, dict):
+        raise CobayesError(
+            "the matrix is a dict; expected a table, data by hypotheses.",
+            "give pandas.DataFrame(table, index=data) for a dict of columns.",
+        )
     if hasattr(matrix, "columns") and hasattr(matrix, "index"):
         return _unpack_pandas(matrix)
+    if hasattr(matrix, "collect") and hasattr(matrix, "collect_schema"):
+        raise CobayesError(
+            "the matrix is a LazyFrame, whose numbers are not computed yet.",
+            "give frame.collect().",
+        )
     if hasattr(matrix, "columns") and hasattr(matrix, "to_numpy"):
         return _unpack_polars(matrix)
     if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
@@ -68,7 +78,9 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
         if kind not in "biufc" and all(isinstance(cell, str) for cell in frame[name].array):
             raise CobayesError(
                 f"the column {name!r} of the DataFrame holds text; expected numbers.",
-                f"if it holds the labels of the data, give frame.set_index({name!r}).",
+                "turn text into numbers with frame.astype(float)."
+                if all(map(_is_number, frame[name].array))
+                else f"if it holds the labels of the data, give frame.set_index({name!r}).",
             )
     return frame.to_numpy(), list(frame.index), list(frame.columns)
 
@@ -76,10 +88,24 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
     """Return values and labels of a frame without an index: a first column of text is one."""
     names = list(frame.columns)
-    first = frame[names[0]].to_list() if names else []
-    if first and all(isinstance(cell, str) for cell in first):
-        return frame[names[1:]].to_numpy(), first, names[1:]
+    texts = [name for name in names if all(isinstance(cell, str) for cell in frame[name].to_list())]
+    if frame.height and texts:
+        wrong = texts[1:] if texts[0] == names[0] else texts
+        if wrong:
+            raise CobayesError(
+                f"the column {wrong[0]!r} of the DataFrame holds text; expected numbers.",
+                "labels of the data go into the first column; all others hold numbers.",
+            )
+        return frame[names[1:]].to_numpy(), frame[names[0]].to_list(), names[1:]
     return frame.to_numpy(), None, names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
@@ -102,7 +128,8 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     try:
         raw = np.asarray(values)
         if raw.dtype.kind not in "biufO":
-            raise TypeError(f"the entries are of type {raw.dtype}")
+            kind = "text" if raw.dtype.kind in "US" else f"of type {raw.dtype}"
+            raise TypeError(f"the entries are {kind}")
         if copy:
             return np.array(raw, dtype=np.float64, order="C")
         return np.ascontiguousarray(raw, dtype=np.float64)
@@ -113,7 +140,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
         ) from None
     except (TypeError, ValueError) as error:
         raise CobayesError(
-            f"the {name} cannot be read as numbers: {error}.",
+            f"the {name} cannot be read as numbers: {str(error).rstrip('.')}.",
             "every row needs the same number of entries, each of them a number.",
         ) from error
 

@@ -40,14 +40,20 @@ def number_between(
     above = number > low or (closed in ("low", "both") and number == low)
     below = number < high or (closed in ("high", "both") and number == high)
     if not (above and below):
-        words = {"": "strictly between", "both": "between"}.get(closed, "between")
-        allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
         if hint is None and high == 1.0 and 1.0 < number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
-        raise CobayesError(
-            f"{name} is {value!r}; expected a number {words} {low:g} and {high:g}{allowed}.", hint
-        )
+        expected = _bounds(low, high, closed)
+        raise CobayesError(f"{name} is {value!r}; expected a number {expected}.", hint)
     return number
+
+
+def _bounds(low: float, high: float, closed: str) -> str:
+    """Return in words what `number_between` allows."""
+    if high == float("inf"):
+        return f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
+    words = "between" if closed else "strictly between"
+    allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
+    return f"{words} {low:g} and {high:g}{allowed}"
 
 
 def positive_number(value: Any, name: str) -> float:

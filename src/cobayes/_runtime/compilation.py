@@ -21,8 +21,11 @@ _notice = threading.Lock()
 """Held by the thread whose compilation was announced, until it is over."""
 
 
-def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the method of a dispatcher that compiles a kernel or loads it from the cache."""
+def attended(compile_kernel: Callable[..., Any], *, is_cached: bool = False) -> Callable[..., Any]:
+    """Wrap the method of a dispatcher that compiles a kernel or loads it from the cache.
+
+    Where there is a cache, it says by `begins` that the kernel has to be compiled.
+    """
 
     @functools.wraps(compile_kernel)
     def compile_attended(*arguments: Any) -> Any:
@@ -31,7 +34,10 @@ def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
             return compile_kernel(*arguments)
         _local.is_compiling = True
         try:
-            with _interrupts_deferred(), _announced():
+            with _interrupts_deferred(), _announced() as begin:
+                _local.begin = begin
+                if not is_cached:
+                    begin()
                 return compile_kernel(*arguments)
         finally:
             _local.is_compiling = False
@@ -39,9 +45,15 @@ def attended(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
     return compile_attended
 
 
+def begins() -> None:
+    """Say that the cache does not have the kernel, which will be compiled now."""
+    if getattr(_local, "is_compiling", False):
+        _local.begin()
+
+
 @contextmanager
-def _announced() -> Iterator[None]:
-    """Log a notice when something takes longer than a second, and how long it took.
+def _announced() -> Iterator[Callable[[], None]]:
+    """Log a notice when what begins by a call takes longer than a second, and how long it took.
 
     Numba compiles one kernel at a time: threads that wait for another's compilation stay silent.
     """
@@ -56,12 +68,20 @@ def _announced() -> Iterator[None]:
 
     timer = threading.Timer(PATIENCE, announce)
     timer.daemon = True
-    timer.start()
+    has_begun = False
+
+    def begin() -> None:
+        nonlocal has_begun
+        if not has_begun:
+            has_begun = True
+            timer.start()
+
     try:
-        yield
+        yield begin
     finally:
         timer.cancel()
-        timer.join()
+        if has_begun:
+            timer.join()
         if was_announced.is_set():
             logger.info("compiled in %.1f s.", time.perf_counter() - start)
             _notice.release()

@@ -45,15 +45,17 @@ def compiled(
             "forceinline": True,
             **options,
         }
+        is_cached = True
         try:
             dispatcher: Any = numba.njit(cache=True, **settings)(function)
         except RuntimeError:  # no place to put a cache
             dispatcher = numba.njit(**settings)(function)
+            is_cached = False
         else:
             store = dispatcher._cache
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
-        dispatcher.compile = attended(dispatcher.compile)
+        dispatcher.compile = attended(dispatcher.compile, is_cached=is_cached)
         return dispatcher
 
     return decorate

@@ -18,6 +18,8 @@ from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 
+from cobayes._runtime.compilation import begins
+
 logger = logging.getLogger("cobayes")
 
 CHECKSUM_LENGTH = 32
@@ -55,10 +57,13 @@ class KernelCache(IndexDataCacheFile):
     def load(self, key: Any) -> Any:
         """Return what is cached, or None where there is nothing or it is damaged."""
         try:
-            return super().load(key)
+            found = super().load(key)
         except Exception as error:  # a damaged pickle may raise anything
             logger.info("a damaged kernel cache is rebuilt: %s (%s)", self._index_path, error)
-            return None
+            found = None
+        if found is None:
+            begins()
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         """Write to disk; where that fails, what was compiled is still in memory."""

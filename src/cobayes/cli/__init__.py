@@ -8,6 +8,6 @@ def main() -> None:
     try:
         from cobayes.cli.app import app
 
-        app()
+        app(prog_name="cobayes")
     except KeyboardInterrupt:  # while modules were still being imported
         sys.exit(130)

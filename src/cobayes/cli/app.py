@@ -23,12 +23,14 @@ COMMANDS = (
     "examples",
     "reproduce",
     "runs",
+    "warm-up",
 )
 """Modules of `cobayes.cli`, in the order of the help text.
 
-To add a command, add its module here; the module defines a function of the module's own name, whose
-docstring is the help text, and may define ``EPILOG``, shown below its options. A command with
-commands of its own defines a `typer.Typer` of that name instead.
+To add a command, add its module here, with hyphens where the module's name has underscores. The
+module defines a function of the module's own name, whose docstring is the help text, and may define
+``EPILOG``, shown below its options. A command with commands of its own defines a `typer.Typer` of
+that name instead.
 """
 
 app = typer.Typer(
@@ -78,8 +80,8 @@ def cobayes(
 
 
 for _name in COMMANDS:
-    _module = importlib.import_module(f"cobayes.cli.{_name}")
-    _command = getattr(_module, _name)
+    _module = importlib.import_module(f"cobayes.cli.{_name.replace('-', '_')}")
+    _command = getattr(_module, _name.replace("-", "_"))
     if isinstance(_command, typer.Typer):
         app.add_typer(_command, name=_name)
     else:

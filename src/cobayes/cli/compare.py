@@ -309,12 +309,14 @@ def _save(found: list[Ensemble], path: Path) -> None:
     from matplotlib.figure import Figure
 
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
+    from cobayes.plots.house import style
     from cobayes.plots.overview import save_picture
 
-    figure = Figure(figsize=(7.2, 6.4), layout="constrained")
-    upper, lower = figure.subplots(2, 1)
-    plot_rounds_needed(found, ax=upper)
-    plot_mean_beliefs(found, ax=lower)
+    with style():
+        figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+        upper, lower = figure.subplots(2, 1)
+        plot_rounds_needed(found, ax=upper)
+        plot_mean_beliefs(found, ax=lower)
     first = found[0]
     upper.set_title(
         f"{first.model.hypotheses[first.hypothesis]}, {first.num_lessons:,} lessons by each rule",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,55 +17,78 @@ EPILOG = (
 )
 
 
-class Role(StrEnum):
-    """What the person does."""
-
-    learner = "learner"
-    teacher = "teacher"
-
-
-class Partner(StrEnum):
-    """What the artificial partner follows."""
-
-    scbi = "scbi"
-    bi = "bi"
-    pragmatic = "pragmatic"
-
-
-class Answer(StrEnum):
-    """What a person who learns is asked for."""
-
-    guess = "guess"
-    rating = "rating"
-
-
 def experiment(
     matrices: Annotated[
         list[str],
-        typer.Argument(metavar="MATRIX...", help="Files or example:NAME, one for each problem."),
+        typer.Argument(
+            metavar="MATRIX",
+            help="One file or example:NAME for each problem of the experiment.",
+            show_default=False,
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The new folder.")],
-    role: Annotated[Role, typer.Option("--role", help="What the person does.")] = Role.learner,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", help="A new or empty folder to write to."),
+    ],
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            **options.choice("learner", "teacher"),
+            help="What the person is; the artificial partner is the other one.",
+        ),
+    ] = "learner",
     rule: Annotated[
-        Partner, typer.Option("--rule", help="What the artificial partner follows.")
-    ] = Partner.scbi,
+        str,
+        typer.Option(
+            "--rule",
+            **options.choice("scbi", "bi", "pragmatic"),
+            help="How the artificial partner teaches or learns: by full cooperation (scbi), plain "
+            "Bayes (bi), or reasoning to a --depth (pragmatic).",
+        ),
+    ] = "scbi",
     depth: Annotated[
-        int, options.count_option("--depth", least=0, help="The depth of the pragmatic rule.")
+        int,
+        options.count_option(
+            "--depth", least=0, help="How often a pragmatic partner reasons about the person."
+        ),
     ] = 1,
     rationality: Annotated[
-        float, typer.Option("--rationality", help="The rationality of the pragmatic rule.")
+        float,
+        typer.Option(
+            "--rationality",
+            parser=options.number(0.0, float("inf")),
+            metavar="ALPHA",
+            help="How strongly a pragmatic partner prefers better data.",
+        ),
     ] = 1.0,
     response: Annotated[
-        Answer, typer.Option("--response", help="What a person who learns is asked for.")
-    ] = Answer.guess,
+        str,
+        typer.Option(
+            "--response",
+            **options.choice("guess", "rating"),
+            help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
+        ),
+    ] = "guess",
     rounds: Annotated[
-        int, options.count_option("--rounds", "-k", least=1, help="Data per lesson.")
+        int,
+        options.count_option(
+            "--rounds", "-k", least=1, help="How many data are shown in a lesson, one per round."
+        ),
     ] = 5,
     repeats: Annotated[
-        bool, typer.Option("--repeats/--no-repeats", help="Whether a datum may be shown again.")
+        bool,
+        typer.Option(
+            "--repeats/--no-repeats", help="Whether a datum may be shown twice in a lesson."
+        ),
     ] = True,
     seed: Annotated[
-        int | None, options.count_option("--seed", least=0, help="The same draws for everybody.")
+        int | None,
+        options.count_option(
+            "--seed",
+            least=0,
+            help="Show everybody the same random draws (default: new ones for each person).",
+        ),
     ] = None,
     smooth: options.Smooth = None,
 ) -> None:
@@ -87,11 +109,11 @@ def experiment(
     folder = write_experiment(
         problems,
         out,
-        role=role.value,
-        rule=rule.value,
+        role=role,
+        rule=rule,
         depth=depth,
         rationality=rationality,
-        response=response.value,
+        response=response,
         num_rounds=rounds,
         repeats=repeats,
         seed=seed,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -26,6 +29,7 @@ def _without_types(parameters: list[Any], ctx: Any) -> list[Any]:
     for parameter in parameters:
         if parameter.param_type_name == "argument":  # its name says what it is
             parameter.display_type_rich = _no_type
+            parameter.get_usage_pieces = functools.partial(_usage, parameter)
         elif parameter.metavar is None and getattr(parameter, "is_flag", False):
             parameter.metavar = ""
         elif parameter.metavar is None and hasattr(parameter, "display_type"):
@@ -36,6 +40,13 @@ def _without_types(parameters: list[Any], ctx: Any) -> list[Any]:
 
 def _no_type(ctx: Any) -> None:
     del ctx  # the toolkit gives it
+
+
+def _usage(argument: Any, ctx: Any) -> list[str]:
+    """Return an argument as the line of usage shows it: MATRIX, [MATRIX] or MATRIX..."""
+    del ctx
+    name = argument.metavar + ("..." if argument.nargs != 1 else "")
+    return [name if argument.required else f"[{name}]"]
 
 
 class FriendlyCommand(TyperCommand):
@@ -142,7 +153,6 @@ def explain(error: Exception, path: str = "cobayes") -> int:
         _say("error", _in_plain_words(error, usage()))
         context = getattr(error, "ctx", None)
         known = getattr(context, "command_path", None) or path
-        known = known.replace("python -m cobayes", "cobayes", 1)
         _say("hint", f"run '{known} --help' to see what it takes.")
         return BAD_INPUT
     _say("error", f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
@@ -156,7 +166,13 @@ def _in_plain_words(error: Exception, text: str) -> str:
     if text.startswith("Invalid value for") and parameter is not None and message:
         names = [name for name in parameter.opts if name.startswith("--")]
         return f"{names[0] if names else parameter.metavar}: {message}"
-    text = text.replace("(Possible options:", "(did you mean one of:")
+    wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    if wrong is not None:
+        near = difflib.get_close_matches(wrong, possible or (), n=1)
+        return f"there is no option {wrong}." + (f" Did you mean {near[0]}?" if near else "")
+    extra = re.search(r"unexpected extra arguments? ?\(?s?\)? ?\((.*)\)", text)
+    if extra:
+        return f"too many arguments: {extra[1]}."
     return text[:1].lower() + text[1:]
 
 

@@ -42,16 +42,38 @@ def fit(
         ),
     ],
     depth: Annotated[
-        str, typer.Option("--depth", help="Depths to compare; inf is full cooperation (SCBI).")
+        str,
+        typer.Option(
+            "--depth",
+            metavar="LIST",
+            help="The depths of recursion to compare; inf is full cooperation (SCBI).",
+        ),
     ] = "0,1,2,inf",
     rationality: Annotated[
-        str, typer.Option("--rationality", help="A number, or bounds such as 0:20.")
+        str,
+        typer.Option(
+            "--rationality",
+            metavar="BOUNDS",
+            help="How strongly people prefer better data: bounds of the estimate, or a number "
+            "that is kept fixed.",
+        ),
     ] = "0:20",
     lapse: Annotated[
-        str, typer.Option("--lapse", help="A number, or bounds such as 0:0.5.")
+        str,
+        typer.Option(
+            "--lapse",
+            metavar="BOUNDS",
+            help="The share of responses made at random: bounds of the estimate, or a number that "
+            "is kept fixed.",
+        ),
     ] = "0:0.5",
     by: Annotated[
-        str, typer.Option("--by", help="Column to fit by; 'none' pools everybody.")
+        str,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Fit separately for each value of this column; 'none' pools everybody.",
+        ),
     ] = "person",
     response: Annotated[
         str,
@@ -66,7 +88,8 @@ def fit(
         typer.Option(
             "--literal",
             **options.choice("likelihood", "truth"),
-            help="The literal learner reads columns as likelihoods, or the table as it is.",
+            help="How the literal learner reads the table: each column as a likelihood, or the "
+            "numbers as they are (truth values, as in rational speech acts).",
         ),
     ] = "likelihood",
     no_repeats: Annotated[
@@ -74,11 +97,16 @@ def fit(
         typer.Option("--no-repeats", help="People knew that no datum is shown twice to a learner."),
     ] = False,
     loo: Annotated[
-        bool, typer.Option("--loo/--no-loo", help="Estimate predictions of responses left out.")
+        bool,
+        typer.Option(
+            "--loo/--no-loo", help="Whether to compare by leave-one-out predictions, too."
+        ),
     ] = True,
     cross_validation: Annotated[
         bool,
-        typer.Option("--cross-validation", help="Also predict every person from the others."),
+        typer.Option(
+            "--cross-validation", help="Also predict each person from a fit to the others."
+        ),
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write the results.")

@@ -130,7 +130,8 @@ Prior = Annotated[
     typer.Option(
         "--prior",
         metavar="PRIOR",
-        help=f"The learner's first belief: {_PRIOR_FORMS} (default: uniform).",
+        help=f"The learner's belief before the lesson, which the teacher knows: {_PRIOR_FORMS} "
+        "(default: uniform).",
     ),
 ]
 
@@ -149,7 +150,8 @@ LearnerPrior = Annotated[
     typer.Option(
         "--learner-prior",
         metavar="PRIOR",
-        help="The learner's actual prior (default: what the teacher assumes).",
+        help="The learner's actual prior where the teacher is wrong about it (default: what the "
+        "teacher assumes).",
     ),
 ]
 
@@ -219,7 +221,7 @@ Smooth = Annotated[
     ),
 ]
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead of text.")]
 
 Raw = Annotated[
     bool,

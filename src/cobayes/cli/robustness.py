@@ -142,12 +142,13 @@ def _print(result: Robustness, *, is_own_learner: bool) -> None:
 def _draw(result: Robustness, model, other, target: int, own, seed: int, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes.plots import plot_directions, plot_robustness_map
+    from cobayes.plots import plot_directions, plot_robustness_map, style
     from cobayes.plots.overview import save_picture
 
     is_map = model.num_hypotheses == 3
-    figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")
-    ax = figure.subplots()
+    with style():
+        figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")
+        ax = figure.subplots()
     if is_map:
         from cobayes.stability import TeachingSequences
         from cobayes.stability.robustness import simplex_grid

@@ -20,15 +20,17 @@ def studio(
     matrix: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MATRIX]",
-            help="A file (.csv, .tsv, .json or .parquet) or example:NAME to start with.",
+            metavar="MATRIX",
+            help="A file (.csv, .tsv, .json or .parquet) or example:NAME to start with (default: "
+            "example:gestures).",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")] = (
         Path("studio.html")
     ),
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Show the page in the browser.")
+        bool, typer.Option("--open/--no-open", help="Whether to show the page in the browser.")
     ] = True,
     smooth: options.Smooth = None,
 ) -> None:

@@ -46,9 +46,10 @@ def save_teachers(found: TeacherComparison, path: Path) -> None:
     """Draw the comparison into a file."""
     from matplotlib.figure import Figure
 
-    from cobayes.plots import plot_teachers
+    from cobayes.plots import plot_teachers, style
     from cobayes.plots.overview import save_picture
 
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    plot_teachers(found, ax=figure.add_subplot())
+    with style():
+        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+        plot_teachers(found, ax=figure.add_subplot())
     save_picture(figure, path)

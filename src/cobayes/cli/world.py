@@ -114,12 +114,13 @@ def _make_world(
     board: Path | None, width: int, height: int, goals: int, discount: float, slip: float
 ) -> GridWorld:
     from cobayes.errors import CobayesError
+    from cobayes.reading import existing_file
     from cobayes.worlds import GridWorld
 
     if board is None:
         return GridWorld.with_goals_on_top(width, height, goals, discount, slip=slip)
     try:
-        text = board.read_text(encoding="utf-8")
+        text = existing_file(board).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise CobayesError(f"{board} cannot be read: {reason}.") from None

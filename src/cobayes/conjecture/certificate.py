@@ -198,13 +198,13 @@ class Certificate:
         if str(path) in known_certificates() and not Path(path).exists():
             text = (_folder() / f"{path}.json").read_text(encoding="utf-8")
         else:
+            hint = f"give a file, or one of: {', '.join(known_certificates())}."
+            if not Path(path).exists():
+                raise CobayesError(f"there is no certificate {path}.", hint)
             try:
                 text = Path(path).read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
-                raise CobayesError(
-                    f"{path} cannot be read: {error}.",
-                    f"give a file, or one of: {', '.join(known_certificates())}.",
-                ) from error
+                raise CobayesError(f"{path} cannot be read: {error}.", hint) from error
         try:
             content = json.loads(text)
         except json.JSONDecodeError as error:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.problems import ONLY, Problem
+from cobayes.reading import existing_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,9 +104,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
 def _as_frame(choices: Any) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
     if isinstance(choices, (str, Path)):
-        file = Path(choices)
-        if not file.exists():
-            raise CobayesError(f"there is no file {file}.")
+        file = existing_file(choices)
         if file.suffix.lower() == ".parquet":
             return pandas.read_parquet(file)
         try:

@@ -13,6 +13,7 @@ import numpy as np
 from cobayes._version import __version__
 from cobayes.people.compare import Comparison
 from cobayes.people.result import Fit
+from cobayes.plots import house
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,8 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
         f"{len(fit.problems)} {'problem' if len(fit.problems) == 1 else 'problems'}, depths "
         f"{', '.join(_depth(depth) for depth in fit.family.depth)}."
     )
-    sections = [_comparison(comparison), _estimates(fit), _depths(fit), _predictions(fit)]
+    with house.style():
+        sections = [_comparison(comparison), _estimates(fit), _depths(fit), _predictions(fit)]
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8">'

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.beliefs import plot_belief_bars, plot_belief_curves
+from cobayes.plots.house import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,13 +36,14 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     # Room for a name below every bar, up to some two hundred of them.
     longest = max(lesson.num_rounds for lesson in lessons)
     width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
-    figure = Figure(figsize=(width, 0.4 + 2.9 * num_panels), layout="constrained")
-    panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
-    for panel, lesson in zip(panels, lessons, strict=False):
-        plot_belief_bars(lesson, ax=panel)
-        panel.set_title(f"{lesson.rule_name} teaches {lesson.hypothesis_label}", loc="left")
-    if len(lessons) > 1:
-        plot_belief_curves(list(lessons), ax=panels[-1])
+    with style():
+        figure = Figure(figsize=(width, 0.4 + 2.9 * num_panels), layout="constrained")
+        panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
+        for panel, lesson in zip(panels, lessons, strict=False):
+            plot_belief_bars(lesson, ax=panel)
+            panel.set_title(f"{lesson.rule_name} teaches {lesson.hypothesis_label}", loc="left")
+        if len(lessons) > 1:
+            plot_belief_curves(list(lessons), ax=panels[-1])
     return figure
 
 

@@ -19,6 +19,7 @@ from cobayes.plots.house import (
     count_in_whole_numbers,
     line_style,
     shorten_label,
+    style,
     tidy,
 )
 
@@ -245,7 +246,8 @@ def new_figure(size: tuple[float, float]) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
+    with style():
+        figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
