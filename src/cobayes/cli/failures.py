@@ -166,9 +166,9 @@ def _in_plain_words(error: Exception, text: str) -> str:
     if text.startswith("Invalid value for") and parameter is not None and message:
         names = [name for name in parameter.opts if name.startswith("--")]
         return f"{names[0] if names else parameter.metavar}: {message}"
-    wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
-    if wrong is not None:
-        near = difflib.get_close_matches(wrong, possible or (), n=1)
+    wrong = getattr(error, "option_name", None)
+    if wrong is not None and hasattr(error, "possibilities"):
+        near = difflib.get_close_matches(wrong, error.possibilities or (), n=1)
         return f"there is no option {wrong}." + (f" Did you mean {near[0]}?" if near else "")
     extra = re.search(r"unexpected extra arguments? ?\(?s?\)? ?\((.*)\)", text)
     if extra:
