@@ -344,3 +344,26 @@ def test_tables_of_a_success_rate_keep_the_labels():
     assert list(data.believes.values) == ["x", "y"]
     assert data.probability.sel(believes="x").item() == rate.value
     assert data.attrs["taught"] == "x"
+
+
+def test_with_zeros_a_sure_teacher_goes_on_until_the_learner_is_sure():
+    # The teacher is sure after one datum, 1 or 2 with equal chances. Datum 2 convinces the learner
+    # at once. Datum 1 makes it believe 0 so much that another 1 excludes hypothesis 1.
+    table = np.array([[0.5, 0.0], [1.0, 0.5], [0.0, 2.0]])
+    rate = cb.success_rate(
+        table, hypothesis=1, teacher_prior=[0.15, 0.85], learner_prior=[0.58, 0.42], rng=1
+    )
+    assert cb.SCBI(table).update([0.15, 0.85], 1)[1] == 1.0
+    assert 0.0 < cb.SCBI(table).update([0.58, 0.42], 1)[1] < 1.0 / 3.0
+    assert abs(rate.value - 0.75) < 4 * rate.stderr
+    assert set(np.round([rate.lower, rate.upper], 9)) == {round(rate.value, 9)}
+
+
+def test_with_different_data_priors_a_sure_teacher_goes_on():
+    matrix = [[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]]
+    teacher, learner = cb.SCBI(matrix, data_prior=[0.1, 0.2, 0.7]), cb.SCBI(matrix)
+    rate = cb.success_rate(teacher, learner, hypothesis=0, num_sequences=300, rng=1)
+    lessons = cb.simulate(teacher, 0, num_rounds=400, num_lessons=300, learner_rule=learner, rng=2)
+    error = np.hypot(rate.stderr, 0.5 / np.sqrt(300))
+    assert abs(rate.value - lessons.mean()[-1]) < 4 * error
+    assert rate.num_unfinished == 0

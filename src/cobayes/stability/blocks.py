@@ -162,8 +162,34 @@ def continue_block(
     return _packed(block, chunks, lengths, finished, log_beliefs)
 
 
-def follow_block(block: Block, rule: Rule, log_prior: Array) -> Array:
-    """Return a learner's beliefs at the end of every sequence, (size, m).
+class Rest(NamedTuple):
+    """What is shown once the teacher is sure, to learners who are not.
+
+    Attributes
+    ----------
+    law : ndarray
+        How often each datum is shown, (n,).
+    hypothesis : int
+        The position of what is taught.
+    level : float
+        The belief in any hypothesis above which a learner is sure.
+    max_rounds : int
+        For so many more rounds at most.
+    seed : SeedSequence
+        From which each block's random numbers are derived.
+    """
+
+    law: Array
+    hypothesis: int
+    level: float
+    max_rounds: int
+    seed: np.random.SeedSequence
+
+
+def follow_block(
+    block: Block, rule: Rule, log_prior: Array, rest: Rest | None = None, number: int = 0
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return where a learner ends, (size, m), and of which sequences that is known, (size,).
 
     Parameters
     ----------
@@ -171,6 +197,10 @@ def follow_block(block: Block, rule: Rule, log_prior: Array) -> Array:
         The sequences.
     rule, log_prior
         The learner's.
+    rest
+        Where given, those who are not sure when the teacher is are shown more data.
+    number
+        The position of the block, for the random numbers of the rest.
     """
     learners = Marchers(rule, log_prior, block.size)
     groups = len(block.starts) - 1
@@ -179,7 +209,40 @@ def follow_block(block: Block, rule: Rule, log_prior: Array) -> Array:
     learners.follow_packed(block.packed, block.starts, lengths.reshape(groups, LANES))
     beliefs = np.empty((block.size, rule.model.num_hypotheses))
     beliefs[block.order] = learners.beliefs
-    return beliefs
+    if rest is None:
+        return beliefs, block.is_finished
+    rng = np.random.Generator(block_generator(rest.seed, number))
+    members = block.order
+    is_open = (block.is_finished & _is_undecided(beliefs, rest))[members]
+    done = 0
+    while done < rest.max_rounds and is_open.any():
+        members = members[is_open]
+        learners.keep(np.flatnonzero(is_open))
+        groups = -(-len(members) // LANES)
+        num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, rest.max_rounds - done)
+        learners.follow(draw_data(rng, rest.law, num_rounds)[:, members])
+        beliefs[members] = learners.beliefs
+        done += num_rounds
+        is_open = _is_undecided(learners.beliefs, rest)
+    is_known = block.is_finished.copy()
+    is_known[members[is_open]] = False
+    return beliefs, is_known
+
+
+def _is_undecided(beliefs: Array, rest: Rest) -> NDArray[np.bool_]:
+    """Tell which learners neither are sure nor have excluded what is taught."""
+    return (beliefs.max(axis=1) <= rest.level) & (beliefs[:, rest.hypothesis] > 0.0)
+
+
+def draw_data(rng: np.random.Generator, law: Array, num_rounds: int) -> NDArray:
+    """Draw independent data for every place of a block, (num_rounds, BLOCK)."""
+    kind = datum_type(len(law))
+    if (law == law[0]).all():
+        return rng.integers(len(law), size=(num_rounds, BLOCK), dtype=kind)
+    steps = np.cumsum(law)
+    drawn = np.searchsorted(steps, rng.random((num_rounds, BLOCK)) * steps[-1], side="right")
+    # Rounding must not lead beyond the last datum that is ever shown.
+    return np.minimum(drawn, np.flatnonzero(law)[-1]).astype(kind)
 
 
 def _packed(

@@ -22,9 +22,10 @@ from cobayes.stability.blocks import (
     GROUP_ROUNDS,
     MOST_ROUNDS,
     block_generator,
+    draw_data,
     root_seed,
 )
-from cobayes.stability.marching import Marchers, datum_type
+from cobayes.stability.marching import Marchers
 from cobayes.stability.results import SuccessRate, total_error
 from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
 from cobayes.stability.validation import (
@@ -212,7 +213,8 @@ def coupling(
     vertices. Taught h, the learner ends at j with probability ``C[h, j] / theta^T(h)``. Data
     come from the data prior where both rules have the same. On tables with zeros the two agents
     expect different data: C is then what lessons about each hypothesis lead to, and its
-    columns need not sum to the learner's prior.
+    columns need not sum to the learner's prior. Lessons go on until the learner is sure, or has
+    excluded what is taught; its belief then counts as where it ends.
     """
     teacher, learner, own, theirs = coupled_agents(
         teacher_matrix, learner_matrix, teacher_prior, learner_prior
@@ -303,17 +305,6 @@ def run_coupling(
     )
 
 
-def _draw_data(rng: np.random.Generator, law: Array, num_rounds: int) -> NDArray:
-    """Draw independent data for every place of a block, (num_rounds, BLOCK)."""
-    kind = datum_type(len(law))
-    if (law == law[0]).all():
-        return rng.integers(len(law), size=(num_rounds, BLOCK), dtype=kind)
-    steps = np.cumsum(law)
-    drawn = np.searchsorted(steps, rng.random((num_rounds, BLOCK)) * steps[-1], side="right")
-    # Rounding must not lead beyond the last datum that is ever shown.
-    return np.minimum(drawn, np.flatnonzero(law)[-1]).astype(kind)
-
-
 def _coupling_by_lessons(
     teacher: Rule,
     learner: Rule,
@@ -347,12 +338,12 @@ def _coupling_by_lessons(
             max_rounds=max_rounds,
             rng=np.random.default_rng(child),
         )
-        ends = sequences.beliefs_of(learner, theirs)
-        is_known = sequences.is_finished[:, None]
+        ends, known = sequences.ends_of(learner, theirs)
+        is_known = known[:, None]
         mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(count)
         lower[h] = own[h] * np.where(is_known, ends, 0.0).mean(axis=0)
         upper[h] = own[h] * np.where(is_known, ends, 1.0).mean(axis=0)
-        unfinished += sequences.num_unfinished
+        unfinished += int(count - known.sum())
         total += count
     return Coupling(
         matrix=np.nan_to_num(mean) * own[:, None],
@@ -398,7 +389,7 @@ def _run_block(
     while len(open_ones) and done < max_rounds:
         groups = -(-len(open_ones) // LANES)
         num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
-        data = _draw_data(rng, law, num_rounds)
+        data = draw_data(rng, law, num_rounds)
         for agent in agents:
             agent.follow(data[:, open_ones])
         beliefs = np.array([agent.beliefs for agent in agents])

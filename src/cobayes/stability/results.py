@@ -229,7 +229,7 @@ def summarize(
     beliefs, teacher_beliefs
         The learner's beliefs and the teacher's estimates at the end, (num_sequences, m).
     is_finished
-        Whether the teacher was sure.
+        Whether that is where the learner ends.
     teacher, learner
         Their rules.
     hypothesis

@@ -6,7 +6,7 @@ one set of them serves every learner, and learners are compared on the same data
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -20,6 +20,7 @@ from cobayes.rules import Rule
 from cobayes.stability.blocks import (
     BLOCK,
     Block,
+    Rest,
     block_generator,
     continue_block,
     empty_block,
@@ -30,6 +31,8 @@ from cobayes.stability.results import SuccessRate, SuccessRates, chances_left, s
 from cobayes.stability.validation import (
     as_rule,
     at_least_one,
+    common_law,
+    is_scbi,
     log_prior,
     require_affordable_lessons,
     require_same_world,
@@ -208,12 +211,28 @@ class TeachingSequences:
     ) -> Array:
         """Return a learner's belief at the end of every sequence, (num_sequences, m).
 
+        Where the two SCBI agents expect different data, because of zeros in a table or of
+        different data priors, the sure teacher goes on until the learner is sure, too, or has
+        excluded what is taught: for `max_rounds` more rounds at most.
+
         Parameters
         ----------
         learner
             The learner's matrix or rule; by default the teacher's.
         prior
             The learner's prior; by default the one that the teacher takes it to be.
+        """
+        return self.ends_of(learner, prior)[0]
+
+    def ends_of(
+        self, learner: MatrixLike | Rule | None = None, prior: ArrayLike | None = None
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Return what `beliefs_of` does, and whether each is where the learner ends.
+
+        Parameters
+        ----------
+        learner, prior
+            See `beliefs_of`.
         """
         return self._beliefs(*self._learner(learner, prior))
 
@@ -259,15 +278,12 @@ class TeachingSequences:
             A prior for each; None where they all have the teacher's.
         """
         pairs = self._many(learners, priors)
-        taught, finished = self.teacher_beliefs, self.is_finished
+        taught = self.teacher_beliefs
 
         def estimate(pair: tuple[Rule, Array]) -> SuccessRate:
-            rule, log_belief = pair
-            beliefs = np.concatenate(
-                [follow_block(block, rule, log_belief) for block in self._blocks]
-            )
+            beliefs, known = self._beliefs(*pair, apply=_one_by_one)
             return summarize(
-                beliefs, taught, finished, self.rule, rule, self.hypothesis, self.max_rounds
+                beliefs, taught, known, self.rule, pair[0], self.hypothesis, self.max_rounds
             )
 
         rates = map_chunks(estimate, pairs)
@@ -301,17 +317,38 @@ class TeachingSequences:
             max_rounds=self.max_rounds,
         )
 
-    def _beliefs(self, rule: Rule, log_belief: Array) -> Array:
-        chunks = map_chunks(lambda block: follow_block(block, rule, log_belief), self._blocks)
-        return np.concatenate(chunks)
+    def _beliefs(
+        self, rule: Rule, log_belief: Array, apply: Callable[..., list] = map_chunks
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Take a learner through all blocks; see `follow_block`."""
+        rest = self._rest(rule)
+
+        def follow(number: int) -> tuple[Array, NDArray[np.bool_]]:
+            return follow_block(self._blocks[number], rule, log_belief, rest, number)
+
+        beliefs, known = zip(*apply(follow, range(len(self._blocks))), strict=True)
+        return np.concatenate(beliefs), np.concatenate(known)
+
+    def _rest(self, learner: Rule) -> Rest | None:
+        """Return what a learner is shown once the teacher is sure.
+
+        None where it does not matter: where the learner's belief is a martingale under what a
+        sure teacher shows, its chance of success is its belief.
+        """
+        teacher = self.rule
+        if not (is_scbi(teacher) and is_scbi(learner)) or common_law(teacher, learner) is not None:
+            return None
+        seed = np.random.SeedSequence(self._seed.entropy, spawn_key=(*self._seed.spawn_key, 0))
+        law = teacher.at_certainty(self.hypothesis).column(self.hypothesis)
+        return Rest(law, self.hypothesis, 1.0 - self.doubt, self.max_rounds, seed)
 
     def _ends(
         self, learner: MatrixLike | Rule | None, prior: ArrayLike | None
     ) -> tuple[Array, Array, NDArray[np.bool_], Rule, Rule, int]:
         """Return how the sequences end for both agents: what `chances_left` is given."""
         rule, log_belief = self._learner(learner, prior)
-        beliefs = self._beliefs(rule, log_belief)
-        return beliefs, self.teacher_beliefs, self.is_finished, self.rule, rule, self.hypothesis
+        beliefs, known = self._beliefs(rule, log_belief)
+        return beliefs, self.teacher_beliefs, known, self.rule, rule, self.hypothesis
 
     def _learner(
         self, learner: MatrixLike | Rule | None, prior: ArrayLike | None
@@ -345,3 +382,7 @@ class TeachingSequences:
             )
             for k in range(count)
         ]
+
+
+def _one_by_one(function: Callable[[int], Any], items: Iterable[int]) -> list:
+    return [function(item) for item in items]

@@ -73,9 +73,10 @@ def success_rate(
     Notes
     -----
     Definition 5.2 and Proposition 5.1: the learner's belief when the teacher is sure has the
-    success rate as its mean, up to `doubt`. With a learner (or teacher) that follows plain
-    Bayes the proposition does not hold; the value is then the learner's mean belief at the
-    moment at which the teacher stops.
+    success rate as its mean, up to `doubt`. On tables with zeros, and with different data priors,
+    the proposition does not hold: the sure teacher then goes on until the learner is sure, too, or
+    has excluded what is taught. With a learner (or teacher) that follows plain Bayes the value is
+    the learner's mean belief at the moment at which the teacher stops.
 
     Examples
     --------
