@@ -61,6 +61,10 @@ class InfeasibleError(ConvergenceError):
     """
 
 
+class ImpossibleDatumError(CobayesError):
+    """A datum that an agent's task or all that it believes rules out; its belief is as before."""
+
+
 class MissingDependencyError(CobayesError, ImportError):
     """A feature of an optional extra was used and the extra is not installed."""
 

@@ -16,7 +16,7 @@ from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
-from cobayes.tasks.task import State, Task
+from cobayes.tasks.task import State, Task, require_usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,7 +289,9 @@ def as_model(matrix: MatrixLike) -> Model:
 
 def as_task(matrix: MatrixLike | Task) -> Task:
     """Return a task as it is, and the `Model` of anything else."""
-    return matrix if isinstance(matrix, Task) else as_model(matrix)
+    if isinstance(matrix, Task) and not isinstance(matrix, Model):
+        return require_usable(matrix)
+    return as_model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:

@@ -3,6 +3,7 @@
 import json
 
 import cobayes as cb
+from cobayes.lessons.comparing import TEACHERS
 
 
 def test_teachers_are_compared_as_the_library_does(run):
@@ -25,8 +26,27 @@ def test_teachers_are_compared_as_the_library_does(run):
 def test_the_table_has_a_row_for_every_teacher(run):
     result = run("compare", "example:M_3", "--teachers", "all", "--lessons", 20, "--rounds", 3)
     assert result.exit_code == 0
-    for name in ("random", "truthful", "literal", "SCBI", "likeliest", "greedy", "optimal"):
-        assert name in result.stdout
+    for name in TEACHERS:
+        assert f"\n {name} " in result.stdout
+    assert "to see the same numbers" in result.stderr
+
+
+def test_the_rule_on_the_command_line_is_that_of_a_learner(run):
+    arguments = ("--teachers", "greedy", "--rounds", 3, "--seed", 1, "--json")
+    result = run("compare", "example:M_3", *arguments, "--rule", "pragmatic", "--depth", 4)
+    found = {row["learner"]: row["final_belief"] for row in json.loads(result.stdout)["results"]}
+    assert list(found) == ["BI", "Pragmatic", "SCBI"]
+    deep = cb.Pragmatic("example:M_3", 4)
+    plan = cb.plan_lesson(deep, cb.examples["M_3"].hypothesis, 3)
+    assert found["Pragmatic"] == plan.beliefs[-1, plan.hypothesis]
+
+
+def test_questions_are_given_with_commas(run):
+    active = ("compare", "example:M_3", "--teachers", "active", "--lessons", 5)
+    assert run(*active, "--questions", "a,b,b").exit_code == 0
+    assert "2 questions were given for 3 data" in run(*active, "--questions", "a,b").stderr
+    result = run("compare", "example:M_3", "--questions", "a,b,b")
+    assert (result.exit_code, "belongs to --teachers" in result.stderr) == (2, True)
 
 
 def test_an_unknown_teacher_is_an_error(run):

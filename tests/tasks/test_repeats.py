@@ -74,6 +74,16 @@ def test_walks_can_be_without_repeats_too():
     assert len(set(run.data.tolist())) == run.num_rounds
 
 
+@pytest.mark.parametrize("slip", [0.0, 0.3])
+def test_a_watcher_need_not_know_that_no_move_is_made_twice(slip):
+    world = cb.GridWorld.with_goals_on_top(5, 3, 2, 0.5, slip=slip)
+    teacher = cb.Teacher(cb.SCBI(cb.without_repeats(world)), "A", rng=3)
+    learner = cb.Learner(cb.SCBI(world))
+    run = cb.run_lesson(teacher, learner, 3)
+    assert len(set(run.data.tolist())) == run.num_rounds
+    assert learner.state == teacher.state[1]
+
+
 def test_with_zeros_a_lesson_has_as_many_rounds_as_the_truth_allows():
     model = cb.Model([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     for kind in (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1)):

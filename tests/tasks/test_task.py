@@ -46,11 +46,110 @@ def lesson(task, kind, num_rounds=6):
     return cb.run_lesson(cb.Teacher(rule, 1, rng=7), cb.Learner(rule), num_rounds)
 
 
-@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
-def test_a_task_of_constant_matrix_equals_the_model_bit_for_bit(kind):
-    ordinary, other = lesson(MODEL, kind), lesson(Constant(), kind)
+class MadeAnew(Constant):
+    """The same matrix, made anew whenever it is asked for."""
+
+    def matrix_at(self, state):
+        return cb.Model(MODEL.matrix.copy(), MODEL.data, MODEL.hypotheses)
+
+
+KINDS = [cb.SCBI, cb.BI, lambda task: cb.Pragmatic(task, 2)]
+
+
+@pytest.mark.parametrize("task", [Constant(), MadeAnew()])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_task_of_constant_matrix_equals_the_model_bit_for_bit(kind, task):
+    ordinary, other = lesson(MODEL, kind, 20), lesson(task, kind, 20)
     assert np.array_equal(other.data, ordinary.data)
     assert np.array_equal(other.log_beliefs, ordinary.log_beliefs)
+
+
+class Coin(cb.Task):
+    """After every datum a coin decides which of two matrices comes next."""
+
+    start = 0
+
+    def matrix_at(self, state):
+        return MODEL if state == 0 else cb.Model(MODEL.matrix[::-1], MODEL.data, MODEL.hypotheses)
+
+    def next_states(self, state, datum):
+        return ((0, 0.5), (1, 0.5))
+
+
+class Two(cb.Task):
+    """Two data are available, for two rounds."""
+
+    start = 0
+
+    def matrix_at(self, state):
+        return MODEL
+
+    def data_prior_at(self, state):
+        return np.array([0.5, 0.5, 0.0]) if state < 2 else np.zeros(3)
+
+    def next_state(self, state, datum):
+        return state + 1
+
+
+CUSTOM = [Constant(), MadeAnew(), InTurn([MODEL] * 3), Coin(), Two()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
+def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
+    rule = kind(task)
+    for learner in (rule, kind(task), cb.BI(MODEL)):
+        run = cb.run_lesson(cb.Teacher(rule, 1, rng=7), cb.Learner(learner), 3)
+        assert run.num_rounds == (2 if isinstance(task, Two) else 3)
+        many = cb.simulate(rule, 1, num_rounds=3, num_lessons=5, learner_rule=learner, rng=1)
+        assert many.num_contradicted == 0
+        assert np.isfinite(many.means).all()
+
+
+@pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
+def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(task):
+    found = cb.compare_teachers(task, 1, num_rounds=3, num_lessons=5, rng=1)
+    problems = {"p": task}
+    asked = {"depth": 1, "rationality": 2.0, "lapse": 0.0}
+    if task.is_certain:
+        assert set(found.left_out) == {"active"}
+        assert cb.plan_lesson(cb.SCBI(task), 1, 3, look_ahead=3).num_rounds >= 2
+        choices = cb.people.simulate(asked, problems, num_people=2, num_rounds=2, rng=1)
+        assert np.isfinite(cb.people.score(choices, problems, depth=1).log_likelihood).all()
+    else:
+        assert set(found.left_out) == {"greedy", "optimal", "active"}
+        with pytest.raises(cb.CobayesError, match="every datum leads to one state"):
+            cb.plan_lesson(cb.SCBI(task), 1, 3)
+        with pytest.raises(cb.CobayesError, match="has 2 possible outcomes, and a table"):
+            cb.people.simulate(asked, problems, num_people=2, num_rounds=2, rng=1)
+
+
+class Odd(cb.Task):
+    """What a task must not return."""
+
+    def __init__(self, matrix=MODEL, prior=None, start=0):
+        self.matrix, self.prior, self.start = matrix, prior, start
+
+    def matrix_at(self, state):
+        return self.matrix
+
+    def data_prior_at(self, state):
+        return self.prior
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Odd(matrix=MODEL.matrix), "Odd.matrix_at returns a ndarray; expected a cobayes.Model"),
+        (Odd(prior=[1, 1, 1]), "Odd.data_prior_at returns a list; expected an array or None"),
+        (Odd(prior=np.ones(2)), "expected one number for each of the 3 data"),
+        (Odd(prior=np.array([1.0, -1.0, 1.0])), "expected 3 numbers that are not negative"),
+        (Odd(start=[0]), "the states of Odd cannot be keys of a dict"),
+    ],
+)
+def test_a_custom_task_that_does_not_fit_gets_one_clear_error(task, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        lesson(task, cb.SCBI, 1)
 
 
 def test_a_lesson_on_a_task_saved_and_continued_equals_an_uninterrupted_one(tmp_path):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobayes.cli import inputs, options, output, progress
-from cobayes.cli.teachers import print_teachers, read_teachers, save_teachers
+from cobayes.cli.teachers import compare_ways, print_teachers, save_teachers
+from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
     from cobayes.lessons import Ensemble
@@ -57,7 +58,16 @@ def compare(
             "--teachers",
             metavar="all|NAMES",
             help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: "
-            "all, or some of random,truthful,literal,SCBI,likeliest,greedy,optimal.",
+            "all, or some of random,truthful,literal,SCBI,likeliest,greedy,optimal,active.",
+        ),
+    ] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            "--questions",
+            metavar="LABELS",
+            help="For the teacher 'active': the question that each datum answers, with commas "
+            "(default: every datum is a yes-or-no question).",
         ),
     ] = None,
     no_repeats: options.NoRepeats = False,
@@ -78,13 +88,15 @@ def compare(
     compared.
     """
     inputs.check_outputs({"--plot": plot}, [matrix, data_prior])
+    if questions is not None and teachers is None:
+        raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")
     model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
     first_belief = inputs.read_prior(prior, model, example, name="prior")
 
     import numpy as np
 
-    from cobayes.lessons import compare_teachers, simulate
+    from cobayes.lessons import simulate
 
     task = inputs.make_task(model, no_repeats=no_repeats)
     rules = _against_bayes(
@@ -97,10 +109,12 @@ def compare(
     rounds = rounds if left is None else min(rounds, left)
     if teachers is not None:
         with progress.patience("comparing teachers"):
-            compared = compare_teachers(
+            compared = compare_ways(
+                teachers,
                 task,
                 target,
-                teachers=read_teachers(teachers),
+                learners=rules,
+                questions=questions,
                 num_rounds=rounds,
                 num_lessons=lessons,
                 level=level,
@@ -112,8 +126,10 @@ def compare(
             output.say(f"wrote {plot}")
         if as_json:
             output.print_json({"matrix": matrix, "seed": used_seed, **compared.to_dict()})
-        else:
-            print_teachers(compared)
+            return
+        print_teachers(compared)
+        if seed is None:
+            output.say_seed(used_seed, "see the same numbers")
         return
     seeds = np.random.SeedSequence(used_seed).spawn(2)
     doing = f"running {output.counted(lessons, 'lesson')} of {output.counted(rounds, 'round')}"

@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cobayes.cli import output
 
 if TYPE_CHECKING:
     from cobayes.lessons import TeacherComparison
+    from cobayes.rules import Rule
+    from cobayes.tasks.task import Task
 
 
-def read_teachers(text: str) -> str | list[str]:
-    """Return "all", or the names in a list with commas."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return "all" if [name.lower() for name in names] == ["all"] else names
+def compare_ways(
+    teachers: str, task: Task, hypothesis: int, *, learners: list[Rule], **options: Any
+) -> TeacherComparison:
+    """Compare teachers for a BI, a pragmatic and an SCBI learner.
+
+    Parameters
+    ----------
+    teachers
+        "all", or names with commas.
+    task, hypothesis
+        What may be shown, and the position of what is taught.
+    learners
+        Rules with the settings that the user chose; they stand for those of their kind.
+    **options
+        As for `cobayes.compare_teachers`; the questions as labels with commas.
+    """
+    from cobayes.lessons import compare_teachers
+    from cobayes.rules import BI, SCBI, Pragmatic
+
+    names = _split(teachers)
+    kinds = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *learners)}
+    questions = options.pop("questions")
+    return compare_teachers(
+        task,
+        hypothesis,
+        teachers="all" if [name.lower() for name in names] == ["all"] else names,
+        learners=list(kinds.values()),
+        questions=None if questions is None else _split(questions),
+        **options,
+    )
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def print_teachers(found: TeacherComparison) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._runtime.randomness import generator
-from cobayes.errors import CobayesError
+from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule
@@ -87,7 +87,7 @@ class Learner:
         row = self.rule.model.datum_index(datum)
         prior = None if self._outcomes else self.task.data_prior_at(self._state)
         if prior is not None and prior[row] == 0.0:
-            raise CobayesError(
+            raise ImpossibleDatumError(
                 f"datum {self.rule.model.data[row]!r} is not available now, says the task of "
                 f"this {self.kind}.",
                 "an agent that does not know the constraint has a rule made from the matrix alone.",
@@ -95,13 +95,17 @@ class Learner:
         response = self._respond()
         self._log_belief = self.rule.observe(self._log_belief, response, row)
         self._memory, self._memory_of = response.memory, self.rule.at(self._state)
+        self.move_on(row)
+        return self.belief
+
+    def move_on(self, row: int) -> None:
+        """Go to the state to which a datum leads, and leave the belief as it is."""
         self._response = None
         found = self.task.next_states(self._state, row)
         if len(found) == 1:
             self._state = found[0][0]
         else:
             self._outcomes = found
-        return self.belief
 
     @property
     def outcomes(self) -> tuple[tuple[State, float], ...]:
@@ -121,6 +125,21 @@ class Learner:
         """
         self._state, self._outcomes = self.task.read_state(state), ()
         self._response = None
+
+    def follow(self, teacher: Learner) -> None:
+        """Go to where the teacher is, as far as both see it or the last datum left it open."""
+        seen = teacher.task.seen_part(teacher.state)
+        if self._outcomes:
+            states = [state for state, _ in self._outcomes if self.task.seen_part(state) == seen]
+            if not states:
+                raise CobayesError(
+                    f"the teacher's task is now in the state {seen!r}, which is none of the "
+                    f"{len(self._outcomes)} outcomes in the task of this {self.kind}.",
+                    "give both agents rules made from tasks with the same states.",
+                )
+            self.arrive(states[0])
+        elif teacher.task.is_seen and self.task.is_seen:
+            self.arrive(self.task.with_seen_part(self._state, seen))
 
     def _respond(self) -> Response:
         """Return the rule's response to the current belief, computed once."""

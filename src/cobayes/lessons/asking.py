@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.model import Model
 from cobayes.rules.base import add_evidence
-from cobayes.tasks.repeats import WithoutRepeats
-from cobayes.tasks.task import Task
 
 Array = NDArray[np.float64]
 
 
 def ask_questions(
-    task: Task,
-    questions: Sequence[Any],
+    model: Model,
+    questions: Sequence[Any] | None,
     hypothesis: int,
     log_prior: Array,
     num_rounds: int,
     num_lessons: int,
     rng: np.random.Generator,
+    *,
+    no_repeats: bool = False,
 ) -> Array:
     """Return a learner's beliefs in the truth when it asks instead of being taught.
 
@@ -33,10 +34,11 @@ def ask_questions(
 
     Parameters
     ----------
-    task
-        Its matrix is nature's; `without_repeats` asks no question twice.
+    model
+        The matrix, which is nature's.
     questions
-        The question to which each datum is an answer, n labels.
+        The question to which each datum is an answer, n labels. By default every datum is a
+        question of its own, answered "yes" with the probability in the matrix; see `can_ask`.
     hypothesis
         The position of the truth.
     log_prior
@@ -45,33 +47,29 @@ def ask_questions(
         The size of the experiment.
     rng
         For nature's answers.
+    no_repeats
+        Ask no question twice; when all have been asked the belief stays.
 
     Returns
     -------
     ndarray
         Shape (num_lessons, num_rounds + 1).
     """
-    model = task.model
-    if len(questions) != model.num_data:
-        raise CobayesError(
-            f"{len(questions)} questions were given for {model.num_data} data.",
-            "give one label for each datum.",
-        )
-    names = [str(name) for name in questions]
-    asked, question = np.unique(names, return_inverse=True)
-    belongs = (question[:, None] == np.arange(len(asked))).astype(np.float64)
-    totals = belongs.T @ model.matrix
-    answers = model.matrix / totals[question]
+    answers, question = _answers(model, questions)
+    num_answers, num_questions = len(answers), int(question.max()) + 1
+    belongs = (question[:, None] == np.arange(num_questions)).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(answers)
         # The part of the mutual information that does not depend on the predicted answers.
         known = np.where(answers > 0.0, answers * logs, 0.0)
-    is_new = np.ones((num_lessons, len(asked)), dtype=bool)
+    is_new = np.ones((num_lessons, num_questions), dtype=bool)
     log_beliefs = np.tile(log_prior, (num_lessons, 1))
-    found = np.empty((num_lessons, num_rounds + 1))
-    found[:, 0] = np.exp(log_prior[hypothesis])
+    found = np.full((num_lessons, num_rounds + 1), np.exp(log_prior[hypothesis]))
     everyone = np.arange(num_lessons)
     for k in range(1, num_rounds + 1):
+        if no_repeats and k > num_questions:
+            found[:, k:] = found[:, k - 1 : k]
+            break
         beliefs = np.exp(log_beliefs)
         predicted = beliefs @ answers.T
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -79,15 +77,40 @@ def ask_questions(
         gain = (beliefs @ known.T - surprise) @ belongs
         gain[~is_new] = -np.inf
         chosen = gain.argmax(axis=1)
-        if isinstance(task, WithoutRepeats):
-            is_new[everyone, chosen] = False
-            if not is_new.any(axis=1).all():
-                is_new[:] = True  # all have been asked: begin again
+        is_new[everyone, chosen] = not no_repeats
         shares = answers[:, hypothesis] * belongs.T[chosen]
         sums = np.cumsum(shares, axis=1)
         uniforms = rng.random(num_lessons) * sums[:, -1]
-        last = model.num_data - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
+        last = num_answers - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
         data = np.minimum((uniforms[:, None] >= sums).sum(axis=1), last)
         log_beliefs = add_evidence(log_beliefs, logs[data])
         found[:, k] = np.exp(log_beliefs[:, hypothesis])
     return found
+
+
+def can_ask(model: Model) -> bool:
+    """Tell whether the entries of a matrix can be probabilities of "yes"."""
+    return bool(model.matrix.max() <= 1.0)
+
+
+def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDArray[np.intp]]:
+    """Return the probability of each answer under each hypothesis, and its question."""
+    if questions is None:
+        return np.concatenate([model.matrix, 1.0 - model.matrix]), np.tile(
+            np.arange(model.num_data), 2
+        )
+    if len(questions) != model.num_data:
+        raise CobayesError(
+            f"{len(questions)} questions were given for {model.num_data} data.",
+            "give one label for each datum.",
+        )
+    asked, question = np.unique([str(name) for name in questions], return_inverse=True)
+    totals = np.array([model.matrix[question == k].sum(axis=0) for k in range(len(asked))])
+    if not totals.all():
+        k, h = np.argwhere(totals == 0.0)[0]
+        raise CobayesError(
+            f"hypothesis {model.hypotheses[h]!r} rules out every answer to question "
+            f"{str(asked[k])!r}.",
+            "every hypothesis must allow an answer to every question.",
+        )
+    return model.matrix / totals[question], question

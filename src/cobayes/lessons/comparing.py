@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,21 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.labels import suggest
 from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
-from cobayes.lessons.asking import ask_questions
+from cobayes.lessons.asking import ask_questions, can_ask
+from cobayes.lessons.baselines import drawing_rule
+from cobayes.lessons.comparison import TeacherComparison, TeacherResult
 from cobayes.lessons.ensemble import RoundsNeeded
-from cobayes.lessons.lesson import Lesson, run_lesson
-from cobayes.lessons.planning import Node, Search, SearchTooLargeError, plan_lesson
+from cobayes.lessons.lesson import run_lesson
+from cobayes.lessons.planning import Node, Planner, Search, SearchTooLargeError
 from cobayes.lessons.simulation import simulate
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules import BI, SCBI, Pragmatic, Rule, as_rule
 from cobayes.rules.naming import RuleLike
 from cobayes.tasks.repeats import WithoutRepeats
 from cobayes.tasks.task import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array = NDArray[np.float64]
 
@@ -38,8 +36,8 @@ TEACHERS = {
     "SCBI": "drawn by SCBI",
     "likeliest": "the likeliest datum of SCBI",
     "greedy": "the datum that raises this learner's belief most",
-    "optimal": "the sequence that makes this learner sure in the fewest rounds",
-    "active": "no teacher: the learner asks the most informative question",
+    "optimal": "the sequence that makes this learner sure in the fewest rounds, then greedy",
+    "active": "no teacher: a learner by Bayes asks the most informative question",
 }
 """The ways of choosing data that are compared, in the order of the table."""
 
@@ -47,142 +45,6 @@ MOST_BELIEFS = 5_000
 """The search for the optimal lesson gives up after so many beliefs, a few seconds of work."""
 
 DRAWN = ("random", "truthful", "literal", "SCBI")
-
-
-@dataclass(frozen=True, eq=False)
-class TeacherResult:
-    """How one teacher did with one learner.
-
-    Attributes
-    ----------
-    teacher, learner : str
-        One of `TEACHERS`, and the name of the learner's rule.
-    beliefs : ndarray
-        The learner's mean belief in the truth after each round, (num_rounds + 1,).
-    rounds_needed : RoundsNeeded
-        When the learner was sure.
-    is_proved : bool
-        False for an "optimal" lesson where the search was too large: fewer rounds may do.
-    """
-
-    teacher: str
-    learner: str
-    beliefs: Array
-    rounds_needed: RoundsNeeded
-    is_proved: bool = True
-
-    @property
-    def median_rounds(self) -> int | None:
-        """The round by which half of the lessons were sure; None if they never were."""
-        return self.rounds_needed.median
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TeacherComparison:
-    """Every teacher against every learner.
-
-    Attributes
-    ----------
-    model : Model
-        The matrix.
-    hypothesis : int
-        The position of the hypothesis that was taught.
-    level : float
-        The belief in it from which on a learner counts as sure.
-    num_rounds, num_lessons : int
-        The length of a lesson, and how many there were where data are drawn.
-    results : tuple of TeacherResult
-        One for each pair.
-    """
-
-    model: Model
-    hypothesis: int
-    level: float
-    num_rounds: int
-    num_lessons: int
-    results: tuple[TeacherResult, ...]
-
-    @property
-    def teachers(self) -> tuple[str, ...]:
-        """The teachers, in the order of the results."""
-        return tuple(dict.fromkeys(result.teacher for result in self.results))
-
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """The learners' rules, in the order of the results."""
-        return tuple(dict.fromkeys(result.learner for result in self.results))
-
-    def result(self, teacher: str, learner: str) -> TeacherResult:
-        """Return the result of one pair."""
-        for found in self.results:
-            if (found.teacher, found.learner) == (teacher, learner):
-                return found
-        raise CobayesError(
-            f"{teacher!r} and {learner!r} were not compared.",
-            f"teachers: {', '.join(self.teachers)}; learners: {', '.join(self.learners)}.",
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "level": self.level,
-            "rounds": self.num_rounds,
-            "lessons": self.num_lessons,
-            "results": [_row(found) for found in self.results],
-        }
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per pair of a teacher and a learner."""
-        pandas = import_optional("pandas", "labels", "a DataFrame")
-        return pandas.DataFrame([_row(found) for found in self.results])
-
-    def cells(self) -> list[list[str]]:
-        """Return the table as texts, the heading first: one row per teacher."""
-        table = [["teacher", *(f"{name} learner" for name in self.learners)]]
-        for teacher in self.teachers:
-            row = [teacher]
-            for learner in self.learners:
-                found = self.result(teacher, learner)
-                median = found.median_rounds
-                rounds = f">{self.num_rounds}" if median is None else str(median)
-                if not found.is_proved:
-                    rounds = "?" if median is None else f"<={median}"
-                row.append(f"{rounds} ({found.beliefs[-1]:.3f})")
-            table.append(row)
-        return table
-
-    def __repr__(self) -> str:
-        cells = self.cells()
-        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        label = self.model.hypotheses[self.hypothesis]
-        title = (
-            f"Rounds until belief in {label!r} is {self.level:g} (median), and mean belief after "
-            f"{self.num_rounds} rounds"
-        )
-        return "\n".join([title, *lines, *self.notes()])
-
-    def notes(self) -> list[str]:
-        """Return what a reader of the table must know, a sentence each."""
-        if all(found.is_proved for found in self.results):
-            return []
-        return ["<=k or ?: the search for the optimal lesson was too large to be finished"]
-
-    def _repr_html_(self) -> str:
-        head, *rows = self.cells()
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        title = escape(repr(self).splitlines()[0])
-        names = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        return (
-            f"<table><caption>{title}</caption><thead><tr>{names}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
 
 
 def compare_teachers(
@@ -203,17 +65,17 @@ def compare_teachers(
     Parameters
     ----------
     matrix
-        A matrix of any kind, a `Model` or `without_repeats` of one.
+        A matrix of any kind, a `Model` or any other task.
     hypothesis
         The hypothesis to teach, by position or label.
     teachers
-        "all", or some of: "random", "truthful" (random among the data that speak for the
-        hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest" (SCBI's likeliest
-        datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest rounds possible
-        for this learner, by an exact search; "<=k" where the tree is too large to prove that k
-        rounds are the fewest, "?" where it is too large and no lesson was found that makes the
-        learner sure), "active" (the learner
-        asks the most informative question and nature answers; needs `questions`).
+        "all" (that the task allows), or some of: "random", "truthful" (random among the data that
+        speak for the hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest"
+        (SCBI's likeliest datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest
+        rounds possible for this learner, by an exact search, then greedy; "<=k" where the tree is
+        too large to prove that k rounds are the fewest, "?" where it is too large and no lesson
+        was found that makes the learner sure), "active" (a learner by Bayes asks the most
+        informative question and nature answers).
     learners
         Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
     num_rounds, num_lessons
@@ -223,7 +85,9 @@ def compare_teachers(
     prior
         The learners' prior, which the teachers know; uniform by default.
     questions
-        For "active": the question to which each datum is an answer, n labels.
+        For "active": the question to which each datum is an answer, n labels. By default every
+        datum is a yes-or-no question, answered "yes" with the probability in the matrix as it is;
+        where entries exceed one, "active" needs this argument.
     rng
         Anything that `numpy.random.default_rng` takes.
 
@@ -235,7 +99,9 @@ def compare_teachers(
     Notes
     -----
     With hundreds of data and hypotheses "optimal" takes most of the time and rarely ends with a
-    proof; name the other teachers instead.
+    proof; name the other teachers instead. Where a datum has uncertain outcomes (a walker slips)
+    "greedy" and "optimal" are left out; "active" is, where the matrix or what is available changes
+    otherwise than by `without_repeats`.
 
     Examples
     --------
@@ -249,7 +115,7 @@ def compare_teachers(
     task = as_task(matrix)
     model = task.model
     target = model.hypothesis_index(hypothesis)
-    names = _teacher_names(teachers, questions)
+    names, left_out = _teacher_names(teachers, task, questions)
     num_rounds = whole_number(num_rounds, "num_rounds", 1)
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     left = task.rounds_left(task.start, target)
@@ -259,11 +125,17 @@ def compare_teachers(
     streams = spawn_generators(rng, len(TEACHERS) * len(made))
     results = []
     for name in names:
-        for number, learner in enumerate(made):
+        for number, (label, learner) in enumerate(made.items()):
             stream = streams[list(TEACHERS).index(name) * len(made) + number]
-            one = _One(task, target, learner, prior, num_rounds, num_lessons, level, stream)
-            results.append(one.run(name, questions))
-    return TeacherComparison(model, target, level, num_rounds, num_lessons, tuple(results))
+            one = _One(task, target, learner, label, prior, num_rounds, num_lessons, level, stream)
+            if name == "active" and number:
+                result = replace(results[-1], learner=label)  # it learns by Bayes in any case
+            else:
+                result = one.run(name, questions)
+            results.append(result)
+    return TeacherComparison(
+        model, target, level, num_rounds, num_lessons, tuple(results), left_out
+    )
 
 
 @dataclass(frozen=True)
@@ -273,6 +145,7 @@ class _One:
     task: Task
     hypothesis: int
     learner: Rule
+    label: str
     prior: ArrayLike | None
     num_rounds: int
     num_lessons: int
@@ -283,30 +156,16 @@ class _One:
         if teacher in DRAWN:
             return self._drawn(teacher)
         if teacher == "active":
-            assert questions is not None  # checked with the names
-            beliefs = ask_questions(
-                self.task,
-                questions,
-                self.hypothesis,
-                self.learner.log_belief(self.prior),
-                self.num_rounds,
-                self.num_lessons,
-                self.rng,
-            )
-            return self._result(teacher, beliefs)
-        if teacher == "optimal":
-            return self._optimal()
-        if teacher == "greedy":
-            lesson = self._greedy()
-        else:
-            agent = Teacher(SCBI(self.task), self.hypothesis, self.prior, 0, "likeliest")
-            lesson = run_lesson(agent, Learner(self.learner, self.prior), self.num_rounds)
-        return self._result(teacher, lesson.beliefs[None, :, self.hypothesis])
+            return self._active(questions)
+        if teacher == "likeliest":
+            return self._likeliest()
+        data, is_proved = self._shortest() if teacher == "optimal" else ((), True)
+        path = self._greedy(data)
+        return replace(self._result(teacher, path[None]), is_proved=is_proved)
 
     def _drawn(self, teacher: str) -> TeacherResult:
-        rule = _drawing_rule(teacher, self.task, self.hypothesis)
         found = simulate(
-            rule,
+            drawing_rule(teacher, self.task, self.hypothesis),
             self.hypothesis,
             num_rounds=self.num_rounds,
             num_lessons=self.num_lessons,
@@ -316,38 +175,67 @@ class _One:
             level=self.level,
             keep_paths=False,
         )
-        return TeacherResult(teacher, self.learner.name, found.mean(), found.rounds_needed)
+        return TeacherResult(teacher, self.label, found.mean(), found.rounds_needed)
 
-    def _optimal(self) -> TeacherResult:
-        """Begin with the greedy lesson, and look for shorter ones until there are none."""
-        greedy = self._greedy()
-        needed = np.flatnonzero(greedy.beliefs[:, self.hypothesis] >= self.level)
-        rounds = int(needed[0]) if len(needed) else self.num_rounds + 1
-        data = tuple(greedy.data[:rounds].tolist())
+    def _active(self, questions: Sequence[Any] | None) -> TeacherResult:
+        beliefs = ask_questions(
+            self.task.model,
+            questions,
+            self.hypothesis,
+            self.learner.log_belief(self.prior),
+            self.num_rounds,
+            self.num_lessons,
+            self.rng,
+            no_repeats=isinstance(self.task, WithoutRepeats),
+        )
+        return self._result("active", beliefs)
+
+    def _likeliest(self) -> TeacherResult:
+        """Run one lesson, or many where it depends on chance where a datum leads."""
+        rule = SCBI(self.task)
+        paths = np.empty((1 if self.task.is_certain else self.num_lessons, self.num_rounds + 1))
+        for path in paths:
+            agent = Teacher(rule, self.hypothesis, self.prior, self.rng, "likeliest")
+            lesson = run_lesson(agent, Learner(self.learner, self.prior), self.num_rounds)
+            own = lesson.beliefs[:, self.hypothesis]
+            path[: len(own)], path[len(own) :] = own, own[-1]
+        return self._result("likeliest", paths)
+
+    def _greedy(self, data: Sequence[int] = ()) -> Array:
+        """Return the beliefs in the truth while some data are shown, then the best ones."""
+        rule = self.learner if self.learner.task is self.task else BI(self.task)
+        teacher = Planner(rule, self.hypothesis, self.prior, self.learner)
+        path = np.empty(self.num_rounds + 1)
+        path[0] = teacher.pupil.belief[self.hypothesis]
+        for k in range(self.num_rounds):
+            if k < len(data):
+                teacher.observe(data[k])
+            elif teacher.is_finished:
+                path[k + 1 :] = path[k]
+                break
+            else:
+                teacher.choose()
+            path[k + 1] = teacher.pupil.belief[self.hypothesis]
+        return path
+
+    def _shortest(self) -> tuple[tuple[int, ...], bool]:
+        """Return data that make the learner sure in the fewest rounds, and whether that is proved.
+
+        The search begins with the greedy lesson and looks for shorter ones until there are none.
+        Where no lesson makes the learner sure there are no data.
+        """
+        sure = np.flatnonzero(self._greedy() >= self.level)
+        rounds = int(sure[0]) if len(sure) else self.num_rounds + 1
         search = Search(self.task, self.learner, self.hypothesis, MOST_BELIEFS)
         start = Node(self.task.start, self.learner.task.start, self.learner.log_belief(self.prior))
         wanted = float(np.log(self.level) - np.log1p(-self.level))
-        is_proved = True
+        data: tuple[int, ...] = ()
         try:
             while rounds > 1 and (shorter := search.reach(start, rounds - 1, wanted)) is not None:
                 data, rounds = shorter, len(shorter)
         except SearchTooLargeError:
-            is_proved = False
-        learner = Learner(self.learner, self.prior)
-        reached = [learner.belief[self.hypothesis]]
-        reached += [learner.observe(datum)[self.hypothesis] for datum in data]
-        path = np.full((1, self.num_rounds + 1), reached[-1])
-        path[0, : len(reached)] = reached
-        return replace(self._result("optimal", path), is_proved=is_proved)
-
-    def _greedy(self) -> Lesson:
-        return plan_lesson(
-            self.learner if self.learner.task is self.task else BI(self.task),
-            self.hypothesis,
-            self.num_rounds,
-            learner_rule=self.learner,
-            prior=self.prior,
-        )
+            return data, False
+        return data, True
 
     def _result(self, teacher: str, beliefs: Array) -> TeacherResult:
         """Summarise lessons given by their beliefs in the truth, (lessons, rounds + 1)."""
@@ -355,66 +243,65 @@ class _One:
         first = np.where(sure.any(axis=1), sure.argmax(axis=1), beliefs.shape[1])
         counts = np.bincount(first, minlength=beliefs.shape[1] + 1)
         needed = RoundsNeeded(self.level, counts[:-1], int(counts[-1]))
-        return TeacherResult(teacher, self.learner.name, beliefs.mean(axis=0), needed)
+        return TeacherResult(teacher, self.label, beliefs.mean(axis=0), needed)
 
 
-def _drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
-    """Return the rule by which a teacher draws its data."""
-    if teacher == "SCBI":
-        return SCBI(task)
-    if teacher == "literal":
-        return BI(task)
-    model = task.model
-    shares = np.ones(model.shape)
-    if teacher == "truthful":
-        shares[:, hypothesis] = np.where(truthful_data(model, hypothesis), 1.0, 1e-12)
-    made = Model(shares, model.data, model.hypotheses)
-    return BI(WithoutRepeats(made) if isinstance(task, WithoutRepeats) else made)
-
-
-def truthful_data(model: Model, hypothesis: int) -> NDArray[np.bool_]:
-    """Tell which data are true of a hypothesis, (n,).
-
-    In a table with zeros those that the hypothesis allows. Where every datum is possible, those
-    that it makes more often than the hypotheses do on average.
-    """
-    likelihood = model.normalized()
-    own = likelihood[:, hypothesis]
-    if (own == 0.0).any():
-        return own > 0.0
-    return own >= likelihood.mean(axis=1)
-
-
-def _teacher_names(teachers: str | Iterable[str], questions: Sequence[Any] | None) -> list[str]:
-    if isinstance(teachers, str) and teachers == "all":
-        return [name for name in TEACHERS if name != "active" or questions is not None]
+def _teacher_names(
+    teachers: str | Iterable[str], task: Task, questions: Sequence[Any] | None
+) -> tuple[list[str], dict[str, str]]:
+    """Return the teachers to compare, and why others are left out."""
+    refused = _refused(task, questions)
+    if isinstance(teachers, str) and teachers.lower() == "all":
+        return [name for name in TEACHERS if name not in refused], refused
     chosen = [teachers] if isinstance(teachers, str) else list(teachers)
+    if not chosen:
+        raise CobayesError("no teachers were given.", f"choose from {', '.join(TEACHERS)}, or all.")
+    known = {name.lower(): name for name in TEACHERS}
     for name in chosen:
-        if name not in TEACHERS:
+        if str(name).lower() not in known:
             raise CobayesError(
-                f"there is no teacher called {name!r}.", suggest(name, list(TEACHERS))
+                f"there is no teacher called {name!r}.", suggest(str(name), list(TEACHERS))
             )
-    if "active" in chosen and questions is None:
-        raise CobayesError(
-            "active learning needs to know which data answer which question.",
-            "give questions=[...], a label for each datum: data with one label are the possible "
-            "answers to one question.",
+    wanted = {known[str(name).lower()] for name in chosen}
+    for name, why in refused.items():
+        if name in wanted:
+            raise CobayesError(f"the teacher {name!r} cannot be compared here: {why}.")
+    return [name for name in TEACHERS if name in wanted], {}
+
+
+def _refused(task: Task, questions: Sequence[Any] | None) -> dict[str, str]:
+    """Return the teachers that a task does not allow, and why."""
+    found = {}
+    if not task.is_certain:
+        why = "in this task it is uncertain where a datum leads"
+        found |= {"greedy": why, "optimal": why}
+    inner = task.task if isinstance(task, WithoutRepeats) else task
+    if not isinstance(inner, Model):
+        found["active"] = "questions are asked of a matrix that does not change"
+    elif questions is None and not can_ask(inner):
+        found["active"] = (
+            "entries above 1 are no probabilities of 'yes'; say with questions=[...] which data "
+            "answer which question"
         )
-    return [name for name in TEACHERS if name in chosen]
+    return found
 
 
-def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> list[Rule]:
+def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> dict[str, Rule]:
+    """Return the learners' rules by labels that differ."""
     given = (BI, Pragmatic(task, 1), SCBI) if learners is None else learners
-    return [as_rule(rule, task) for rule in given]
-
-
-def _row(found: TeacherResult) -> dict[str, Any]:
-    needed = found.rounds_needed
-    return {
-        "teacher": found.teacher,
-        "learner": found.learner,
-        "median_rounds": found.median_rounds,
-        "share_sure": float(needed.cumulative()[-1]),
-        "final_belief": float(found.beliefs[-1]),
-        "is_proved": found.is_proved,
-    }
+    rules = [as_rule(rule, task) for rule in given]
+    if not rules:
+        raise CobayesError("no learners were given.", "give rules: learners=['bi', 'scbi'].")
+    labels = [rule.name for rule in rules]
+    for name in set(labels):
+        same = [k for k, rule in enumerate(rules) if rule.name == name]
+        if len(same) == 1:
+            continue
+        settings = [rules[k].settings() for k in same]
+        differing = [key for key in settings[0] if len({str(one.get(key)) for one in settings}) > 1]
+        for k, own in zip(same, settings, strict=True):
+            labels[k] = " ".join([name, *(f"{key}={own.get(key)}" for key in differing)])
+    for k, label in enumerate(labels):
+        if label in labels[:k]:
+            labels[k] = f"{label} ({k + 1})"
+    return dict(zip(labels, rules, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError, ConvergenceError
+from cobayes.errors import ImpossibleDatumError
 from cobayes.lessons.agents import Learner
 from cobayes.lessons.drawing import draw
 from cobayes.model import Model
@@ -107,10 +107,9 @@ class SteppedGroup(Group):
                 continue
             try:
                 agent.observe(datum)
-            except ConvergenceError:
-                raise
-            except CobayesError:  # impossible under all that it believes: the belief stays
+            except ImpossibleDatumError:  # the belief stays
                 self.contradicted[k] = True
+                agent.move_on(datum)
         self.beliefs = BeliefState.from_logs(np.array([one.log_belief for one in self._agents]))
 
     def settle(self, learners: Group, rng: np.random.Generator) -> None:
@@ -119,8 +118,8 @@ class SteppedGroup(Group):
         for agent, follower in zip(self._agents, followers, strict=True):
             if agent.outcomes:
                 agent.arrive(draw_outcome(agent.outcomes, rng))
-            if follower is not agent and agent.task.is_seen and follower.task.is_seen:
-                follower.arrive(agent.state)
+            if follower is not agent:
+                follower.follow(agent)
 
 
 def is_compiled(rule: Rule) -> bool:

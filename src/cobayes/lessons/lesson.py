@@ -293,8 +293,7 @@ def run_lesson(
         learner.observe(data[-1])
         if teacher.outcomes:
             teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
-        if teacher.task.is_seen and learner.task.is_seen:
-            learner.arrive(teacher.state)
+        learner.follow(teacher)
         states.append(teacher.state)
         log_beliefs.append(learner.log_belief)
         teacher_log_beliefs.append(teacher.log_belief)

@@ -110,6 +110,12 @@ class Planner(Teacher):
         """The logarithms of what it takes the learner's belief to be."""
         return self.pupil.log_belief
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the task is over, or no datum is left that the learner's task allows."""
+        node = Node(self.state, self.pupil.state, self.pupil.log_belief)
+        return Search(self.task, self.pupil.rule, self.hypothesis).is_over(node)
+
     def choose(self) -> int:
         """Return the best datum after a search, and follow its effect on the learner."""
         depth = self.look_ahead
@@ -216,7 +222,7 @@ class Search:
             if bounds[row] <= found:
                 break
             after = self._after(node, response, row)
-            if self._is_over(after):
+            if self.is_over(after):
                 value = float(odds[row])
             else:
                 value, _ = self.best(after, depth - 1)
@@ -243,7 +249,7 @@ class Search:
                 if bounds[row] < wanted:
                     continue
                 after = self._after(node, response, row)
-                if self._is_over(after):
+                if self.is_over(after):
                     continue
                 further = self.reach(after, depth - 1, wanted)
                 if further is not None:
@@ -299,7 +305,8 @@ class Search:
                 available &= prior > 0.0
         return available
 
-    def _is_over(self, node: Node) -> bool:
+    def is_over(self, node: Node) -> bool:
+        """Tell whether nothing can follow."""
         is_over = self._task.is_over(node.state, self._hypothesis)
         return is_over or not self._available(node).any()
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import find, is_position, shorten
 from cobayes.errors import CobayesError
-from cobayes.model import Model, as_model
+from cobayes.model import Model, as_model, as_task
 from cobayes.tasks.task import Task
 
 Array = NDArray[np.float64]
@@ -42,7 +42,15 @@ class Problem:
         if self.task is not None:
             state = self.task.start
             for datum in history:
-                state = self.task.next_state(state, datum)
+                outcomes = list(self.task.next_states(state, datum))
+                if len(outcomes) != 1:
+                    raise CobayesError(
+                        f"problem {self.name!r}: datum {self.model.data[datum]!r} has "
+                        f"{len(outcomes)} possible outcomes, and a table of choices does not say "
+                        "which one it had.",
+                        "give a task in which every datum leads to one state.",
+                    )
+                state = outcomes[0][0]
         if state not in self._tables:
             model = self.model if self.task is None else self.task.matrix_at(state)
             prior = None if self.task is None else self.task.data_prior_at(state)
@@ -103,7 +111,7 @@ def read_problems(problems: Any, priors: Mapping[str, Any] | None = None) -> dic
         if isinstance(matrix, Problem):
             found[str(name)] = matrix
             continue
-        task = matrix if isinstance(matrix, Task) else None
+        task = as_task(matrix) if isinstance(matrix, Task) else None
         model = as_model(matrix) if task is None else task.model
         prior = model.distribution(priors.get(name), name=f"prior of problem {name!r}")
         found[str(name)] = Problem(str(name), model, prior, task)

@@ -62,6 +62,11 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
                     arrowprops={"arrowstyle": "->", "color": style["color"]},
                 )
             is_first = False
+    if not all(found.is_proved for found in comparison.results):
+        ax.plot([], [], "s", color="0.4", fillstyle="none", label="upper bound")
+    if any(found.median_rounds is None for found in comparison.results):
+        ax.axvline(comparison.num_rounds, color="0.6", linewidth=0.8, linestyle=":")
+        ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
     ax.set_yticks(heights, teachers)
     ax.set_xlim(0, 1.08 * beyond)
     ax.set_xlabel(f"rounds until the belief in the truth is {comparison.level:g} (median)")

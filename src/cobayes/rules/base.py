@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.errors import CobayesError, unteachable
+from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.responses import CompiledResponses, Responses
@@ -127,7 +127,9 @@ class Rule(ABC):
     def __init__(self, matrix: MatrixLike) -> None:
         self.task: Task = as_task(matrix)
         self.model: Model = self.task.model
-        self._at: dict[tuple[int, bytes | None], Rule] = {}
+        # The rules in the states of the task; states with one matrix and prior share one.
+        self._at: dict[State, Rule] = {}
+        self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -172,24 +174,41 @@ class Rule(ABC):
         """
         if self.task is self.model:
             return self
-        model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
-        key = (id(model), None if prior is None else prior.tobytes())
-        if key not in self._at:
-            if len(self._at) * model.matrix.size > MOST_KEPT:
+        found = self._at.get(state)
+        if found is None:
+            if len(self._at) * self.model.matrix.size > MOST_KEPT:
                 self._at.clear()
-            self._at[key] = self._for(model, prior)
-        return self._at[key]
+                self._distinct.clear()
+            found = self._at[state] = self._in(state)
+        return found
 
-    def _for(self, model: Model, prior: Array | None) -> Rule:
-        """Return the same rule with another matrix and the data prior of a task."""
+    def _in(self, state: State) -> Rule:
+        """Return the rule in a state that was not met before."""
+        model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
         if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
             raise CobayesError(
                 f"the matrices of {self.task!r} have different data or hypotheses.",
                 "give all of them the same labels in the same order.",
             )
-        if prior is None:
-            return type(self)(model, **self.settings())
-        return self._restricted(model, prior)
+        if prior is not None and not _is_data_prior(prior, model.num_data):
+            raise CobayesError(
+                f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
+                "that are not negative."
+            )
+        # A task may make its matrix anew in every state.
+        is_first = model is self.model or np.array_equal(model.matrix, self.model.matrix)
+        key = (
+            b"" if is_first else model.matrix.tobytes(),
+            None if prior is None else prior.tobytes(),
+        )
+        found = self._distinct.get(key)
+        if found is None:
+            found = self._distinct[key] = (
+                type(self)(model, **self.settings())
+                if prior is None
+                else self._restricted(model, prior)
+            )
+        return found
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
         """Return the same rule with another matrix, where a task gives the data a prior."""
@@ -319,7 +338,7 @@ class Rule(ABC):
         return posterior
 
     def _impossible(self, datum: int) -> CobayesError:
-        return CobayesError(
+        return ImpossibleDatumError(
             f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
             "believed, so the belief cannot be updated.",
             "show a datum that some believed hypothesis allows, or start from a prior that "
@@ -371,6 +390,10 @@ class Rule(ABC):
 
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"
+
+
+def _is_data_prior(prior: Array, num_data: int) -> bool:
+    return prior.shape == (num_data,) and bool((np.isfinite(prior) & (prior >= 0.0)).all())
 
 
 def _owner(order: tuple[type, ...], name: str) -> int:

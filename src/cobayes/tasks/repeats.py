@@ -28,6 +28,11 @@ class WithoutRepeats(Task):
         """Whether the state of the task within is seen."""
         return self.task.is_seen
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether every datum leads to one state of the task within."""
+        return self.task.is_certain
+
     def matrix_at(self, state: State) -> Model:
         """Return the matrix of the task within."""
         return self.task.matrix_at(state[1])
@@ -53,6 +58,14 @@ class WithoutRepeats(Task):
     def next_state(self, state: State, datum: int) -> State:
         """Return the state with one datum more."""
         return self.next_states(state, datum)[0][0]
+
+    def seen_part(self, state: State) -> State:
+        """Return what is seen of the state of the task within."""
+        return self.task.seen_part(state[1])
+
+    def with_seen_part(self, state: State, seen: State) -> State:
+        """Return the state with another seen part of the task within."""
+        return state[0], self.task.with_seen_part(state[1], seen)
 
     def is_over(self, state: State, hypothesis: int) -> bool:
         """Tell whether nothing new is left or the task within is over."""

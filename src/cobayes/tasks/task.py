@@ -57,6 +57,14 @@ class Task(ABC):
         """Whether both agents see the state itself, as the place of a walker."""
         return False
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether every datum leads to one state; not so where a walker slips.
+
+        By default whether the task has no `next_states` of its own.
+        """
+        return type(self).next_states is Task.next_states
+
     @abstractmethod
     def matrix_at(self, state: State) -> Model:
         """Return the matrix in a state, with its labels."""
@@ -73,8 +81,19 @@ class Task(ABC):
         return state
 
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return where a datum can lead: pairs of a state and its probability."""
+        """Return where a datum can lead: pairs of a state and its probability.
+
+        Where there are several, one is drawn after each round, and both agents are told which.
+        """
         return ((self.next_state(state, datum), 1.0),)
+
+    def seen_part(self, state: State) -> State:
+        """Return what both agents see of a state: all of it, or the part of a task within."""
+        return state
+
+    def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002
+        """Return a state with another seen part."""
+        return seen
 
     def is_over(self, state: State, hypothesis: int) -> bool:
         """Tell whether a lesson about a hypothesis, given by position, ends in a state.
@@ -125,6 +144,34 @@ class Task(ABC):
     def read_state(self, content: Any) -> State:
         """Return a state that was written to a file, in which tuples have become lists."""
         return as_state(content)
+
+
+def require_usable(task: Task) -> Task:
+    """Return a task, or raise an error where its methods do not return what rules need."""
+    name, model, prior = type(task).__name__, task.model, task.data_prior_at(task.start)
+    if not isinstance(model, Task):  # the class of models is not known here
+        raise CobayesError(
+            f"{name}.matrix_at returns a {type(model).__name__}; expected a cobayes.Model.",
+            "make the models once, in the constructor: cobayes.Model(matrix, data, hypotheses).",
+        )
+    if prior is not None and not isinstance(prior, np.ndarray):
+        raise CobayesError(
+            f"{name}.data_prior_at returns a {type(prior).__name__}; expected an array or None.",
+            "return numpy.array([...]), one number for each datum.",
+        )
+    if prior is not None and prior.shape != (model.model.num_data,):
+        raise CobayesError(
+            f"{name}.data_prior_at returns an array of the shape {prior.shape}; expected one "
+            f"number for each of the {model.model.num_data} data."
+        )
+    try:
+        hash(task.start)
+    except TypeError as error:
+        raise CobayesError(
+            f"the states of {name} cannot be keys of a dict: {error}.",
+            "use tuples in the place of lists and arrays.",
+        ) from error
+    return task
 
 
 def as_state(content: Any) -> State:

@@ -47,6 +47,11 @@ class World(Task):
         return True
 
     @property
+    def is_certain(self) -> bool:
+        """Whether every move leads to one state."""
+        return self.is_deterministic
+
+    @property
     @abstractmethod
     def states(self) -> tuple[State, ...]:
         """All states, in the order of their positions."""
