@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import log_expit
 
 import cobayes as cb
 from cobayes._runtime.threads import map_chunks, set_num_threads
@@ -344,6 +346,35 @@ def test_two_row_matrices_are_right_however_far_apart_their_entries_are():
         s = cb.scale(matrix, column_sums=2 * rng.dirichlet(np.ones(matrix.shape[1])))
         exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
         assert largest_relative_error(s.matrix, exact) < 1e-9
+
+
+@pytest.mark.parametrize("span", [40, 80, 150, 300])
+def test_two_rows_that_share_the_columns_evenly_are_right_or_not_converged(span):
+    # Half of the columns go to each row. With six of them, a column sum of 1/3 is rounded, and what
+    # flows between the halves, often less than 1e-16, must not be that rounding error.
+    rng = np.random.default_rng(span)
+    num_converged = 0
+    for m in (2, 4, 6, 6, 6, 10, 12) * 6:
+        logs = rng.uniform(-span, span, size=(2, m)) * np.log(10.0)
+        s = cb.scale(np.exp(logs), on_failure="return")
+        if s.is_converged:
+            num_converged += 1
+            odds = np.diff(np.log(np.exp(logs)), axis=0)[0]
+            ranked = np.sort(odds)
+            shift = brentq(
+                lambda x, a=ranked[: m // 2], b=ranked[m // 2 :]: (
+                    np.logaddexp.reduce(log_expit(a - x)) - np.logaddexp.reduce(log_expit(x - b))
+                ),
+                odds.min() - 1.0,
+                odds.max() + 1.0,
+                xtol=1e-13,
+            )
+            exact = np.log(2.0 / m) + log_expit(np.array([shift - odds, odds - shift]))
+            is_held = exact > np.log(1e-290)
+            np.testing.assert_allclose(
+                np.log(s.matrix[is_held]), exact[is_held], rtol=0.0, atol=1e-9
+            )
+    assert num_converged > 30
 
 
 @pytest.mark.parametrize(

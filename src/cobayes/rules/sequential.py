@@ -24,6 +24,7 @@ from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
 from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.plain import update_plainly
 from cobayes.scaling.problem import balance
+from cobayes.scaling.result import accuracy_hint
 from cobayes.scaling.solver import Solution, solve, solve_components
 from cobayes.scaling.stopping import (
     LOOSEST,
@@ -168,8 +169,7 @@ class SCBI(Rule):
                 "the scaling of the matrix to the belief did not converge to "
                 f"{self.tolerance:g}: after {solution.num_iterations} iterations the estimated "
                 f"error is {solution.error:.2g}.",
-                "float64 gets no closer here: use SCBI(matrix, tolerance=...) with a larger "
-                "tolerance, or make the smallest entries of the matrix larger.",
+                accuracy_hint(solution.error, LOOSEST, "SCBI(matrix, tolerance=...) with a"),
             )
         return Response(
             matrix,
@@ -261,8 +261,8 @@ class SCBI(Rule):
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
-        smallest = self.balanced[self.balanced > 0.0].min()
-        if self.balanced.max() / smallest > WIDEST_SPREAD:
+        smallest = float(self.balanced[self.balanced > 0.0].min())
+        if float(self.balanced.max()) / smallest > WIDEST_SPREAD:
             return None
         row_sums = None if self.data_prior is None else self._row_sums
         if self._pattern is not None:

@@ -26,6 +26,11 @@ MOST_HALVINGS = 40
 # blocks are balanced as wholes. From level to level the coupling falls by the second factor.
 WEAKEST_COUPLING = 1e-18
 NEXT_LEVEL = 1e-14
+# Groups of columns coupled less than this are balanced as wholes, too, where their sums tie up to
+# rounding (three columns with the sum 1/3 and a row with the sum 1): the tie is then taken for
+# exact, or what flows between the groups would be the rounding error of 1/3.
+TIED_COUPLING = 1e-4
+TIED_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 
 
 @compiled(inline="always")
@@ -178,22 +183,36 @@ def _find_groups(chain, coupling, group):
 
 @compiled()
 def _balance_groups(
-    matrix, row_sums, column_sums, factors, row_scaling, group, count, tolerance, max_steps
+    matrix,
+    row_sums,
+    column_sums,
+    factors,
+    row_scaling,
+    group,
+    count,
+    only_ties,
+    tolerance,
+    max_steps,
 ):
     """Multiply the factors of each group so that as much flows into it as out of it.
 
     Between groups next to nothing flows, and what flows inside of a group is left out of its
-    balance: row sums less column sums, which is exact, plus the flows across, each accurate to
-    its last digits. Returns the number of steps and the length of the last one.
+    balance: row sums less column sums, plus the flows across, in twice the working precision.
+    Row sums less column sums count as zero where they are mere rounding; with `only_ties` nothing
+    is done unless there is such a group. Returns the number of steps and the length of the last.
     """
     num_rows, num_columns = matrix.shape
     base = np.zeros((count, 2))
+    total_gap = np.zeros(2)
+    sizes = np.zeros(count)
     flows = np.empty((count, count))
     errors = np.empty(count)
     step = np.empty(count)
     for j in range(num_columns):
         b = group[j]
         base[b, 0], base[b, 1] = _add(base[b, 0], base[b, 1], -column_sums[j])
+        total_gap[0], total_gap[1] = _add(total_gap[0], total_gap[1], -column_sums[j])
+        sizes[b] += column_sums[j]
     row_group = np.empty(num_rows, dtype=np.int64)
     for i in range(num_rows):
         most = 0
@@ -205,6 +224,16 @@ def _balance_groups(
         b = group[most]
         row_group[i] = b
         base[b, 0], base[b, 1] = _add(base[b, 0], base[b, 1], row_sums[i])
+        total_gap[0], total_gap[1] = _add(total_gap[0], total_gap[1], row_sums[i])
+    has_ties = False
+    for b in range(count):
+        # Sums are known no better than to rounding, and than their totals agree.
+        noise = TIED_ROUNDING * sizes[b] + 2.0 * abs(total_gap[0])
+        if base[b, 0] != 0.0 and abs(base[b, 0]) <= noise:
+            base[b, 0], base[b, 1] = 0.0, 0.0
+            has_ties = True
+    if only_ties and not has_ties:
+        return 0, 0.0
     length = np.inf
     for taken in range(1, max_steps + 1):
         for b in range(count):
@@ -220,9 +249,11 @@ def _balance_groups(
                     flow = row_scaling[i] * (matrix[i, j] * (factors[j] * column_sums[j]))
                     flows[row_group[i], group[j]] += flow
         for b in range(count):
-            errors[b] = base[b, 0] + base[b, 1]
+            high, low = base[b, 0], base[b, 1]
             for d in range(count):
-                errors[b] += flows[d, b] - flows[b, d]
+                high, low = _add(high, low, flows[d, b])
+                high, low = _add(high, low, -flows[b, d])
+            errors[b] = high + low
         for b in range(count):
             for d in range(b):
                 flows[b, d] += flows[d, b]
@@ -255,7 +286,7 @@ def _balance_levels(
     """Balance blocks that are coupled too weakly for Newton's method, the strongest first."""
     group = np.empty(matrix.shape[1], dtype=np.int64)
     chain = _coupling(matrix, row_sums, column_sums, factors, row_scaling, work)
-    coupling = WEAKEST_COUPLING
+    coupling = TIED_COUPLING
     num_steps, error = 0, 0.0
     while coupling > 0.0:
         count = _find_groups(chain, coupling, group)
@@ -269,12 +300,13 @@ def _balance_levels(
             row_scaling,
             group,
             count,
+            coupling == TIED_COUPLING,
             tolerance,
             max_steps,
         )
         num_steps += steps
         error = max(error, length)
-        coupling *= NEXT_LEVEL
+        coupling = WEAKEST_COUPLING if coupling == TIED_COUPLING else coupling * NEXT_LEVEL
     return num_steps, error
 
 

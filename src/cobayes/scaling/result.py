@@ -114,3 +114,21 @@ class ScalingResult:
                 f"{what} holds one matrix; this result is a batch of shape {self.matrix.shape}.",
                 "use .to_xarray().",
             )
+
+
+def accuracy_hint(error: float, loosest: float, use: str) -> str:
+    """Return what to do about a scaling that missed its tolerance.
+
+    Parameters
+    ----------
+    error
+        What was reached.
+    loosest
+        A tolerance larger than this would not help.
+    use
+        How to pass a tolerance.
+    """
+    larger = "make the smallest entries of the matrix larger."
+    if not error <= loosest:
+        return f"float64 cannot hold these numbers: {larger}"
+    return f"float64 gets no closer here: use {use} larger tolerance, or {larger}"

@@ -23,15 +23,17 @@ from cobayes.scaling.blocks import (
 )
 from cobayes.scaling.plain import scale_many_plainly, scale_plain_array, sum_unit
 from cobayes.scaling.problem import balance, validated_sums
-from cobayes.scaling.result import ScalingResult
+from cobayes.scaling.result import ScalingResult, accuracy_hint
 from cobayes.scaling.solver import Solution, solve, solve_components
-from cobayes.scaling.stopping import MAX_SWEEPS, PARALLEL_SIZE, entry_spread
+from cobayes.scaling.stopping import MAX_SWEEPS, NEGLIGIBLE, PARALLEL_SIZE, entry_spread
 from cobayes.scaling.sweeps import assemble
 
 Array = NDArray[np.float64]
 
 # Matrices of a batch that one thread scales in one go.
 BATCH_CHUNK = 256
+# Where all entries are above this, none comes from a product with a denormal part.
+FAINT = 1e-10
 
 
 def scale(
@@ -163,6 +165,7 @@ def scale(
                 columns[item],
                 out[item],
             )
+            _restore_faint(supported, solution, columns[item], out[item])
             measures[item] = solution.num_iterations, solution.error, residual
             with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
                 row_scaling[item] = solution.row_scaling / row_units
@@ -193,6 +196,18 @@ def scale(
         if not np.all(result.is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
+
+
+def _restore_faint(supported: Array, solution: Solution, column_sums: Array, out: Array) -> None:
+    """Compute by logarithms the entries that lost digits in a product with a denormal part."""
+    if out.min() > FAINT:
+        return
+    is_lost = solution.row_scaling[:, None] * supported < NEGLIGIBLE
+    i, j = np.nonzero(is_lost & (supported > 0.0) & (column_sums > 0.0))
+    factors = solution.row_scaling[i], supported[i, j], solution.factors[j], column_sums[j]
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows and columns without a factor
+        entries = np.exp(sum(np.log(factor) for factor in factors))
+    out[i, j] = np.where(np.isfinite(entries), entries, 0.0)
 
 
 def _solve_item(
@@ -273,10 +288,8 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
     if count >= max_iterations:
         hint = f"raise max_iterations above {max_iterations}, or pass on_failure='return'."
     else:
-        hint = (
-            "float64 gets no closer here: use a larger tolerance, make the smallest entries of "
-            "the matrix larger, or pass on_failure='return'."
-        )
+        worst = float(max(np.max(result.error), np.max(result.residual)))
+        hint = f"{accuracy_hint(worst, 1.0, 'a')} on_failure='return' returns what was reached."
     return ConvergenceError(
         f"{where} did not converge to {tolerance:g}: after {count} iterations the residual is "
         f"{np.max(result.residual):.2g} and the estimated error {np.max(result.error):.2g}.",
