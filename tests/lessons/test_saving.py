@@ -137,6 +137,7 @@ def test_damaged_lessons_get_one_clear_error(tmp_path, change, message):
         ("Philox", lambda s, _: s["state"].pop("counter")),
         ("PCG64", lambda s, _: s["state"].update(state=2**128)),
         ("PCG64", lambda s, _: s["state"].update(inc="1")),
+        ("PCG64", lambda s, _: s["state"].update(inc=2)),
         ("PCG64", lambda s, _: s.update(uinteger=2**32)),
         ("PCG64", lambda s, _: s.update(extra=0)),
         ("SFC64", lambda s, _: s.update(state=[1, 2, 3, 4])),
@@ -149,6 +150,31 @@ def test_no_unchecked_field_of_a_generator_reaches_numpy(tmp_path, bits, change)
     edit(path, lambda content, arrays: change(content["content"]["rng"], arrays))
     with pytest.raises(cb.CobayesError, match="saved teacher is damaged: the generator's"):
         cb.Teacher.load(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (True,), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+        "[" * 100,
+        "no header",
+    ],
+)
+def test_arrays_that_are_not_what_they_say_are_refused(tmp_path, header):
+    path = tmp_path / "lesson.npz"
+    lesson(3).save(path)
+    line = f"{header:<117}\n".encode()
+    raw = b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line + bytes(8)
+    with zipfile.ZipFile(path) as old:
+        entries = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(path, "w") as new:
+        for name, entry in {**entries, "0.npy": raw}.items():
+            new.writestr(name, entry)
+    with pytest.raises(cb.CobayesError, match="not a whole file that cobayes saved"):
+        cb.Lesson.load(path)
 
 
 def test_a_memory_of_another_size_is_not_used(tmp_path):

@@ -49,10 +49,22 @@ def _whole(largest: int) -> Check:
     return check
 
 
-def _words(count: int, dtype: type) -> Check:
+def _odd(largest: int) -> Check:
+    def check(value: Any, name: str) -> int:
+        found = _whole(largest)(value, name)
+        if found % 2 == 0:
+            raise ValueError(f"the generator's {name} is {found}, which is not odd")
+        return found
+
+    return check
+
+
+def _words(count: int, dtype: type, *, may_be_zeros: bool = True) -> Check:
     def check(value: Any, name: str) -> np.ndarray:
         if not isinstance(value, np.ndarray) or value.dtype != dtype or value.shape != (count,):
             raise ValueError(f"the generator's {name} is not {count} numbers of {dtype.__name__}")
+        if not may_be_zeros and not value.any():
+            raise ValueError(f"the generator's {name} is zero: it would draw nothing but zeros")
         return value.copy()
 
     return check
@@ -69,14 +81,16 @@ def _record(fields: dict[str, Check]) -> Check:
 
 _BUFFERED = {"has_uint32": _whole(1), "uinteger": _whole(2**32 - 1)}
 _PCG = {
-    "state": _record({"state": _whole(2**128 - 1), "inc": _whole(2**128 - 1)}),
+    "state": _record({"state": _whole(2**128 - 1), "inc": _odd(2**128 - 1)}),
     **_BUFFERED,
 }
 FIELDS: dict[str, dict[str, Check]] = {
     "PCG64": _PCG,
     "PCG64DXSM": _PCG,
     "SFC64": {"state": _record({"state": _words(4, np.uint64)}), **_BUFFERED},
-    "MT19937": {"state": _record({"key": _words(624, np.uint32), "pos": _whole(624)})},
+    "MT19937": {
+        "state": _record({"key": _words(624, np.uint32, may_be_zeros=False), "pos": _whole(624)})
+    },
     "Philox": {
         "state": _record({"counter": _words(4, np.uint64), "key": _words(2, np.uint64)}),
         "buffer": _words(4, np.uint64),

@@ -8,6 +8,7 @@ written once and referred to by number. Files of the first format, JSON alone, c
 from __future__ import annotations
 
 import json
+import tokenize
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -207,8 +208,10 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
             if version != (1, 0):
                 raise ValueError(f"format {version} of arrays is not known")
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(member)
-        except ValueError as error:
-            raise zipfile.BadZipFile(f"{name}: {error}") from error
+            if any(type(size) is not int for size in shape):
+                raise ValueError(f"{shape} is not a shape")
+        except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError) as error:
+            raise zipfile.BadZipFile(f"{name} is no array: {error}") from error
         length = archive.getinfo(name).file_size - member.tell()
         if dtype.kind not in "fiu" or is_fortran or length != dtype.itemsize * _product(shape):
             raise zipfile.BadZipFile(f"{name} does not hold what it says")
