@@ -9,6 +9,7 @@ import cobayes as cb
 import cobayes.jax as cj
 from cobayes import people
 
+
 @pytest.fixture(autouse=True)
 def _in_double_precision():
     with jax.enable_x64(True):

@@ -47,7 +47,8 @@ def test_histories_hold_what_was_shown_before_in_the_lesson():
         ({"problem": ["leaf", "leaf", "coin", "tree"]}, r"row 4 .* no problem 'tree'"),
         ({"round": [1, 1, 1, 1]}, r"row 2 .* round 1 of person 'a' .* occurs twice"),
         ({"round": [1, None, 1, 1]}, r"row 2 .* column 'round': the cell is empty"),
-        ({"round": [1, "two", 1, 1]}, r"a round is not a number"),
+        ({"round": [1, "two", 1, 1]}, r"row 2 .* column 'round': 'two' is not a number"),
+        ({"round": ["1", "nan", 1, 1]}, r"row 2 .* column 'round': 'nan' is not a number"),
         ({"hypothesis": ["oak", "elm", 1, 0]}, r"row 2 .* the truth changes within a lesson"),
     ],
 )
@@ -107,3 +108,19 @@ def test_one_problem_needs_no_column():
 def test_priors_of_unknown_problems_are_refused():
     with pytest.raises(cb.CobayesError, match="no problem"):
         people.score(rows(), PROBLEMS, priors={"tree": [0.5, 0.5]})
+
+
+def test_two_columns_of_one_name_are_refused():
+    table = rows()
+    table.insert(0, "datum", ["x"] * 4, allow_duplicates=True)
+    with pytest.raises(cb.CobayesError, match="two columns 'datum'"):
+        read(table)
+
+
+@pytest.mark.parametrize("name", ["garbage.parquet", "empty.csv", "garbage.csv"])
+def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
+    (tmp_path / name).write_bytes(b"" if name.startswith("empty") else b"\xff\xfe\x00")
+    with pytest.raises(cb.CobayesError, match="cannot be read as a table"):
+        read(tmp_path / name)
+    with pytest.raises(cb.CobayesError, match="there is no file"):
+        read(tmp_path)

@@ -136,3 +136,16 @@ def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
     table = people.compare({"literal": fit}, num_draws=100).table
     assert table["loo"].item() == pytest.approx(-3.0 * np.log(3.0))
     assert table["loo_stderr"].item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_loo_of_tables_of_zeros_and_ones_is_a_number_at_every_depth():
+    # Where the truth allows every datum, depth 0 says the same whatever the lapse is.
+    rng = np.random.default_rng(2)
+    tables = {f"p{i}": np.c_[np.ones(6), rng.permutation([1, 1, 1, 0, 0, 0])] for i in range(4)}
+    truth = {"depth": 1, "rationality": 3.0, "lapse": 0.05}
+    choices = people.simulate(truth, tables, num_people=3, num_rounds=3, rng=1)
+    fit = people.fit(choices, tables, Family(depth=(0, 1, 2)), intervals=None)
+    models = {f"{depth}": fit.at_depth(depth) for depth in fit.family.depth}
+    table = people.compare(models, num_draws=100).table
+    assert np.isfinite(table["loo"]).all()
+    assert (table["loo"] < table["log_likelihood"] + 1.0).all()

@@ -168,6 +168,14 @@ def test_trials_hold_what_a_regression_needs(fit, choices):
     assert trials["rank"].between(1, 8).all()
 
 
+def test_columns_of_the_user_are_kept_whatever_their_names(choices):
+    own = choices.assign(condition="a", belief=range(len(choices)))
+    found = people.score(own, PROBLEMS)
+    assert found["condition"].eq("a").all()
+    assert found["belief_given"].tolist() == list(range(len(choices)))
+    assert found["belief"].between(0.0, 1.0).all()
+
+
 def test_progress_is_told_from_0_to_1(choices):
     told = []
     people.fit(choices, PROBLEMS, Family(depth=1), progress=lambda text, share: told.append(share))
@@ -178,6 +186,10 @@ def test_progress_is_told_from_0_to_1(choices):
 def test_nonsense_is_refused(choices):
     with pytest.raises(cb.CobayesError, match="no column 'age' to fit by"):
         people.fit(choices, PROBLEMS, by="age")
+    with pytest.raises(cb.CobayesError, match=r"row 1 .* column 'age': the cell is empty"):
+        people.fit(choices.assign(age=np.nan), PROBLEMS, by="age")
+    with pytest.raises(cb.CobayesError, match=r"expected a cobayes\.people\.Family"):
+        people.fit(choices, PROBLEMS, "scbi")  # pyright: ignore[reportArgumentType]
     with pytest.raises(cb.CobayesError, match="intervals is 'wide'"):
         people.fit(choices, PROBLEMS, intervals="wide")
     with pytest.raises(cb.CobayesError, match="not a single number"):

@@ -178,7 +178,7 @@ def _estimate_chunk(
         maxima.append(found)
         identified.append(_identified(likelihood, found, high - low))
     estimates = Estimates(
-        np.stack([found.parameters for found in maxima], axis=1),
+        _snap(np.stack([found.parameters for found in maxima], axis=1), low, high),
         np.stack([found.value for found in maxima], axis=1),
         np.stack(identified, axis=1),
         np.stack([found.is_converged for found in maxima], axis=1),
@@ -193,6 +193,13 @@ def _estimate_chunk(
             if len(chosen):
                 _add_intervals(estimates, chosen, number, likelihood, found, intervals, confidence)
     return estimates
+
+
+def _snap(parameters: Array, low: Array, high: Array) -> Array:
+    """Move estimates that differ from a bound by rounding only onto it."""
+    near = 1e-9 * (high - low)
+    parameters = np.where(parameters - low < near, low, parameters)
+    return np.where(high - parameters < near, high, parameters)
 
 
 def _identified(likelihood: Likelihood, found: Maximum, width: Array) -> NDArray[np.bool_]:

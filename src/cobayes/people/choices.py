@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,11 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(COLUMNS[response])}.",
         )
+    twice = [name for name in COLUMNS[response] if list(frame.columns).count(name) > 1]
+    if twice:
+        raise CobayesError(
+            f"the table has two columns {twice[0]!r}.", "drop or rename one of them."
+        )
     if frame.empty:
         raise CobayesError("the table of choices has no rows.")
     reader = _Rows(frame, problems)
@@ -105,11 +111,11 @@ def _as_frame(choices: Any) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
     if isinstance(choices, (str, Path)):
         file = existing_file(choices)
-        if file.suffix.lower() == ".parquet":
-            return pandas.read_parquet(file)
         try:
+            if file.suffix.lower() == ".parquet":
+                return pandas.read_parquet(file)
             return pandas.read_csv(file, sep=None, engine="python", dtype=_text_columns())
-        except (ValueError, UnicodeDecodeError) as error:
+        except (ValueError, OSError, csv.Error) as error:
             raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
     if hasattr(choices, "to_pandas"):
         choices = choices.to_pandas()
@@ -191,6 +197,18 @@ class _Rows:
                 )
         return found
 
+    def _rounds(self) -> list[float]:
+        """Return the rounds as numbers; only their order counts."""
+        found = []
+        for row, value in enumerate(self._values("round")):
+            try:
+                found.append(float(value))
+            except (TypeError, ValueError):
+                found.append(np.nan)
+            if not np.isfinite(found[-1]):
+                raise CobayesError(f"{self._place(row, 'round')}: {value!r} is not a number.")
+        return found
+
     def histories(
         self, datum: NDArray[np.int64], hypothesis: NDArray[np.int64], response: str
     ) -> list[tuple[int, ...]]:
@@ -200,22 +218,17 @@ class _Rows:
         """
         keys = ["person", "problem", *(["lesson"] if "lesson" in self.frame.columns else [])]
         columns = [[_text(value) for value in self._values(key)] for key in keys]
-        rounds = self._values("round")
+        rounds = self._rounds()
         lessons: dict[tuple[str, ...], list[int]] = {}
         for row, key in enumerate(zip(*columns, strict=True)):
             lessons.setdefault(key, []).append(row)
         history: list[tuple[int, ...]] = [()] * len(rounds)
         for rows in lessons.values():
-            try:
-                rows = sorted(rows, key=lambda row: float(rounds[row]))
-            except (TypeError, ValueError):
-                raise CobayesError(
-                    f"{self._place(rows[0], 'round')}: a round is not a number."
-                ) from None
+            rows = sorted(rows, key=rounds.__getitem__)
             shown: tuple[int, ...] = ()
             last: int | None = None
             for row in rows:
-                if last is not None and float(rounds[row]) == float(rounds[last]):
+                if last is not None and rounds[row] == rounds[last]:
                     self._require_same_round(last, row, datum, hypothesis, response)
                 elif last is not None:
                     shown = (*shown, int(datum[last]))

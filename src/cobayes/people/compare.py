@@ -210,21 +210,24 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
     """Return the expected log predictive density, its standard error, and unreliable points."""
     stats = import_optional("arviz_stats", "people", "LOO")
     tree = fit.to_arviz(num_draws, rng)
-    with warnings.catch_warnings():
-        # What it warns of, large Pareto k, is counted and shown in the table.
-        warnings.simplefilter("ignore")
-        found = stats.loo(tree, var_name="response", pointwise=True)
-    unreliable = int((np.asarray(found.pareto_k) > 0.7).sum())
-    points = np.asarray(found.elpd_i, dtype=np.float64).ravel()
-    is_flat = np.isnan(points)
-    if not is_flat.any():
-        return float(found.elpd), float(found.se), float(unreliable)
-    # A response that all draws predict equally well has equal weights, to which no Pareto tail
-    # can be fitted. Its weights need no smoothing.
-    draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(points))
-    points[is_flat] = np.log(len(draws)) - logsumexp(-draws[:, is_flat], axis=0)
-    stderr = np.sqrt(len(points) * points.var())
-    return float(points.sum()), float(stderr), float(unreliable)
+    draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))
+    points = np.log(len(draws)) - logsumexp(-draws, axis=0)
+    # To equal weights, those of a response that all draws predict equally well, no Pareto tail can
+    # be fitted; they need no smoothing.
+    tail = np.sort(draws, axis=0)[: max(5, len(draws) // 20)]
+    varied = np.flatnonzero(np.ptp(tail, axis=0) > 1e-9)
+    unreliable = 0
+    if len(varied):
+        with warnings.catch_warnings():
+            # What it warns of, large Pareto k, is counted and shown in the table.
+            warnings.simplefilter("ignore")
+            chosen = tree.isel(row=varied, missing_dims="ignore")
+            found = stats.loo(chosen, var_name="response", pointwise=True)
+        smoothed = np.asarray(found.elpd_i, dtype=np.float64).ravel()
+        # Nearly equal weights can leave the fit of the tail without a number.
+        points[varied] = np.where(np.isnan(smoothed), points[varied], smoothed)
+        unreliable = int((np.asarray(found.pareto_k) > 0.7).sum())
+    return float(points.sum()), float(np.sqrt(len(points) * points.var())), float(unreliable)
 
 
 def _chance(fit: Fit) -> float:

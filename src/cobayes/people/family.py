@@ -133,7 +133,11 @@ class Family:
         for name in features:
             if name in taken:
                 raise CobayesError(f"a feature cannot be called {name!r}: it is a parameter.")
-            own = self.weights[name] if isinstance(self.weights, Mapping) else self.weights
+            own = self.weights
+            if isinstance(own, Mapping):
+                if name not in own:
+                    raise CobayesError(f"the feature {name!r} has no bounds in weights.")
+                own = own[name]
             found.append(_bounded(name, own, -math.inf, math.inf))
         found.append(_bounded("inner_rationality", self.inner_rationality, 0.0, math.inf))
         found.append(_bounded("prior_temperature", self.prior_temperature, 0.0, math.inf))

@@ -41,7 +41,8 @@ def score(
 
     To every choice it adds its probability and log-likelihood, the rank of the chosen option,
     the belief in the truth before and after, the entropy before and after, and the information
-    gain (Kullback-Leibler divergence of the belief after from the one before, in nats).
+    gain (Kullback-Leibler divergence of the belief after from the one before, in nats). All
+    other columns are kept; one with the name of an added column becomes ``..._given``.
 
     Parameters
     ----------
@@ -102,7 +103,8 @@ def fit(
         The column whose values get parameters of their own; None pools everybody.
     intervals
         "profile" (where the profile likelihood falls below the chi-squared quantile),
-        "information" (normal approximation) or None.
+        "information" (normal approximation, quicker; it covers parameters near a bound, such as
+        small lapses, too rarely) or None.
     confidence
         Confidence level of the intervals.
     num_starts
@@ -119,7 +121,12 @@ def fit(
     >>> people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
     Fit(person: 3; responses: 60; depths: 1; log-likelihood: ...)
     """
-    family = family or Family()
+    family = Family() if family is None else family
+    if not isinstance(family, Family):
+        raise CobayesError(
+            f"the family is {family!r}; expected a cobayes.people.Family.",
+            "write people.Family(depth=(0, 1)).",
+        )
     if intervals not in ("profile", "information", None):
         raise CobayesError(
             f"intervals is {intervals!r}; expected 'profile', 'information' or None."
@@ -178,6 +185,12 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
             f"there is no column {by!r} to fit by.",
             f"use one of {shorten([*map(str, table.frame.columns)])}, or None (--by none) to pool "
             "everybody.",
+        )
+    empty = table.frame[by].isna().to_numpy()
+    if empty.any():
+        raise CobayesError(
+            f"row {int(empty.argmax()) + 1} of the table, column {by!r}: the cell is empty.",
+            "fill it in, or drop the row.",
         )
     groups: dict[Any, list[int]] = {}
     for row, value in enumerate(table.frame[by].tolist()):

@@ -62,10 +62,14 @@ def _entropy(logs: Array) -> Array:
 
 
 def trial_table(likelihood: Likelihood, parameters: Array) -> pd.DataFrame:
-    """Return the user's rows with the added columns."""
-    return likelihood.choices.frame.assign(
-        depth=likelihood.depth, **trial_columns(likelihood, parameters)
-    )
+    """Return the user's rows with the added columns.
+
+    A column of the user's that has the name of an added one is kept as ``..._given``.
+    """
+    added = {"depth": likelihood.depth, **trial_columns(likelihood, parameters)}
+    frame = likelihood.choices.frame
+    clashes = {name: f"{name}_given" for name in frame.columns if name in added}
+    return frame.rename(columns=clashes).assign(**added)
 
 
 def predictions(fit: Fit) -> pd.DataFrame:
