@@ -122,5 +122,5 @@ def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
     (tmp_path / name).write_bytes(b"" if name.startswith("empty") else b"\xff\xfe\x00")
     with pytest.raises(cb.CobayesError, match="cannot be read as a table"):
         read(tmp_path / name)
-    with pytest.raises(cb.CobayesError, match="there is no file"):
+    with pytest.raises(cb.CobayesError, match="is a folder, not a file"):
         read(tmp_path)
