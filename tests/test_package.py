@@ -53,6 +53,16 @@ def test_no_name_is_listed_in_two_modules():
         assert len(things) == len(places), (name, [module for module, _ in places])
 
 
+def test_every_file_of_tests_belongs_to_one_of_the_package():
+    tests = Path(__file__).parent
+    for file in tests.rglob("test_*.py"):
+        place = file.relative_to(tests)
+        if place.parts[0] in ("docs", "fuzz", "test_package.py"):
+            continue  # the pages, hostile input to everything, and what you read
+        home = SOURCE / place.parent / place.stem.removeprefix("test_")
+        assert home.is_dir() or home.with_suffix(".py").exists(), f"{place} tests no module"
+
+
 def test_importing_loads_nothing_heavy():
     # The reason why it takes well under half a second, checked without a clock.
     found = run(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from tests.lessons.test_lessons import MODEL, lesson
+from tests.lessons.test_lesson import MODEL, lesson
 
 
 @pytest.mark.parametrize("split", [0, 1, 5, 8])

@@ -67,7 +67,7 @@ def test_board_is_read_from_a_file_and_animated(tmp_path):
         (("--goal", "Z"), "no goal called 'Z'"),
         (("--gif", "/nowhere/x.gif"), "does not exist"),
         (("--gif", "walk.mp4", "--seed", 1), "written as .gif"),
-        (("--board", "nowhere.txt"), "cannot be read"),
+        (("--board", "nowhere.txt"), "there is no file nowhere.txt"),
         (("--slip", 2), "found 2"),
     ],
 )

@@ -1,12 +1,8 @@
-"""The Gymnasium environment, and worlds made from other people's environments."""
-
-import subprocess
-import sys
+"""Worlds made from other people's environments."""
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from cobayes import CobayesError
 from cobayes.worlds import (
@@ -17,37 +13,12 @@ from cobayes.worlds import (
     plan_trajectory,
     run_trajectory,
     taxi_world,
-    watch_actions,
     world_from_gymnasium,
 )
 from cobayes.worlds.gym import ENVIRONMENT  # importing it registers the environment
 
 NAME = ENVIRONMENT
 TAXI = "Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3"
-
-
-@pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
-def test_environment_passes_gymnasiums_checker(render_mode):
-    # Warnings are errors in this test suite, so that the checker has nothing to complain about.
-    check_env(gymnasium.make(NAME, render_mode=render_mode).unwrapped)
-
-
-@pytest.mark.parametrize(
-    ("imports", "name"),
-    [
-        ("gymnasium, cobayes.worlds", NAME),
-        ("cobayes.worlds, gymnasium, cobayes.worlds.gym", NAME),
-        ("gymnasium, cobayes as cb; cb.worlds", NAME),
-        ("gymnasium, cobayes as cb; cb.GridWorld", NAME),
-        ("gymnasium", f"cobayes.worlds.gym:{NAME}"),
-    ],
-)
-def test_the_environment_is_registered_by_an_import(imports, name):
-    code = f"import {imports}; print(gymnasium.make('{name}').unwrapped.world.width)"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "7\n"
 
 
 def test_goals_may_be_a_list_of_states():
@@ -72,68 +43,6 @@ def test_a_list_of_unknown_states_or_of_states_twice_is_an_error():
     for goals in ([15, 99], [15, 15], [15, 5.5], [15, "corner"], [], [[15, 3]]):
         with pytest.raises(CobayesError):
             world_from_gymnasium(lake, goals)
-
-
-def test_classes_say_which_import_registers_the_environment():
-    assert "import cobayes.worlds.gym" in (GridWorld.__doc__ or "")
-
-
-def test_importing_worlds_does_not_import_gymnasium():
-    code = "import sys, cobayes.worlds; print('gymnasium' in sys.modules, 'numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False False\n"
-
-
-def test_environment_tells_the_beliefs_that_a_watcher_has():
-    world = GridWorld.paper(0.4)
-    plan = plan_trajectory(world, "B", "SCBI")
-    env = gymnasium.make(NAME, world=world, goal="B")
-    observation, info = env.reset(seed=0)
-    assert observation["goal"] == 1
-    for step, action in enumerate(plan.actions, start=1):
-        observation, reward, is_over, _, info = env.step(action)
-        assert np.allclose(observation["belief"], plan.beliefs[step])
-        assert tuple(observation["square"]) == plan.states[step]
-    assert is_over
-    assert reward == world.reward
-    assert info["belief_in_goal"] == pytest.approx(plan.belief_in_goal[-1])
-
-
-def test_teaching_rewards_sum_to_the_rise_of_the_belief():
-    env = gymnasium.make(NAME, goal="A", teaching_weight=2.0)
-    env.reset(seed=0)
-    rewards = [env.step(action)[1] for action in (0, 1, 0, 1, 0)]
-    walk = watch_actions(GridWorld.paper(0.5), "A", [0, 1, 0, 1, 0])
-    risen = walk.belief_in_goal[-1] - 0.5
-    assert sum(rewards) == pytest.approx(1.0 + 2.0 * risen)
-
-
-def test_goal_is_drawn_by_the_seed_and_may_be_set():
-    env = gymnasium.make(NAME)
-    goals = [env.reset(seed=seed)[0]["goal"] for seed in range(30)]
-    assert set(goals) == {0, 1}
-    assert goals == [env.reset(seed=seed)[0]["goal"] for seed in range(30)]
-    assert env.reset(options={"goal": "B"})[0]["goal"] == 1
-
-
-def test_ansi_rendering_shows_board_walker_and_beliefs():
-    env = gymnasium.make(NAME, goal="A", render_mode="ansi")
-    env.reset(seed=0)
-    env.step(0)
-    text = env.render()
-    assert "| . . @ S . . . |" in text
-    assert "* A [################    ]  80.0%" in text
-
-
-def test_picture_changes_with_the_walk():
-    env = gymnasium.make(NAME, goal="A", render_mode="rgb_array")
-    env.reset(seed=0)
-    before = env.render()
-    env.step(0)
-    after = env.render()
-    assert before.shape == after.shape
-    assert before.dtype == np.uint8
-    assert not np.array_equal(before, after)
 
 
 def test_own_environment_read_by_the_adapter_is_the_same_world():
