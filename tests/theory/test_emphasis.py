@@ -70,3 +70,31 @@ def test_the_answer_reads_well():
     best = cb.best_data_prior(cb.examples["M_3"], "h_1")
     assert "rate" in repr(best)
     assert list(best.to_dataframe().index) == list(best.model.data)
+
+
+DISJOINT = np.array(
+    [[8, 3, 0, 0], [2, 7, 0, 0], [1, 1, 0, 0], [0, 0, 6, 1], [0, 0, 2, 7], [0, 0, 3, 3.0]]
+)
+OVERLAPPING = np.array([[8, 3, 0, 0], [2, 7, 5, 1], [1, 2, 2, 9], [0, 0, 6, 1], [0, 0, 2, 7.0]])
+
+
+@pytest.mark.parametrize("table", [DISJOINT, OVERLAPPING])
+@pytest.mark.parametrize("hypothesis", [0, None])
+def test_with_zeros_the_bound_holds_for_every_data_prior(table, hypothesis):
+    best = best_data_prior(table, hypothesis)
+    rates = cb.rate_of_convergence(table, data_prior=best.data_prior)
+    assert best.rate == pytest.approx(rates.mean() if hypothesis is None else rates[0], abs=1e-9)
+    rng = np.random.default_rng(1)
+    for prior in rng.dirichlet(np.full(len(table), 0.4), size=200):
+        rates = cb.rate_of_convergence(table, data_prior=prior / prior.sum())
+        found = rates.mean() if hypothesis is None else rates[0]
+        assert found <= best.upper_bound + 1e-12
+        assert found <= best.rate + 1e-6
+    assert best.rate > best.uniform_rate + 0.04
+
+
+def test_with_zeros_hypotheses_that_share_no_data_have_the_best_of_both():
+    best = best_data_prior(DISJOINT)
+    alone = [best_data_prior(part).rate for part in (DISJOINT[:3, :2], DISJOINT[3:, 2:])]
+    assert best.rate == pytest.approx(np.mean(alone), abs=1e-6)
+    assert 0.0 <= best.gap < 1e-6

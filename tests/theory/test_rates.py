@@ -368,3 +368,14 @@ def test_a_class_of_rules_has_the_rate_of_its_rule():
     )
     with pytest.raises(cb.CobayesError, match="cannot be made from a matrix alone"):
         cb.rate_of_convergence(matrix, rule="pragmatic")
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_the_rate_of_a_learner_that_takes_the_table_as_it_is(depth):
+    # At depth 0 it does not know how the teacher's columns are normalised.
+    rule = cb.Pragmatic([[0.9, 0.5], [0.1, 0.4]], depth, literal="truth")
+    found = cb.rate_of_convergence(rule, 0)
+    assert found == rule.rate(0)
+    odds = cb.simulate(rule, 0, num_rounds=600, num_lessons=600, rng=1).log_odds()
+    slopes = (odds[:, 600] - odds[:, 200]) / 400
+    assert abs(slopes.mean() - found) < 4 * slopes.std(ddof=1) / np.sqrt(600)

@@ -260,13 +260,21 @@ class Rule(ABC):
         from another one, in the limit of certainty. It is infinite where every other column
         excludes a datum of the hypothesis.
         """
+        return float(self.divergences(hypothesis).min())
+
+    def divergences(self, hypothesis: SupportsIndex | str) -> Array:
+        """Return what each other hypothesis loses per round in the limit of certainty, (m,).
+
+        In nats; infinite for the hypothesis itself. A learner that takes a table as it is
+        (``literal="truth"`` at depth 0) may lose the truth instead: that counts as zero.
+        """
         column = self.model.hypothesis_index(hypothesis)
         response = self.at_certainty(column)
         shares, logs = response.column(column), response.log_likelihood
         chosen = shares > 0.0
-        gaps = logs[chosen, column, None] - logs[chosen]
-        divergences = np.delete(shares[chosen] @ gaps, column)
-        return float(max(divergences.min(initial=np.inf), 0.0))
+        found = shares[chosen] @ (logs[chosen, column, None] - logs[chosen])
+        found[column] = np.inf
+        return np.maximum(found, 0.0)
 
     def likelihood(self, belief: ArrayLike) -> Array:
         """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one.

@@ -10,16 +10,22 @@ where z_ij = M_ij / M_ih. Every f_hj is concave in p, and for any s > 0
 
 with equality at s = sum_i p_i z_ij: linear upper bounds ("cuts"). The linear programme over all
 cuts found so far gives a new p and, by its multipliers, a bound on the rate of every data prior.
+
+On a table with zeros h shows the data that it allows, in proportion to p, and only hypotheses that
+allow the same data are rivals. Hypotheses that allow different data weigh different parts of p, and
+the mean of their rates is no longer concave: the bound is then the mean of what each part could
+reach alone, and the data prior the best found from mixtures of what is best for each part.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_matrix
 
 from cobayes._input.validation import number_between
@@ -35,6 +41,11 @@ Array = NDArray[np.float64]
 MAX_CUTS = 100
 # On tables with zeros every datum stays available: without it, what it excludes would return.
 LEAST_SHARE = 1e-6
+# Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
+FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
+MAX_ORDERS = 30
+# How many other starting points are improved by gradients.
+NUM_POLISHED = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +57,8 @@ class DataPrior:
     data_prior : ndarray
         How often each datum should be shown, (n,).
     rate : float
-        SCBI's rate under it: of the hypothesis, or the mean over hypotheses.
+        SCBI's rate under it: of the hypothesis, or the mean over the hypotheses whose rate is not
+        infinite. Infinite if there is none.
     upper_bound : float
         No data prior has a higher rate than this.
     uniform_rate : float
@@ -111,7 +123,9 @@ def best_data_prior(
     -----
     A cutting-plane method. For two hypotheses the best data prior sits on two data, those where
     the ratio of the columns is largest and smallest. On tables with zeros every datum keeps a
-    share of at least 1e-6 / n, and the bound is for such data priors.
+    share of about 1e-6 / n, without which what it excludes would return. If the mean is over
+    hypotheses that allow different data, it is not concave: the data prior is the best one found,
+    and the gap, which holds all the same, may be large.
 
     Examples
     --------
@@ -129,23 +143,157 @@ def best_data_prior(
         )
     position = None if hypothesis is None else model.hypothesis_index(hypothesis)
     taught = list(range(model.num_hypotheses)) if position is None else [position]
-    problem = _Problem(model.matrix, taught)
+    patterns = _patterns(model.matrix, taught)
     uniform = np.full(model.num_data, 1.0 / model.num_data)
-    if not problem.groups:
+    if not patterns:
         return DataPrior(uniform, np.inf, np.inf, np.inf, model, position)
-    uniform_rate = problem.rate(uniform)
-    best, rate = uniform, uniform_rate
-    bound = np.inf
-    prior = uniform
+    least = 0.0 if (model.matrix > 0.0).all() else LEAST_SHARE / model.num_data
+    count = sum(len(pattern.ratios) for pattern in patterns)
+    bound = 0.0
+    parts = np.zeros((len(patterns), model.num_data))
+    for part, pattern in zip(parts, patterns, strict=True):
+        part[pattern.rows], upper = _cutting_planes(pattern, least, tolerance)
+        bound += upper * len(pattern.ratios) / count
+    candidates = [uniform, *(_floored(prior, least) for prior in _mixtures(parts))]
+    candidates.sort(key=lambda prior: -_mean_rate(patterns, prior))
+    if len(patterns) > 1 and bound - _mean_rate(patterns, candidates[0]) > LEAST_SHARE:
+        # Some far apart in the logarithms: good data priors may differ by orders of magnitude.
+        spread = np.random.default_rng(0).normal(0.0, 4.0, (NUM_POLISHED, model.num_data))
+        tried = [*candidates[:2], uniform, *np.exp(spread - spread.max(axis=1, keepdims=True))]
+        candidates += [_floored(_polished(patterns, prior, least), least) for prior in tried]
+    best = max(candidates, key=lambda prior: _mean_rate(patterns, prior))
+    rates = _mean_rate(patterns, best), _mean_rate(patterns, uniform)
+    return DataPrior(best, rates[0], bound, rates[1], model, position)
+
+
+def _mixtures(parts: Array) -> Iterator[Array]:
+    """Return mixtures of the best data priors of the patterns, in several orders.
+
+    Weights that fall by a factor let one pattern after another have its data almost alone.
+    """
+    count = len(parts)
+    orders = [np.arange(count), np.arange(count)[::-1]]
+    orders += [np.roll(np.arange(count), -first) for first in range(1, count)][:MAX_ORDERS]
+    for factor in FACTORS if count > 1 else FACTORS[:1]:
+        for order in orders:
+            weights = factor ** np.arange(count)
+            yield weights / weights.sum() @ parts[order]
+
+
+def _polished(patterns: list[_Pattern], prior: Array, least: float) -> Array:
+    """Follow the gradient of smoothed rates, in the logarithms of the data prior."""
+
+    def loss(logs: Array, sharpness: float) -> tuple[float, Array]:
+        shares = np.exp(logs - logs.max())
+        total, slope = 0.0, np.zeros(len(logs))
+        for pattern in patterns:
+            share = pattern.share(shares)
+            for terms in pattern.tangents(share):
+                brackets = share @ terms
+                least_one = brackets.min()
+                weights = np.exp(-sharpness * (brackets - least_one))
+                total += least_one - np.log(weights.sum()) / sharpness
+                mixed = (terms - brackets) @ (weights / weights.sum())
+                slope[pattern.rows] += share * mixed
+        return -total, -slope
+
+    logs = np.log(_floored(prior, least))
+    for sharpness in (10.0, 100.0, 1e3, 1e4):
+        bounds = [(np.log(least), 0.0)] * len(logs)
+        logs = minimize(loss, logs, (sharpness,), "L-BFGS-B", jac=True, bounds=bounds).x
+    return np.exp(logs - np.logaddexp.reduce(logs))
+
+
+def _floored(prior: Array, least: float) -> Array:
+    prior = np.maximum(prior, least)
+    return prior / prior.sum()
+
+
+class _Pattern:
+    """Hypotheses that allow the same data, and their rivals.
+
+    Parameters
+    ----------
+    rows
+        The data that they allow, (n,).
+    ratios
+        For each taught one log(z_ij), (data, rivals), up to a constant for each rival.
+    """
+
+    def __init__(self, rows: NDArray[np.bool_], ratios: list[Array]) -> None:
+        self.rows = rows
+        self.ratios = ratios
+
+    def share(self, prior: Array) -> Array:
+        """Return how often each datum is shown in the limit of certainty, (data,)."""
+        return prior[self.rows] / prior[self.rows].sum()
+
+    def tangents(self, share: Array) -> list[Array]:
+        """Return for each taught one g(z_ij / s) at s = mean z: no entry is negative."""
+        found = []
+        for logs in self.ratios:
+            below = logs - np.log(share @ np.exp(logs))
+            found.append(np.maximum(np.expm1(below) - below, 0.0))
+        return found
+
+    def rates(self, share: Array) -> Array:
+        """Return the smallest bracket of each taught one."""
+        return np.array([(share @ terms).min() for terms in self.tangents(share)])
+
+
+def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
+    """Sort the taught hypotheses by the data that they allow.
+
+    Those that one datum tells from every other have an infinite rate under any data prior and are
+    left out.
+    """
+    allowed = matrix > 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(matrix)
+    found: dict[bytes, _Pattern] = {}
+    for h in taught:
+        rows = allowed[:, h]
+        rivals = (allowed == rows[:, None]).all(axis=0)
+        rivals[h] = False
+        if rivals.any():
+            ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
+            pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
+            # Columns may be multiplied by anything; the largest ratio becomes one.
+            pattern.ratios.append(ratios - ratios.max(axis=0))
+    return list(found.values())
+
+
+def _mean_rate(patterns: list[_Pattern], prior: Array) -> float:
+    return float(np.mean(np.concatenate([one.rates(one.share(prior)) for one in patterns])))
+
+
+def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[Array, float]:
+    """Return the share of each datum with the highest mean rate, and a bound on that rate."""
+    size = int(pattern.rows.sum())
+    cuts: list[Array] = []
+    owners: list[int] = []
+    levels = np.full(len(pattern.ratios), np.inf)
+    share = best = np.full(size, 1.0 / size)
+    rate = float(pattern.rates(best).mean())
+    # For data priors with the least share, and for all.
+    bound = upper = np.inf
     for _ in range(MAX_CUTS):
-        problem.add_cuts(prior)
-        prior, upper = problem.solve()
-        bound = min(bound, upper)
-        found = problem.rate(prior)
+        # Tangents of the pairs whose bracket is below what the programme takes it for.
+        for owner, terms in enumerate(pattern.tangents(share)):
+            new = terms.T[share @ terms < levels[owner]]
+            cuts.extend(new)
+            owners.extend([owner] * len(new))
+        answer = _linear_programme(np.array(cuts), owners, least)
+        share = _floored(answer.x[:size], least)
+        levels = answer.x[size:]
+        gains = _gains(np.array(cuts), owners, -answer.ineqlin.marginals)
+        upper = min(upper, gains.max())
+        bound = min(bound, least * gains.sum() + (1.0 - size * least) * gains.max())
+        found = float(pattern.rates(share).mean())
         if found > rate:
-            best, rate = prior, found
+            best, rate = share, found
         if bound - rate <= tolerance:
-            return DataPrior(best, rate, bound, uniform_rate, model, position)
+            return best, float(upper)
     raise ConvergenceError(
         f"after {MAX_CUTS} steps a better data prior is not excluded: the rate is {rate:.6g}, "
         f"the bound {bound:.6g}.",
@@ -153,86 +301,34 @@ def best_data_prior(
     )
 
 
-class _Problem:
-    """The linear programme: maximise the mean of t_h, each below all cuts of its rivals.
+def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
+    """Maximise the mean of t_h, each below all the cuts that it owns."""
+    count, size = cuts.shape
+    groups = max(owners) + 1
+    is_owner = np.zeros((count, groups))
+    is_owner[np.arange(count), owners] = 1.0
+    answer = linprog(
+        np.concatenate([np.zeros(size), np.full(groups, -1.0 / groups)]),
+        A_ub=csr_matrix(np.hstack([-cuts, is_owner])),
+        b_ub=np.zeros(count),
+        A_eq=np.concatenate([np.ones(size), np.zeros(groups)])[None],
+        b_eq=[1.0],
+        bounds=[(least, 1.0)] * size + [(0.0, None)] * groups,
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if answer.status != 0:
+        raise ConvergenceError(f"the linear programme failed: {answer.message}")
+    return answer
 
-    Parameters
-    ----------
-    matrix
-        Shape (n, m).
-    taught
-        The hypotheses whose rates are averaged. Those that one datum tells from every other
-        have an infinite rate under any data prior and are left out.
+
+def _gains(cuts: Array, owners: list[int], multipliers: Array) -> Array:
+    """Return numbers whose mean under a data prior is at least its mean rate.
+
+    Any multipliers give some, so that the bound does not rest on the solver.
     """
-
-    def __init__(self, matrix: Array, taught: list[int]) -> None:
-        allowed = matrix > 0.0
-        self.num_data = len(matrix)
-        self.least = 0.0 if allowed.all() else LEAST_SHARE / self.num_data
-        self.groups: list[tuple[NDArray[np.bool_], Array]] = []
-        with np.errstate(divide="ignore"):
-            logs = np.log(matrix)
-        for h in taught:
-            rows = allowed[:, h]
-            rivals = (allowed == rows[:, None]).all(axis=0)
-            rivals[h] = False
-            if rivals.any():
-                ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
-                # Columns may be multiplied by anything; the largest ratio becomes one.
-                self.groups.append((rows, ratios - ratios.max(axis=0)))
-        self._cuts: list[Array] = []
-        self._owners: list[int] = []
-        self._levels = np.full(len(self.groups), np.inf)
-
-    def rate(self, prior: Array) -> float:
-        """Return the mean over the taught hypotheses of the smallest bracket."""
-        rates = []
-        for rows, logs in self.groups:
-            share = prior[rows] / prior[rows].sum()
-            log_mean = np.log(share @ np.exp(logs))
-            # The mean of g(z / mean z): no term is negative.
-            terms = np.expm1(logs - log_mean) - (logs - log_mean)
-            rates.append((share @ np.maximum(terms, 0.0)).min())
-        return float(np.mean(rates))
-
-    def add_cuts(self, prior: Array) -> None:
-        """Add the tangents at a data prior of the pairs whose bracket is below the model."""
-        for group, (rows, logs) in enumerate(self.groups):
-            log_mean = np.log(prior[rows] @ np.exp(logs)) - np.log(prior[rows].sum())
-            terms = np.maximum(np.expm1(logs - log_mean) - (logs - log_mean), 0.0)
-            share = prior[rows] / prior[rows].sum()
-            for values in terms.T[share @ terms < self._levels[group]]:
-                cut = np.zeros(self.num_data)
-                cut[rows] = values
-                self._cuts.append(cut)
-                self._owners.append(group)
-
-    def solve(self) -> tuple[Array, float]:
-        """Return the best data prior for the cuts, and a bound on every data prior's rate."""
-        cuts = np.array(self._cuts)
-        count, groups = len(cuts), len(self.groups)
-        owners = np.zeros((count, groups))
-        owners[np.arange(count), self._owners] = 1.0
-        objective = np.concatenate([np.zeros(self.num_data), np.full(groups, -1.0 / groups)])
-        answer = linprog(
-            objective,
-            A_ub=csr_matrix(np.hstack([-cuts, owners])),
-            b_ub=np.zeros(count),
-            A_eq=np.concatenate([np.ones(self.num_data), np.zeros(groups)])[None],
-            b_eq=[1.0],
-            bounds=[(self.least, 1.0)] * self.num_data + [(0.0, None)] * groups,
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if answer.status != 0:
-            raise ConvergenceError(f"the linear programme failed: {answer.message}")
-        prior = np.maximum(answer.x[: self.num_data], self.least)
-        prior /= prior.sum()
-        self._levels = answer.x[self.num_data :]
-        # Any multipliers with the right sums give a bound; so it does not rest on the solver.
-        weights = np.maximum(-answer.ineqlin.marginals, 0.0)
-        totals = weights @ owners
-        weights = weights / (groups * np.maximum(totals, 1e-300))[self._owners]
-        gains = weights @ cuts
-        bound = self.least * gains.sum() + (1.0 - self.num_data * self.least) * gains.max()
-        return prior, float(bound) if (totals > 0.0).all() else np.inf
+    weights = np.maximum(multipliers, 0.0)
+    totals = np.bincount(owners, weights)
+    if not (totals > 0.0).all():
+        return np.full(cuts.shape[1], np.inf)
+    return (weights / (len(totals) * totals)[owners]) @ cuts

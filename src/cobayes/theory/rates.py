@@ -245,8 +245,7 @@ def _over_others(question: _Question, reduce: Callable[..., NDArray]) -> NDArray
         num_hypotheses = matrices.shape[-1]
         found = np.full((num_hypotheses, num_hypotheses), np.inf)
         for h in np.flatnonzero(question.is_rival):
-            limit = question.rule.at_certainty(int(h)).likelihood
-            found[h] = pairwise_divergences(limit[None], "bi")[0, h]
+            found[h] = question.rule.divergences(int(h))
         found[:, ~question.is_rival] = np.inf
         reduced = reduce(found, axis=-1)
         return np.where(question.is_rival, reduced, np.nan) if reduce is np.min else reduced
