@@ -85,8 +85,14 @@ def test_packaged_certificates_hold_what_they_claim_to():
         euclidean.model.matrix, separated_matrix([0.1, 0.1732, 0.3, 0.5196, 0.9])
     )
     np.testing.assert_allclose(euclidean.learner_prior, LEARNER)
-    for name in known_certificates():
+    for name in ("euclidean-separated", "euclidean-three-hypotheses", "tv-paper-matrix"):
         certificate = Certificate.load(name)
+        enclosure = certificate.evidence["enclosure"]
+        assert enclosure["is_proved"]
+        # The Euclidean ones are measured only: their enclosures are too wide to prove them.
+        is_below = enclosure["upper"] < certificate.conjectured_success
+        assert is_below == (certificate.distance == "tv")
+        assert enclosure["lower"] < certificate.evidence["lessons"]["value"] < enclosure["upper"]
         assert min(certificate.evidence["standard_errors"].values()) >= 6.0
         assert certificate.evidence["slope"] > 1.0
     paper = Certificate.load("tv-paper-matrix")
@@ -99,8 +105,14 @@ def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
     assert min(outcome.standard_errors.values()) >= 6.0
     assert outcome.is_proved
     # Proved by the enclosure too, which needs no witness.
-    assert outcome.enclosure.upper < outcome.certificate.conjectured_success
+    assert outcome.is_enclosed
     assert replace(outcome, witness_margin=None).is_proved
+    # An enclosure that is not proved, or too wide, proves nothing.
+    open_end = replace(outcome.enclosure, upper=0.6)
+    guess = replace(outcome.enclosure, is_proved=False)
+    for enclosure in (open_end, guess):
+        assert not replace(outcome, witness_margin=None, enclosure=enclosure).is_proved
+    assert outcome.to_dict()["enclosure"]["upper"] == outcome.enclosure.upper
 
 
 def test_three_hypotheses_refute_the_euclidean_form():
@@ -254,8 +266,20 @@ def test_a_search_finds_and_saves_a_counter_example(small_search, tmp_path):
     assert report.slope.value > 1.05
     found = Certificate.load(tmp_path / report.confirmed[0]["file"])
     assert found.evidence["log_evidence"] >= found.evidence["log_evidence_needed"]
+    assert found.evidence["enclosure"]["lower"] <= found.evidence["success"]
     assert "counter-examples" in repr(report)
     assert json.dumps(report.to_dict())
+
+
+def test_the_candidate_with_the_steepest_limit_is_screened(monkeypatch, tmp_path):
+    own = np.full(3, 1.0 / 3.0)
+    matrix = cb.examples["M_1"].model.normalized()
+    # Mass moved from h_1 to h_3 fails by more than a half; mass moved to h_1 hardly at all.
+    steps = [np.array([1.0, -1.0, 0.0])] * 3 + [np.array([-1.0, 0.0, 1.0])]
+    queue = [Candidate(matrix, own, own + 0.1 * step, "paper") for step in steps]
+    monkeypatch.setattr(falsifier_module, "draw_candidate", lambda *_: queue.pop(0))
+    chosen = Falsifier(tmp_path, "tv", seed=1)._propose(np.random.default_rng(1))
+    assert chosen.learner_prior[2] > own[2]
 
 
 def test_a_search_goes_on_exactly_where_it_stopped(small_search, tmp_path):
@@ -309,7 +333,7 @@ def test_bad_input_gets_an_error_that_says_why(call, message):
 
 
 def test_a_witness_too_long_to_follow_is_refused():
-    content = Certificate.load(known_certificates()[0]).to_dict()
+    content = Certificate.load("tv-paper-matrix").to_dict()
     with pytest.raises(CobayesError, match="witness has 200000 data"):
         Certificate.from_dict({**content, "witness": [0] * 200_000})
 
@@ -320,6 +344,6 @@ def test_a_witness_too_long_to_follow_is_refused():
      ("witness", 3), ("format", "new"), ("matrix", [[1], [1, 2]])],
 )  # fmt: skip
 def test_a_field_of_the_wrong_kind_is_refused_in_words(field, value):
-    content = Certificate.load(known_certificates()[0]).to_dict()
+    content = Certificate.load("tv-paper-matrix").to_dict()
     with pytest.raises(CobayesError):
         Certificate.from_dict({**content, field: value})

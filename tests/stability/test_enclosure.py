@@ -1,6 +1,7 @@
 """Success rates enclosed, with rounding outwards."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -121,6 +122,55 @@ def test_the_papers_matrix_refutes_total_variation_by_proof():
     # At depth 11 the upper end is 0.5911; the conjecture promises 0.6.
     assert found.is_proved
     assert found.upper < 0.5912 < claim.conjectured_success
+
+
+def test_rational_arithmetic_proves_the_same_refutation():
+    """Seven rounds in exact fractions, with nothing from the library but Proposition 13.
+
+    Column factors v that are any rational numbers give an exact scaling of its own column sums c.
+    The distance of c from the belief in Hilbert's metric, and what it grows to, is bounded from
+    above in fractions: log x <= x - 1, and cosh(D / 4)**2 < 1.6 for this matrix.
+    """
+    entries = ["0.6559 0.5505 0.731", "0.168 0.3359 0.0403", "0.176 0.1136 0.2287"]
+    matrix = [[Fraction(x) for x in row.split()] for row in entries]
+    logs = np.log(np.array(matrix, dtype=float))
+    spread = max(np.ptp(logs[:, i] - logs[:, j]) for i in range(3) for j in range(3))
+    assert math.cosh(spread / 4.0) ** 2 < 1.6
+
+    def children(belief, error):
+        v = np.array(belief, dtype=float)
+        table = np.array(matrix, dtype=float)
+        for _ in range(200):
+            v = np.array(belief, dtype=float) / (table.T @ (1.0 / (3.0 * (table @ v))))
+        exact = [Fraction(float(x)) for x in v]
+        rows = [[a * b for a, b in zip(row, exact, strict=True)] for row in matrix]
+        rows = [[x / sum(row) for x in row] for row in rows]
+        ratios = [sum(row[j] for row in rows) / 3 / belief[j] for j in range(3)]
+        grown = Fraction(8, 5) * (error + max(ratios) / min(ratios) - 1)
+        # Shorter fractions, and what shortening may change.
+        short = [[Fraction(float(x)) for x in row] for row in rows]
+        return short, grown + Fraction(1, 10**14)
+
+    thirds = [Fraction(1, 3)] * 3
+    leaves = [(thirds, [Fraction(1, 5), Fraction(1, 3), Fraction(7, 15)], Fraction(0), Fraction(0))]
+    for _ in range(7):
+        grown = []
+        for own, theirs, own_error, their_error in leaves:
+            pairs = children(own, own_error), children(theirs, their_error)
+            errors = pairs[0][1], pairs[1][1]
+            grown += [(a, b, *errors) for a, b in zip(pairs[0][0], pairs[1][0], strict=True)]
+        leaves = grown
+    total = Fraction(0)
+    for own, theirs, *errors in leaves:
+        # exp(e) <= 1 + 2 e for e <= 1; entries are within that factor, sums of rows too.
+        total += min(own[0], theirs[0]) * (1 + 4 * max(errors))
+    success = total / len(leaves) * 3
+    assert max(errors) < Fraction(1, 10**9)
+    assert success < Fraction(59982, 100000) < Fraction(3, 5)
+    found = success_enclosure(
+        cb.examples["M_1"], 0, learner_prior=[1 / 5, 1 / 3, 7 / 15], depth=7, max_leaves=3**7
+    )
+    assert found.upper == pytest.approx(float(success), abs=1e-9)
 
 
 def test_a_small_budget_is_spent_where_it_matters_and_stays_valid():

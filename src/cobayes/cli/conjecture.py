@@ -12,6 +12,8 @@ from cobayes.cli import options, output, progress
 from cobayes.cli.failures import CommandGroup, FriendlyCommand
 
 if TYPE_CHECKING:
+    from cobayes.conjecture.certificate import CertificateCheck
+    from cobayes.conjecture.limit_certificate import LimitCheck
     from cobayes.conjecture.search import Falsifier, SearchReport
     from cobayes.stability.bounds import Distance
 
@@ -54,51 +56,100 @@ def check(
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run a certificate again: measure the success rate in two ways against the conjecture.
+    """Run a certificate again: measure the success rate against the conjecture.
 
-    The exit code is 0 where both ways put it at least six standard errors below what the
-    conjecture says, or where a sequence of data in the file proves it, else 1.
+    The exit code is 0 where two ways to measure put it at least six standard errors below what
+    the conjecture says, or where an enclosure of the success rate or a sequence of data in the
+    file proves it, else 1. A certificate for the limit of small perturbations is measured in one
+    way, which must exceed one by six standard errors.
     """
     from cobayes.cli.inputs import choose_seed
-    from cobayes.conjecture.certificate import Certificate, check_certificate
+    from cobayes.conjecture.certificate import check_certificate
+    from cobayes.conjecture.limit_certificate import (
+        LimitCertificate,
+        LimitCheck,
+        check_limit,
+        load_certificate,
+    )
 
-    certificate = Certificate.load(file)
+    certificate = load_certificate(file)
     used_seed = choose_seed(seed)
     with progress.patience("simulating lessons"):
-        outcome = check_certificate(certificate, num_sequences=sequences, rng=used_seed)
+        if isinstance(certificate, LimitCertificate):
+            outcome = check_limit(certificate, num_sequences=sequences, rng=used_seed)
+        else:
+            outcome = check_certificate(certificate, num_sequences=sequences, rng=used_seed)
     if as_json:
         output.print_json({"file": file, "seed": used_seed, **outcome.to_dict()})
     else:
-        console = output.console()
-        table = output.table(
-            f"Conjecture 5.3, {certificate.distance} distance",
-            [("", "left"), ("success rate", "right"), ("standard errors below", "right")],
-        )
-        table.add_row("conjectured, at least", f"{certificate.conjectured_success:.4f}", "")
-        for rate in (outcome.lessons, outcome.coupled):
-            table.add_row(
-                f"measured by {rate.method}",
-                f"{rate.value:.4f} ± {rate.stderr:.1g}",
-                f"{outcome.standard_errors[rate.method]:.1f}",
-            )
-        table.add_row("enclosed, at most", f"{outcome.enclosure.upper:.4f}", "")
-        console.print(table)
-        if outcome.is_confirmed:
-            console.print("counter-example confirmed by both estimates", markup=False)
-        elif not outcome.is_proved:
-            console.print("counter-example NOT confirmed", markup=False)
-        if outcome.is_proved:
-            how = f"proved: success is at most {outcome.enclosure.upper:.4f}"
-            if outcome.witness_margin is not None:
-                how = (
-                    f"proved by its witness, {len(certificate.witness)} data "
-                    f"(margin {outcome.witness_margin:.4g})"
-                )
-            console.print(f"counter-example {how}", markup=False)
+        if isinstance(outcome, LimitCheck):
+            _print_limit(outcome)
+        else:
+            _print_check(outcome)
         if seed is None:
             output.say_seed(used_seed, "get the same numbers")
-    if not (outcome.is_confirmed or outcome.is_proved):
+    is_proved = not isinstance(outcome, LimitCheck) and outcome.is_proved
+    if not (outcome.is_confirmed or is_proved):
         raise typer.Exit(NOT_CONFIRMED)
+
+
+def _print_check(outcome: CertificateCheck) -> None:
+    certificate = outcome.certificate
+    console = output.console()
+    table = output.table(
+        f"Conjecture 5.3, {certificate.distance} distance",
+        [("", "left"), ("success rate", "right"), ("standard errors below", "right")],
+    )
+    table.add_row("conjectured, at least", f"{certificate.conjectured_success:.4f}", "")
+    for rate in (outcome.lessons, outcome.coupled):
+        table.add_row(
+            f"measured by {rate.method}",
+            f"{rate.value:.4f} ± {rate.stderr:.1g}",
+            f"{outcome.standard_errors[rate.method]:.1f}",
+        )
+    table.add_row("enclosed, at most", f"{outcome.enclosure.upper:.4f}", "")
+    console.print(table)
+    if outcome.is_confirmed:
+        console.print("counter-example confirmed by both estimates", markup=False)
+    elif not outcome.is_proved:
+        console.print("counter-example NOT confirmed", markup=False)
+    if outcome.is_enclosed:
+        console.print(
+            f"counter-example proved by enclosure: success is at most "
+            f"{outcome.enclosure.upper:.4f}",
+            markup=False,
+        )
+    if outcome.has_witness:
+        console.print(
+            f"counter-example proved by its witness, {len(certificate.witness)} data "
+            f"(margin {outcome.witness_margin:.4g})",
+            markup=False,
+        )
+
+
+def _print_limit(outcome: LimitCheck) -> None:
+    console = output.console()
+    table = output.table(
+        "Conjecture 5.3, l1 distance, small perturbations",
+        [
+            ("l1 distance of the priors", "left"),
+            ("failure over what is allowed, at least", "right"),
+            ("standard errors above one", "right"),
+        ],
+    )
+    for size, found in outcome.at_sizes.items():
+        table.add_row(
+            f"1e{size:g}",
+            f"{found.value:.3f} ± {found.stderr:.1g}",
+            f"{(found.value - 1.0) / found.stderr:.1f}",
+        )
+    limit = outcome.limit
+    table.add_row(
+        "limit", f"{limit.value:.3f} ± {limit.stderr:.1g}", f"{outcome.standard_errors:.1f}"
+    )
+    console.print(table)
+    verdict = "confirmed" if outcome.is_confirmed else "NOT confirmed"
+    console.print(f"counter-example for all small perturbations {verdict}", markup=False)
 
 
 @conjecture.command(

@@ -6,6 +6,13 @@ from cobayes.conjecture.certificate import (
     check_certificate,
     known_certificates,
 )
+from cobayes.conjecture.limit_certificate import (
+    LimitCertificate,
+    LimitCheck,
+    check_limit,
+    load_certificate,
+)
+from cobayes.conjecture.limit_search import SteepestLimit, steepest_limit
 from cobayes.conjecture.search import Falsifier, SearchReport
 from cobayes.conjecture.separation import alternating_prior, nested_success, separated_matrix
 from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
@@ -14,12 +21,18 @@ __all__ = [
     "Certificate",
     "CertificateCheck",
     "Falsifier",
+    "LimitCertificate",
+    "LimitCheck",
     "LimitSlope",
     "SearchReport",
+    "SteepestLimit",
     "alternating_prior",
     "check_certificate",
+    "check_limit",
     "known_certificates",
     "limit_slope",
+    "load_certificate",
     "nested_success",
     "separated_matrix",
+    "steepest_limit",
 ]

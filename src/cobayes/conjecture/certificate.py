@@ -195,23 +195,7 @@ class Certificate:
         path
             A file, or one of `known_certificates()`.
         """
-        if str(path) in known_certificates() and not Path(path).exists():
-            text = (_folder() / f"{path}.json").read_text(encoding="utf-8")
-        else:
-            hint = f"give a file, or one of: {', '.join(known_certificates())}."
-            if not Path(path).exists():
-                raise CobayesError(f"there is no certificate {path}.", hint)
-            try:
-                text = Path(path).read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise CobayesError(f"{path} cannot be read: {error}.", hint) from error
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise CobayesError(f"{path} is no JSON: {error}.") from error
-        if not isinstance(content, dict):
-            raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
-        return cls.from_dict(content)
+        return cls.from_dict(read_certificate(path))
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -260,12 +244,21 @@ class CertificateCheck:
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property
+    def is_enclosed(self) -> bool:
+        """Whether the enclosure proves the claim: its upper end is below what is conjectured."""
+        # The bound itself is rounded, too; 1e-12 is far more than that.
+        bound = self.certificate.conjectured_success - 1e-12
+        return self.enclosure.is_proved and self.enclosure.upper < bound
+
+    @property
+    def has_witness(self) -> bool:
+        """Whether the certificate's witness proves the claim."""
+        return self.witness_margin is not None and self.witness_margin > 1e-6
+
+    @property
     def is_proved(self) -> bool:
         """Whether the enclosure, or a witness, proves the claim without statistics."""
-        # The bound itself is rounded, too; 1e-12 is far more than that.
-        is_enclosed = self.enclosure.upper < self.certificate.conjectured_success - 1e-12
-        has_witness = self.witness_margin is not None and self.witness_margin > 1e-6
-        return (is_enclosed and self.enclosure.is_proved) or has_witness
+        return self.is_enclosed or self.has_witness
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
@@ -278,7 +271,7 @@ class CertificateCheck:
             "standard_errors": self.standard_errors,
             "slope": certificate.slope(self.lessons.value),
             "witness_margin": self.witness_margin,
-            "enclosure": [self.enclosure.lower, self.enclosure.upper],
+            "enclosure": self.enclosure.to_dict(),
             "lessons": self.lessons.to_dict(),
             "coupling": self.coupled.to_dict(),
         }
@@ -366,6 +359,27 @@ def witness_margin(certificate: Certificate) -> float:
         for agent in agents:
             agent.observe(datum)
     return float(agents[0].belief[others].max() + agents[1].belief[h] - 1.0)
+
+
+def read_certificate(path: str | Path) -> dict[str, Any]:
+    """Return the content of a certificate's file, or of a packaged one by name."""
+    if str(path) in known_certificates() and not Path(path).exists():
+        text = (_folder() / f"{path}.json").read_text(encoding="utf-8")
+    else:
+        hint = f"give a file, or one of: {', '.join(known_certificates())}."
+        if not Path(path).exists():
+            raise CobayesError(f"there is no certificate {path}.", hint)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CobayesError(f"{path} cannot be read: {error}.", hint) from error
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CobayesError(f"{path} is no JSON: {error}.") from error
+    if not isinstance(content, dict):
+        raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
+    return content
 
 
 def known_certificates() -> tuple[str, ...]:

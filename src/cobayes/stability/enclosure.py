@@ -73,6 +73,10 @@ class SuccessEnclosure:
     is_proved: bool
     hypothesis: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return dict(vars(self))
+
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper
 

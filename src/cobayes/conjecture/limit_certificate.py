@@ -1,0 +1,260 @@
+"""Certificates against Conjecture 5.3 in L1 for perturbations that are too small to write down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.validation import whole_number
+from cobayes._runtime.randomness import spawn_generators
+from cobayes.conjecture.certificate import STANDARD_ERRORS, Certificate, read_certificate
+from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model
+
+Array = NDArray[np.float64]
+
+KIND = "cobayes conjecture limit certificate"
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitCertificate:
+    """A claim that Conjecture 5.3 fails in L1 for all sufficiently small perturbations.
+
+    Attributes
+    ----------
+    model : Model
+        The matrix that both agents hold.
+    hypothesis : int
+        The position of what is taught.
+    teacher_prior, direction : ndarray
+        The teacher's prior, and the direction in which the learner's differs from it, (m,).
+    num_rounds, num_sequences : int
+        How much work a check is meant to do.
+    sizes : tuple of float
+        Decimal logarithms of L1 distances at which a check measures the ratio, too.
+    story : str
+        Where it comes from.
+    evidence : dict
+        What was measured when it was made.
+    """
+
+    model: Model
+    hypothesis: int
+    teacher_prior: Array
+    direction: Array
+    num_rounds: int = 500
+    num_sequences: int = 10_000
+    sizes: tuple[float, ...] = ()
+    story: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        matrix: MatrixLike,
+        hypothesis: SupportsIndex | str,
+        teacher_prior: ArrayLike,
+        direction: ArrayLike,
+        **more: Any,
+    ) -> LimitCertificate:
+        """Validate a claim.
+
+        Parameters
+        ----------
+        matrix, hypothesis, teacher_prior, direction
+            See the attributes.
+        **more
+            The attributes that have defaults.
+        """
+        model = as_model(matrix)
+        found = cls(
+            model,
+            model.hypothesis_index(hypothesis),
+            model.distribution(teacher_prior, name="teacher's prior"),
+            np.asarray(direction, dtype=np.float64),
+            **more,
+        )
+        found.slope(num_rounds=0, num_sequences=2, rng=0)  # raises where the claim is no claim
+        return found
+
+    def slope(
+        self,
+        *,
+        log10_size: float | None = None,
+        num_rounds: int | None = None,
+        num_sequences: int | None = None,
+        rng: Any = None,
+    ) -> LimitSlope:
+        """Measure failure over what is allowed; see `limit_slope`.
+
+        Parameters
+        ----------
+        log10_size
+            Decimal logarithm of the L1 distance; by default the limit.
+        num_rounds, num_sequences
+            By default what the certificate asks for.
+        rng
+            Anything that `numpy.random.default_rng` takes.
+        """
+        return limit_slope(
+            self.model,
+            self.hypothesis,
+            self.teacher_prior,
+            self.direction,
+            num_rounds=self.num_rounds if num_rounds is None else num_rounds,
+            log10_size=log10_size,
+            num_sequences=self.num_sequences if num_sequences is None else num_sequences,
+            rng=rng,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "kind": KIND,
+            "format": FORMAT,
+            "distance": "l1",
+            **self.model.to_dict(),
+            "hypothesis": self.model.hypotheses[self.hypothesis],
+            "teacher_prior": self.teacher_prior.tolist(),
+            "direction": self.direction.tolist(),
+            "num_rounds": self.num_rounds,
+            "num_sequences": self.num_sequences,
+            "sizes": list(self.sizes),
+            "story": self.story,
+            "evidence": self.evidence,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> LimitCertificate:
+        """Undo `to_dict`."""
+        try:
+            if content["kind"] != KIND or not 1 <= content["format"] <= FORMAT:
+                raise CobayesError(
+                    f"this is a {content['kind']!r} of format {content['format']}; expected "
+                    f"{KIND!r} of format {FORMAT} at most."
+                )
+            return cls.of(
+                Model.from_dict(content),
+                content["hypothesis"],
+                content["teacher_prior"],
+                content["direction"],
+                num_rounds=whole_number(content["num_rounds"], "num_rounds", 1),
+                num_sequences=whole_number(content["num_sequences"], "num_sequences", 2),
+                sizes=tuple(float(size) for size in content.get("sizes", ())),
+                story=content.get("story", ""),
+                evidence=content.get("evidence", {}),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise CobayesError(
+                f"the certificate is incomplete or has a value of the wrong type: {error}.",
+                "compare it with the packaged one, l1-small-perturbations.",
+            ) from error
+
+    def __repr__(self) -> str:
+        n, m = self.model.shape
+        return f"LimitCertificate(l1, small perturbations: {n} data x {m} hypotheses)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitCheck:
+    """The outcome of running a `LimitCertificate`.
+
+    Attributes
+    ----------
+    certificate : LimitCertificate
+        What was checked.
+    limit : LimitSlope
+        Failure over what is allowed, in the limit of small perturbations.
+    at_sizes : dict
+        The same at the certificate's sizes.
+    """
+
+    certificate: LimitCertificate
+    limit: LimitSlope
+    at_sizes: dict[float, LimitSlope]
+
+    @property
+    def standard_errors(self) -> float:
+        """By how many standard errors the ratio exceeds one in the limit."""
+        return (self.limit.value - 1.0) / self.limit.stderr
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it does by at least six."""
+        return self.standard_errors >= STANDARD_ERRORS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "is_confirmed": self.is_confirmed,
+            "is_proved": False,
+            "distance": "l1",
+            "limit": self.limit._asdict(),
+            "standard_errors": self.standard_errors,
+            "at_sizes": [
+                {"log10_size": size, **found._asdict()} for size, found in self.at_sizes.items()
+            ],
+        }
+
+    def __repr__(self) -> str:
+        verdict = "confirmed" if self.is_confirmed else "not confirmed"
+        return (
+            f"LimitCheck({verdict}; failure over what L1 allows is at least {self.limit.value:.3f} "
+            f"+- {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
+            "above one)"
+        )
+
+
+def check_limit(
+    certificate: LimitCertificate, *, num_sequences: int | None = None, rng: Any = None
+) -> LimitCheck:
+    """Run a certificate: estimate the ratio in the limit and at its sizes, with new random numbers.
+
+    Parameters
+    ----------
+    certificate
+        What to check.
+    num_sequences
+        How many sequences each; by default what the certificate asks for.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    """
+    first, *others = spawn_generators(rng, 1 + len(certificate.sizes))
+    return LimitCheck(
+        certificate,
+        certificate.slope(num_sequences=num_sequences, rng=first),
+        {
+            size: certificate.slope(log10_size=size, num_sequences=num_sequences, rng=stream)
+            for size, stream in zip(certificate.sizes, others, strict=True)
+        },
+    )
+
+
+def load_certificate(path: str | Path) -> Certificate | LimitCertificate:
+    """Read a certificate of either kind, from a file or a packaged one by name.
+
+    Parameters
+    ----------
+    path
+        A file, or one of `known_certificates()`.
+
+    Returns
+    -------
+    Certificate or LimitCertificate
+        By the file's own word.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import load_certificate
+    >>> load_certificate("l1-small-perturbations")
+    LimitCertificate(l1, small perturbations: 3 data x 3 hypotheses)
+    """
+    content = read_certificate(path)
+    kind = LimitCertificate if content.get("kind") == KIND else Certificate
+    return kind.from_dict(content)
