@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.conjecture import check_limit, load_certificate, steepest_limit
+from cobayes.conjecture import Certificate, check_limit, load_certificate, steepest_limit
 from cobayes.conjecture.candidates import Candidate
 from cobayes.conjecture.limit_certificate import KIND, LimitCertificate
 from cobayes.conjecture.small_perturbations import children, limit_slope
@@ -132,11 +132,11 @@ def test_the_packaged_certificate_says_what_was_measured(tmp_path):
     outcome = check_limit(certificate, num_sequences=2, rng=1)
     assert not outcome.is_confirmed or outcome.standard_errors >= 6.0
     assert json.dumps(outcome.to_dict())
-    assert isinstance(load_certificate("tv-paper-matrix"), cb.Certificate)
+    assert isinstance(load_certificate("tv-paper-matrix"), Certificate)
     with pytest.raises(cb.CobayesError, match="incomplete"):
         LimitCertificate.from_dict({"kind": KIND, "format": 1})
     with pytest.raises(cb.CobayesError, match="limit certificate"):
-        cb.Certificate.load("l1-small-perturbations")
+        Certificate.load("l1-small-perturbations")
 
 
 def test_a_search_for_the_steepest_limit_starts_from_what_is_known():
