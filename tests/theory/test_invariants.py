@@ -170,3 +170,14 @@ def test_the_invariants_hold_under_the_data_priors_law():
     report = check_invariants(rule, 1, prior)
     assert report.holds, str(report)
     assert "data from the data prior" in str(report)
+
+
+def test_on_tables_with_zeros_only_scbi_has_the_invariants_of_even_data():
+    table = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 1.0]])
+    prior, shares = [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.3, 0.1]
+    assert check_invariants(cb.SCBI(table, data_prior=shares), 0, prior).holds
+    for rule in (cb.BI(table), cb.Pragmatic(table, 1)):
+        report = check_invariants(rule, 0, prior)
+        assert [each.statement for each in report.failures] == [
+            "the mean belief is constant under data as even as the zeros allow"
+        ]

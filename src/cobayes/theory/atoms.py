@@ -16,6 +16,7 @@ from cobayes.errors import CobayesError
 from cobayes.rules import BeliefState, Rule
 from cobayes.rules.base import add_evidence
 from cobayes.rules.responses import CompiledResponses
+from cobayes.scaling.blocks import find_blocks, pattern_workspace
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -122,6 +123,27 @@ def split_atoms(
             "give such data no probability, or start from a belief that allows them.",
         )
     return shares[~never], logs[~never]
+
+
+def even_shares(rule: Rule, beliefs: Array) -> Array:
+    """Return how often data are shown at every belief, as evenly as zeros allow, (a, n).
+
+    They are the row sums that the blocks of the table get, over their total.
+    """
+    model = rule.model
+    prior = model.distribution(getattr(rule, "data_prior", None), over="datum")
+    row_sums = model.num_data * prior
+    work = pattern_workspace(model.matrix > 0.0)
+    shares = np.empty((len(beliefs), model.num_data))
+    for share, belief in zip(shares, beliefs, strict=True):
+        count = find_blocks(work, row_sums, model.num_data * belief)
+        labels = work.column_labels
+        given = np.bincount(labels[labels >= 0], belief[labels >= 0], count)
+        totals = np.bincount(work.row_labels[work.row_labels >= 0], prior[work.row_labels >= 0])
+        # The last ratio is for rows without a component.
+        ratios = np.append(given / totals, 0.0)
+        share[:] = prior * ratios[work.row_labels]
+    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[Array, Indices]:

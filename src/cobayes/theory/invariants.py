@@ -186,8 +186,8 @@ def check_invariants(
     what they were. Under uniform data the mean belief stays where it was while the beliefs move
     outwards, towards the vertices. `SCBI` has all of them; `BI` has the first two only, since
     its mean belief moves when data are drawn uniformly. A data prior takes the place of the
-    uniform distribution; on a table with zeros it is what the learner expects, and mean ratios
-    never rise.
+    uniform distribution. On a table with zeros data are shown as evenly as the zeros allow at
+    the learner's belief (see `scaling_blocks`), and mean ratios never rise.
 
     Parameters
     ----------
@@ -239,9 +239,9 @@ def check_invariants(
         lambda measure: measure.push(rule, column),
         lambda measure: (measure.mean()[column], measure.expect(ratios, log=True)),
     )
-    # With zeros the learner's own expectation takes the data prior's place.
+    # With zeros data come from the data prior as far as they allow it.
     has_zeros = bool((model.matrix == 0.0).any())
-    law: Literal["predictive"] | None = "predictive" if has_zeros else None
+    law: Literal["even"] | None = "even" if has_zeros else None
     uniform_mean, spread = _by_round(
         start,
         num_rounds,
@@ -259,7 +259,7 @@ def check_invariants(
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
     source = "uniform data"
     if has_zeros:
-        source = "data that the learner expects"
+        source = "data as even as the zeros allow"
     elif getattr(rule, "data_prior", None) is not None:
         source = "data from the data prior"
     invariants = (

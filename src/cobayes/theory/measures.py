@@ -20,6 +20,7 @@ from cobayes.rules import Rule, as_rule
 from cobayes.theory.atoms import (
     checked_beliefs,
     checked_weights,
+    even_shares,
     expectation,
     joined_labels,
     merge_equal,
@@ -183,7 +184,7 @@ class AtomicMeasure:
         return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
 
     def push_data(
-        self, rule: Rule, distribution: ArrayLike | Literal["predictive"] | None = None
+        self, rule: Rule, distribution: ArrayLike | Literal["predictive", "even"] | None = None
     ) -> AtomicMeasure:
         """Return the measure after one more datum that no teacher has chosen.
 
@@ -193,12 +194,14 @@ class AtomicMeasure:
             The learner's.
         distribution
             Over data, whatever the learner believes; by default the rule's data prior, which is
-            uniform unless it was given. "predictive" draws what the learner itself expects.
+            uniform unless it was given. "predictive" draws what the learner itself expects,
+            "even" the data prior as far as the table's zeros allow it at the learner's belief:
+            the row sums of `scaling_blocks`.
 
         Notes
         -----
-        Psi_D^L of Section 5 of the paper. Under SCBI without zeros the learner expects the
-        data prior, whatever it believes, and so its belief is a martingale.
+        Psi_D^L of Section 5 of the paper. Under SCBI the learner expects the data prior, as far
+        as zeros allow it, and so its belief is a martingale.
         """
         labels = self._labels_with(rule)
         possible = np.arange(rule.model.num_data)
@@ -207,6 +210,11 @@ class AtomicMeasure:
             def chances(log_beliefs: Array, likelihoods: Array) -> Array:
                 expected = (np.exp(log_beliefs)[:, None, :] * likelihoods).sum(axis=2)
                 return expected / expected.sum(axis=1, keepdims=True)
+
+        elif isinstance(distribution, str) and distribution == "even":
+
+            def chances(log_beliefs: Array, likelihoods: Array) -> Array:  # noqa: ARG001
+                return even_shares(rule, np.exp(log_beliefs))
 
         else:
             given = getattr(rule, "data_prior", None) if distribution is None else distribution
