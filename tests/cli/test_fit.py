@@ -45,6 +45,21 @@ def test_it_writes_tables_and_a_page(run, study, tmp_path):
     assert "<script" not in page
 
 
+def test_simulated_people_say_whether_the_study_could_tell(run, study, tmp_path):
+    result = run(
+        "fit", study / "choices.csv", "-p", study / "problems", "--depth", "0,1", "--no-loo",
+        "--recover", "5", "--seed", "3", "--out", tmp_path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "5 people, 16 responses each" in result.stdout
+    assert len(pd.read_csv(tmp_path / "recovery.csv")) == 5
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "Could this study have told?" in page
+    # What the footer says makes the same page again.
+    assert "--no-loo --recover 5 --out" in page
+    assert "--seed 3" in page
+
+
 def test_json_is_for_programs(run, study, tmp_path):
     result = run(
         "fit", study / "choices.csv", "-p", study / "problems", "--depth", "1", "--by", "none",

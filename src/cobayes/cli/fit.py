@@ -12,7 +12,7 @@ from cobayes.cli import options, output
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
-    from cobayes.people import Comparison, Fit
+    from cobayes.people import Comparison, Fit, Recovery
     from cobayes.tasks.repeats import WithoutRepeats
 
 EPILOG = (
@@ -108,6 +108,14 @@ def fit(
             "--cross-validation", help="Also predict each person from a fit to the others."
         ),
     ] = False,
+    recover: Annotated[
+        int,
+        options.count_option(
+            "--recover",
+            least=0,
+            help="Also simulate this many people on these problems and fit them.",
+        ),
+    ] = 0,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write the results.")
     ] = Path("fit"),
@@ -119,7 +127,7 @@ def fit(
     """Fit people's responses by maximum likelihood and compare depths of recursion.
 
     Writes fit.csv (estimates), trials.csv (log-likelihood, belief, entropy and information gain of
-    every response), comparison.csv and index.html.
+    every response), comparison.csv and index.html; with --recover also recovery.csv.
     """
     from cobayes import people
 
@@ -149,16 +157,32 @@ def fit(
             cross_validation=cross_validation,
             rng=seed,
         )
+        recovery = None
+        if recover:
+            line.tell("recover", f"{recover} simulated people")
+            recovery = people.recover(
+                family,
+                found.problems,
+                num_people=recover,
+                num_rounds=_rounds_per_lesson(found),
+                rng=seed,
+            )
     command = ["cobayes", "fit", str(choices), "--problems", str(problems), "--depth", depth]
     command += ["--rationality", rationality, "--lapse", lapse, "--by", by]
     command += ["--response", response, "--literal", literal]
-    command += ["--no-repeats"] * no_repeats
-    _write(out, found, comparison, shlex.join(command))
+    command += ["--no-repeats"] * no_repeats + ["--no-loo"] * (not loo)
+    command += ["--cross-validation"] * cross_validation
+    command += ["--recover", str(recover)] if recover else []
+    command += ["--out", str(out), "--seed", str(seed)]
+    _write(out, found, comparison, recovery, shlex.join(command))
     if as_json:
-        output.print_json(_as_json(found, comparison))
+        output.print_json(_as_json(found, comparison, recovery))
     else:
         _print(found, comparison)
-    output.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
+        if recovery is not None:
+            output.console().print(str(recovery), markup=False)
+    files = f"{out / 'index.html'}, fit.csv, trials.csv and comparison.csv"
+    output.say(f"wrote {files}" + (", recovery.csv" if recovery is not None else ""))
 
 
 def _without_repeats(problems: Path) -> dict[str, WithoutRepeats]:
@@ -193,7 +217,18 @@ def _name(depth: float) -> str:
     return "inf" if depth == float("inf") else f"{depth:g}"
 
 
-def _write(out: Path, found: Fit, comparison: Comparison, command: str) -> None:
+def _rounds_per_lesson(found: Fit) -> int:
+    """Return the median number of responses in a lesson."""
+    import numpy as np
+
+    frame = found.choices.frame
+    lesson = [name for name in ("person", "problem", "lesson") if name in frame.columns]
+    return max(1, int(np.median(frame.groupby(lesson).size().to_numpy())))
+
+
+def _write(
+    out: Path, found: Fit, comparison: Comparison, recovery: Recovery | None, command: str
+) -> None:
     from cobayes._output import write_text
     from cobayes.people.page import render_fit
 
@@ -202,21 +237,32 @@ def _write(out: Path, found: Fit, comparison: Comparison, command: str) -> None:
         found.estimates.to_csv(out / "fit.csv", index=False)
         found.trials.to_csv(out / "trials.csv", index=False)
         comparison.table.rename_axis("model").to_csv(out / "comparison.csv")
-        write_text(out / "index.html", render_fit(found, comparison, command))
+        if recovery is not None:
+            recovery.table.to_csv(out / "recovery.csv", index=False)
+        write_text(out / "index.html", render_fit(found, comparison, command, recovery))
     except OSError as error:
         raise CobayesError(f"{out} cannot be written: {error.strerror}.") from None
 
 
-def _as_json(found: Fit, comparison: Comparison) -> dict[str, Any]:
+def _as_json(found: Fit, comparison: Comparison, recovery: Recovery | None) -> dict[str, Any]:
     from cobayes import __version__
 
+    recovered = (
+        {
+            "num_choices": recovery.num_choices,
+            "depth_accuracy": recovery.depth_accuracy,
+            "coverage": recovery.coverage.reset_index().to_dict(orient="records"),
+        }
+        if recovery is not None
+        else None
+    )
     return {
         "cobayes": __version__,
         "log_likelihood": found.log_likelihood,
         "estimates": found.estimates.to_dict(orient="records"),
         "comparison": comparison.table.rename_axis("model").reset_index().to_dict(orient="records"),
         "conclusion": comparison.conclusion,
-    }
+    } | ({"recovery": recovered} if recovered else {})
 
 
 def _print(found: Fit, comparison: Comparison) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from cobayes._version import __version__
 from cobayes.people.compare import Comparison
+from cobayes.people.recover import Recovery
 from cobayes.people.result import Fit
 from cobayes.plots import house
 
@@ -39,7 +40,9 @@ MEANINGS = {
 }
 
 
-def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
+def render_fit(
+    fit: Fit, comparison: Comparison, command: str, recovery: Recovery | None = None
+) -> str:
     """Return the page as HTML that needs nothing from elsewhere.
 
     Parameters
@@ -50,6 +53,8 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
         Comparison of its depths.
     command
         What to type to make the page again.
+    recovery
+        Simulated people on the same problems, fitted by the same family.
     """
     style = (resources.files("cobayes.report") / "report.css").read_text(encoding="utf-8")
     title = "People fitted"
@@ -61,6 +66,8 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
     )
     with house.style():
         sections = [_comparison(comparison), _estimates(fit), _depths(fit), _predictions(fit)]
+    if recovery is not None:
+        sections.append(_recovery(recovery))
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
@@ -75,7 +82,8 @@ def render_fit(fit: Fit, comparison: Comparison, command: str) -> str:
         f"<main>{''.join(sections)}</main>\n"
         f"<footer><p>Made by <code>{escape(command)}</code> with cobayes {escape(__version__)}. "
         "Files beside this page: <code>fit.csv</code>, <code>trials.csv</code>, "
-        "<code>comparison.csv</code>.</p></footer></body></html>\n"
+        "<code>comparison.csv</code>"
+        f"{'' if recovery is None else ', <code>recovery.csv</code>'}.</p></footer></body></html>\n"
     )
 
 
@@ -188,6 +196,26 @@ def _predictions(fit: Fit) -> str:
     return _section("predictions", "Predicted against observed", _picture(figure, caption, alt))
 
 
+def _recovery(recovery: Recovery) -> str:
+    from cobayes.plots.people import plot_confusion
+
+    figure = _figure((4.6, 4.2))
+    plot_confusion(recovery, ax=figure.subplots())
+    text = (
+        f"{len(recovery.table)} simulated people with {recovery.num_choices} responses each on the "
+        "same problems, fitted by the same family. Depths that are often confused here cannot be "
+        "told apart in people either; an interval should cover the truth in 95 % of cases."
+    )
+    table = recovery.coverage.drop(columns=["coverage_low", "coverage_high"]).reset_index()
+    return _section(
+        "recovery",
+        "Could this study have told?",
+        f"<p>{escape(text)}</p>",
+        _picture(figure, "True depth and the depth with the highest likelihood.", text),
+        _table("Free parameters at the true depth.", table),
+    )
+
+
 def _section(name: str, title: str, *parts: str) -> str:
     return f'<section id="{name}"><h2>{escape(title)}</h2>{"".join(parts)}</section>\n'
 
@@ -205,8 +233,10 @@ def _picture(figure: Figure, caption: str, alt: str) -> str:
     drawing = file.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     data = base64.b64encode(drawing.encode()).decode("ascii")
+    width = 130 * figure.get_size_inches()[0]  # pixels; letters of about the size of the text
     return (
-        f'<figure><img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+        f'<figure style="max-width: {width:.0f}px">'
+        f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
