@@ -11,7 +11,7 @@ mpl.use("Agg")
 
 RUNNABLE = {"python", "console", "bash"}
 # Blocks that are shown, not run: output, files, and Sphinx's own directives.
-OTHER = {"text", "csv", "yaml", "js", ""}
+OTHER = {"text", "csv", "yaml", "js", "r", ""}
 
 
 @pytest.mark.slow
