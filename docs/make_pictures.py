@@ -136,9 +136,9 @@ def draw_trees() -> None:
                "white bark", "winged seeds"],
         columns=["oak", "beech", "birch", "maple"],
     )  # fmt: skip
-    model = cb.smooth(counts, 0.03)
+    model = cb.Model(counts)
     rule = cb.SCBI(model)
-    lesson = cb.run_lesson(cb.Teacher(rule, "maple", rng=8), cb.Learner(rule), 6)
+    lesson = cb.run_lesson(cb.Teacher(rule, "maple", rng=2), cb.Learner(rule), 6)
     ensembles = [
         cb.simulate(kind(model), "maple", num_rounds=30, num_lessons=10_000, rng=1)
         for kind in (cb.BI, cb.SCBI)
