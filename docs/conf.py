@@ -42,6 +42,7 @@ myst_heading_anchors = 3
 
 # In our docstrings a name in single back-quotes is a name of the library.
 default_role = "py:obj"
+# The types of parameters are added by docs/extensions/public_names.py, as the code writes them.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "inherited-members": True}

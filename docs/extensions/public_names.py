@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+from functools import cache
 from pathlib import Path
 
 from sphinx.domains.python import PyObject
@@ -105,8 +107,84 @@ def split_attributes(_app, _what, _name, _thing, _options, lines):
     lines[:] = result + lines[end:]
 
 
+SCRIPTS = Path(__file__).parents[2] / "examples" / "gallery"
+
+
+@cache
+def uses() -> dict[str, list[tuple[str, str]]]:
+    """Return for every name the pages of the gallery whose scripts use it, with their titles."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for script in sorted(SCRIPTS.glob("plot_*.py")):
+        tree = ast.parse(script.read_text(encoding="utf-8"))
+        title = (ast.get_docstring(tree) or "").splitlines()[0]
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        names |= {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cobayes")
+            for alias in node.names
+        }
+        for name in names:
+            found.setdefault(name, []).append((script.stem, title))
+    return found
+
+
+def say_more(_app, what, name, thing, _options, lines):
+    """Add what the code says and a docstring does not: types, the result, links to the gallery."""
+    own = name.rpartition(".")[2]
+    if what in ("function", "method", "class"):
+        _add_types(lines, _annotations(thing))
+    if what in ("function", "method") and "Returns" not in lines:
+        result = _annotations(thing).get("return")
+        if result not in (None, "None"):
+            later = [i for i, line in enumerate(lines) if line in ("Notes", "Examples", "Raises")]
+            place = later[0] if later else len(lines)
+            lines[place:place] = ["", "Returns", "-------", result, ""]
+    if what in ("function", "class") and own in uses():
+        links = ", ".join(f":doc:`{title} </gallery/{page}>`" for page, title in uses()[own])
+        lines += ["", f"In the gallery: {links}.", ""]
+
+
+def _annotations(thing) -> dict[str, str]:
+    """Return the types of parameters and of the result as the code writes them."""
+    found: dict[str, str] = {}
+    if inspect.isclass(thing):
+        for part in reversed(thing.__mro__[:-1]):
+            found |= getattr(part, "__annotations__", {})
+        thing = thing.__init__
+    found |= getattr(inspect.unwrap(thing), "__annotations__", {})
+    # A name that ends in an underscore, such as np.bool_, would be read as a reference.
+    return {name: re.sub(r"_\b", r"\\_", k) for name, k in found.items() if isinstance(k, str)}
+
+
+def _add_types(lines: list[str], types: dict[str, str]) -> None:
+    """Write ``name : type`` in the section of parameters where there is the name alone."""
+    if "Parameters" not in lines:
+        return
+    start = lines.index("Parameters") + 2
+    underlines = [i for i in range(start, len(lines)) if lines[i] and set(lines[i]) == {"-"}]
+    for i in range(start, underlines[0] - 1 if underlines else len(lines)):
+        names = lines[i].split(", ")
+        kinds = {types.get(name.lstrip("*")) for name in names}
+        if (
+            lines[i]
+            and not lines[i].startswith(" ")
+            and " : " not in lines[i]
+            and None not in kinds
+        ):
+            # Several names that are described at once may differ in type by their default.
+            lines[i] += " : " + max(kinds, key=len)
+
+
+def skip_fields(_app, _what, _name, thing, skip, _options):
+    """Leave out the fields of named tuples, which the class describes."""
+    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field") else skip
+
+
 def setup(app):
     """Register the directive."""
+    app.connect("autodoc-process-docstring", say_more, priority=390)
+    app.connect("autodoc-skip-member", skip_fields)
     for field in PyObject.doc_field_types:
         if field.name == "variable":
             field.label = "Attributes"

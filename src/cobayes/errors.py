@@ -20,6 +20,15 @@ class CobayesError(ValueError):
         What was found and what was expected.
     hint
         What the user can do about it; shown on a line of its own.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> try:
+    ...     cb.Model([[0.5, -0.5]])
+    ... except cb.CobayesError as error:
+    ...     print(error.hint)
+    entries are likelihoods or weights: check the sign, or exponentiate log values.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -58,6 +67,15 @@ class InfeasibleError(ConvergenceError):
     ----------
     result
         The limit of alternating normalisation, which meets the column sums.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> try:
+    ...     cb.scale([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    ... except cb.InfeasibleError as error:
+    ...     print(error.result.status)
+    infeasible
     """
 
 

@@ -55,6 +55,15 @@ class Model(Task):
         Read-only, float64, shape (n, m).
     data, hypotheses : tuple of str
         The labels.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> model
+    Model(2 data x 2 hypotheses; data: 'sun', 'rain'; hypotheses: 'summer', 'autumn')
+    >>> model.hypotheses
+    ('summer', 'autumn')
     """
 
     matrix: NDArray[np.float64]
@@ -305,6 +314,13 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
         Non-negative and finite.
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.smooth([[1.0, 0.0], [0.0, 1.0]], 0.1).matrix
+    array([[0.95, 0.05],
+           [0.05, 0.95]])
     """
     number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
     values, data, hypotheses = unpack(matrix)

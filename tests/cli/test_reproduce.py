@@ -2,6 +2,7 @@
 
 import signal
 import sqlite3
+import time
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
             break
     ledger = tmp_path / "runs" / "beliefs-round-5-exact" / "ledger.sqlite"
     while process.poll() is None and not (ledger.exists() and num_finished(ledger) >= 3):
-        pass
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=60)[1]
     assert process.returncode == 130

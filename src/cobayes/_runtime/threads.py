@@ -28,6 +28,12 @@ def num_threads() -> int:
 
     The last value given to `set_num_threads`, else the environment variable
     ``COBAYES_NUM_THREADS``, else the number of cores that this process may use.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.num_threads() >= 1
+    True
     """
     if _chosen is not None:
         return _chosen
@@ -44,6 +50,14 @@ def set_num_threads(count: int | None) -> None:
     ----------
     count
         At least one, or None.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.set_num_threads(1)
+    >>> cb.num_threads()
+    1
+    >>> cb.set_num_threads(None)  # all cores again
     """
     global _chosen
     _chosen = None if count is None else whole_number(count, "the number of threads", 1)

@@ -66,6 +66,12 @@ class Certificate:
         Where it comes from.
     evidence : dict
         What was measured when it was made.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.conjecture.Certificate.load("tv-paper-matrix")
+    Certificate(tv: 3 data x 3 hypotheses; conjectured success >= 0.6000)
     """
 
     distance: Distance
@@ -383,7 +389,14 @@ def read_certificate(path: str | Path) -> dict[str, Any]:
 
 
 def known_certificates() -> tuple[str, ...]:
-    """Return the names of the certificates that come with cobayes."""
+    """Return the names of the certificates that come with cobayes.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.conjecture.known_certificates()
+    ('euclidean-separated', 'euclidean-three-hypotheses', 'tv-paper-matrix')
+    """
     files = (entry.name for entry in _folder().iterdir())
     return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
 

@@ -45,6 +45,12 @@ def nested_success(
     -----
     ``prod_k min(1, q^L_k / q^T_k)`` where ``q_k`` is the share of the block that is left after
     step k in the block before it.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> round(cb.conjecture.nested_success([0.2, 0.3, 0.5], [0.1, 0.4, 0.5], 0, [2, 1]), 4)
+    np.float64(0.5)
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     if isinstance(order, str) or not isinstance(order, Iterable):
@@ -73,6 +79,12 @@ def separated_matrix(strengths: ArrayLike) -> Array:
     ----------
     strengths
         One for every further column, between 0 and 1, best far apart.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.conjecture.separated_matrix([1e-3, 1e-6]).shape
+    (4, 3)
     """
     values = as_floats(strengths, copy=True, name="list of strengths")
     if values.ndim != 1 or not ((values > 0.0) & (values < 1.0)).all():
@@ -97,6 +109,12 @@ def alternating_prior(teacher_prior: ArrayLike, size: float) -> Array:
         An even number of hypotheses.
     size
         By how much every coordinate moves.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.conjecture.alternating_prior([0.2, 0.3, 0.4, 0.1], 0.05).round(3)
+    array([0.15, 0.35, 0.35, 0.15])
     """
     prior = as_floats(teacher_prior, copy=True, name="teacher's prior")
     if prior.ndim != 1 or len(prior) % 2:

@@ -33,6 +33,14 @@ class RoundsNeeded:
         In how many lessons the belief first reached the level at round 0, 1, ...
     num_unsure : int
         In how many lessons it never did within the rounds simulated.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
+    >>> ensemble.rounds_needed.num_unsure
+    41
     """
 
     level: float
@@ -83,6 +91,14 @@ class Ensemble:
         In how many lessons the learner saw a datum that is impossible under every hypothesis it
         believed; it then kept its belief. Always zero where teacher and learner share rule and
         prior.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
+    >>> ensemble.num_lessons
+    90
     """
 
     model: Model

@@ -47,6 +47,16 @@ class Lesson:
     states : tuple
         The k + 1 states of the teacher's task where they are seen, as in a `GridWorld`; else
         empty.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> lesson
+    Lesson(SCBI; 4 rounds; taught 'h_1'; final belief in it 0.4194)
+    >>> lesson.data_labels
+    ('d_2', 'd_3', 'd_1', 'd_3')
     """
 
     data: NDArray[np.intp]

@@ -106,6 +106,15 @@ def simulate(
     `without_repeats` of one are compiled. On other tasks the agents are asked one by one, a
     hundred times slower: 2,000 to 3,000 rounds per second for 20 data and 10 hypotheses on two
     cores. A lesson that is over before the last round keeps its last belief.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> rule = cb.SCBI(model)
+    >>> ensemble = cb.simulate(rule, "summer", num_rounds=10, num_lessons=1000, rng=1)
+    >>> ensemble.mean("summer")[-1].round(3)
+    np.float64(0.93)
     """
     task = _validated(rule, hypothesis, num_rounds, prior, learner_rule, learner_prior, level)
     num_rounds = task.num_rounds

@@ -47,6 +47,17 @@ class Comparison:
         Log-likelihood of choosing evenly; NaN for ratings.
     conclusion : str
         What can and what cannot be concluded.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> comparison = cb.people.compare({"0": fit.at_depth(0), "1": fit.at_depth(1)}, loo=False)
+    >>> list(comparison.table.index)
+    ['1', '0']
     """
 
     table: pd.DataFrame
@@ -177,6 +188,16 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     -------
     DataFrame
         One row per person: ``person``, ``depth`` (chosen by the others), ``log_likelihood``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> list(cb.people.cross_validate(fit).columns)
+    ['person', 'depth', 'log_likelihood']
     """
     pandas = import_optional("pandas", "people", "cross-validation")
     family, choices = fit.family, fit.choices

@@ -46,6 +46,12 @@ class Exceedance:
         (models,): the Dirichlet distribution's parameters.
     attributions : ndarray
         (people, models): probability that each model is a person's own.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.people.exceedance([[-10.0, -12.0], [-9.0, -13.0]]).frequencies.round(2)
+    array([0.74, 0.26])
     """
 
     frequencies: Array

@@ -118,7 +118,7 @@ def fit(
     >>> problems = {"coins": [[0.9, 0.5], [0.1, 0.5]]}
     >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.0}
     >>> choices = people.simulate(truth, problems, num_people=3, num_rounds=20, rng=1)
-    >>> people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
+    >>> people.fit(choices, problems, people.Family(depth=1, lapse=0.0))  # doctest: +ELLIPSIS
     Fit(person: 3; responses: 60; depths: 1; log-likelihood: ...)
     """
     family = Family() if family is None else family

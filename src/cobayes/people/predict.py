@@ -86,6 +86,16 @@ def predictions(fit: Fit) -> pd.DataFrame:
         One row per problem, truth, round within the lesson (counted from 1) and option:
         ``num_responses``, ``predicted`` and ``observed`` (both frequencies between 0 and 1; an
         option that was not available has 0).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> list(cb.people.predictions(fit).columns)
+    ['problem', 'hypothesis', 'round', 'datum', 'num_responses', 'predicted', 'observed']
     """
     pandas = import_optional("pandas", "people", "a table of predictions")
     response = _require_options(fit)
@@ -149,6 +159,16 @@ def calibration(fit: Fit, num_bins: int = 10) -> pd.DataFrame:
     DataFrame
         One row per bin: ``predicted``, ``observed``, ``observed_low``, ``observed_high`` (a 95 %
         interval) and ``num_options``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> cb.people.calibration(fit, num_bins=4).shape
+    (4, 5)
     """
     whole_number(num_bins, "num_bins", 1)
     pandas = import_optional("pandas", "people", "a table of predictions")

@@ -50,6 +50,15 @@ class Recovery:
         ``bias`` and ``rmse`` of the estimates, ``correlation``, ``num_identified``.
     num_choices : int
         Responses per person.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
+    >>> recovery.num_choices
+    5
     """
 
     table: pd.DataFrame
@@ -232,6 +241,15 @@ def plan_study(
         One row per entry of `num_rounds`: ``num_choices`` per person, ``depth_accuracy`` with a
         95 % interval, and for every free parameter the median ``..._width`` of its 95 % interval
         and its ``..._rmse``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> plan = cb.people.plan_study(family, problems, num_rounds=(1, 4), num_people=5, rng=1)
+    >>> len(plan)
+    2
     """
     pandas = import_optional("pandas", "people", "a plan")
     random = generator(rng)

@@ -50,6 +50,13 @@ def plot_belief_bars(
         Whether to draw the legend of hypotheses.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> ax = cb.plots.plot_belief_bars(lesson)
     """
     trace = as_trace(lesson, hypotheses=hypotheses, data=data)
     ax = axes_or_new(ax)
@@ -116,6 +123,13 @@ def plot_belief_curves(
     Notes
     -----
     The slope of the logarithmic picture is the rate of convergence of Section 3.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> ax = cb.plots.plot_belief_curves([lesson])
     """
     traces = _named_traces(lessons)
     positions = {name: trace.target(hypothesis) for name, trace in traces.items()}

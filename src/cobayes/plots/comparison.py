@@ -42,6 +42,11 @@ def plot_against_diagonal(
         What the values are, for the labels of the axes.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_against_diagonal([0.5, 0.6], [0.7, 0.8])
     """
     ax = axes_or_new(ax, (4.2, 4.2))
     bi, scbi = np.asarray(bi, dtype=float), np.asarray(scbi, dtype=float)
@@ -79,6 +84,13 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
         From `simulate`, one for each rule.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
+    >>> ax = cb.plots.plot_rounds_needed([ensemble])
     """
     ax = axes_or_new(ax)
     for position, ensemble in enumerate(ensembles):
@@ -115,6 +127,13 @@ def plot_mean_beliefs(
         round, under the rules' names.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
+    >>> ax = cb.plots.plot_mean_beliefs([ensemble])
     """
     ax = axes_or_new(ax)
     label = "mean belief in the truth"

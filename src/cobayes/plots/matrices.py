@@ -43,6 +43,11 @@ def plot_matrix(
         Whether to draw the scale of colours beside it.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_matrix("example:gestures")
     """
     model = as_model(matrix)
     rows, columns = model.shape
@@ -101,6 +106,11 @@ def plot_scaling(
     Notes
     -----
     Section 2.2: M^<n theta> has row sums one and column sums n theta.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> left, right = cb.plots.plot_scaling("example:M_3", [0.6, 0.3, 0.1])
     """
     from cobayes.rules import SCBI
 

@@ -28,6 +28,13 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     -------
     Figure
         A matplotlib figure that pyplot knows nothing about.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> figure = cb.plots.draw_lessons([lesson])
     """
     import_optional("matplotlib", "plots", "a picture")
     from matplotlib.figure import Figure
@@ -56,6 +63,13 @@ def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
         See `draw_lessons`.
     path
         Ends in .png, .svg, .pdf or another format that matplotlib writes.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> cb.plots.save_lessons([lesson], "lesson.svg")  # doctest: +SKIP
     """
     require_picture_format(path)
     save_picture(draw_lessons(lessons), path)

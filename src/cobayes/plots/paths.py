@@ -39,6 +39,13 @@ def plot_simplex_path(
         Whether to draw the triangle too.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> ax = cb.plots.plot_simplex_path(lesson)
     """
     trace = as_trace(lesson, hypotheses=hypotheses)
     if len(trace.hypotheses) != 3:

@@ -35,6 +35,16 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
         What `cobayes.people.compare` returned.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> comparison = cb.people.compare({"0": fit.at_depth(0), "1": fit.at_depth(1)}, loo=False)
+    >>> ax = cb.plots.plot_comparison(comparison)
     """
     table = comparison.table
     ax = axes_or_new(ax, (6.4, 0.8 + 0.55 * len(table)))
@@ -68,6 +78,15 @@ def plot_calibration(fit: Fit, *, num_bins: int = 10, ax: Axes | None = None) ->
         As in `cobayes.people.calibration`.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> ax = cb.plots.plot_calibration(fit, num_bins=4)
     """
     from cobayes.people import calibration
 
@@ -101,6 +120,15 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
         Its name.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
+    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> ax = cb.plots.plot_estimates(fit, "rationality")
     """
     ax = axes_or_new(ax, (6.4, 3.4))
     table = fit.estimates
@@ -153,6 +181,14 @@ def plot_recovery(
         Its name.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
+    >>> ax = cb.plots.plot_recovery(recovery)
     """
     ax = axes_or_new(ax, (4.4, 4.2))
     table = recovery.table
@@ -197,6 +233,14 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
         What `cobayes.people.recover` returned.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems = {"p": cb.read_model("example:gestures")}
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
+    >>> ax = cb.plots.plot_confusion(recovery)
     """
     ax = axes_or_new(ax, (4.2, 3.8))
     table = recovery.confusion

@@ -152,6 +152,11 @@ def plot_simplex_points(
         Where to draw; None makes a new figure.
     **scatter
         Passed on to `matplotlib.axes.Axes.scatter`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_simplex_points([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
     """
     points = project(np.atleast_2d(np.asarray(distributions, dtype=np.float64)))
     ax = axes_or_new(ax, size=(4.6, 4.0))

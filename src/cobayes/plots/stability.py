@@ -139,6 +139,11 @@ def plot_success_against_prior(
         The dots' diameter, in points.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_success_against_prior([0.4, 0.5], [0.8, 1.0], 0.5)
     """
     from cobayes.stability.bounds import frechet
 
@@ -173,6 +178,11 @@ def plot_success_against_distance(
         Distances and success rates of all learners, (k,).
     teacher_belief, size, ax
         See `plot_success_against_prior`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_success_against_distance([0.0, 0.1], [1.0, 0.8], 0.5)
     """
     ax = axes_or_new(ax)
     ax.plot([0.0, teacher_belief], [1.0, 0.0], color=VERMILION, linewidth=1.1, zorder=2)

@@ -58,6 +58,12 @@ def plot_world(
         Shown above the board.
     ax
         Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> ax = cb.plots.plot_world(world)
     """
     ax = axes_or_new(ax, board_size(world))
     from matplotlib.patches import Rectangle
@@ -124,6 +130,13 @@ def plot_trajectory(
         Draw it as it was after so many moves; by default to its end.
     ax
         Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> ax = cb.plots.plot_trajectory(walk)
     """
     shown = trajectory.num_steps if moves is None else min(moves, trajectory.num_steps)
     world = require_grid(trajectory)
@@ -155,6 +168,13 @@ def plot_certainty(
         Draw the curves up to so many moves; the axis keeps its length.
     ax
         Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> ax = cb.plots.plot_certainty([walk])
     """
     ax = axes_or_new(ax)
     longest = max(walk.num_steps for walk in trajectories)
@@ -189,6 +209,13 @@ def save_animation(
         How long a move is shown; the end is shown three times as long.
     dpi
         Dots per inch.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> cb.plots.save_animation([walk], "walk.gif")  # doctest: +SKIP
     """
     import_optional("matplotlib", "plots", "an animation")
     pillow = import_optional("PIL.Image", "plots", "an animation")

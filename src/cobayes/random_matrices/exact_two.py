@@ -42,6 +42,12 @@ def expected_advantage(num_data: int) -> float:
     where phi(t) = 1 - t exp(t) E1(t) is the Laplace transform of the ratio of two exponentials.
     With t = exp(u) the integrand is analytic in a strip of half-width pi/2 and the trapezoidal
     rule of step h errs by about exp(-pi^2/h).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> round(cb.expected_advantage(3), 6)
+    0.106693
     """
     num_data = whole_number(num_data, "num_data", 1)
     if num_data > 10**MOST_DATA_DIGITS:

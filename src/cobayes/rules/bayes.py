@@ -25,6 +25,13 @@ class BI(Rule):
     Notes
     -----
     Section 2.2 of the paper.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.BI(model).update([0.5, 0.5], "sun").round(3)
+    array([0.778, 0.222])
     """
 
     name: ClassVar[str] = "BI"

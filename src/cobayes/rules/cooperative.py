@@ -36,6 +36,12 @@ class CooperativeInference:
         P_L0 over hypotheses and P_T0 over data.
     scaling : ScalingResult
         The scaling behind it, over the data that the teacher may choose.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.cooperative_inference("example:M_1").teacher.sum(axis=0).round(9)
+    array([1., 1., 1.])
     """
 
     teacher: Array
@@ -93,6 +99,14 @@ def cooperative_inference(
     -----
     Eq. (1) of the paper: scale the matrix to row sums P_T0 and column sums P_L0; its columns,
     normalised, are the teacher and its rows, normalised, the learner.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.cooperative_inference(model).learner.round(3)
+    array([[0.753, 0.247],
+           [0.247, 0.753]])
     """
     model = as_model(matrix)
     over_hypotheses = model.distribution(learner_prior, name="learner's prior")

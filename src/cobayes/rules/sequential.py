@@ -64,6 +64,13 @@ class SCBI(Rule):
     -----
     Section 2.1 and Algorithm 1 of the paper. ``likelihood`` is M_k, ``posteriors`` is
     M^<n theta>, ``update(theta, d)`` is T_d(theta) and ``teach`` is tau.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.SCBI(model).update([0.5, 0.5], "sun").round(3)
+    array([0.753, 0.247])
     """
 
     name: ClassVar[str] = "SCBI"

@@ -53,6 +53,12 @@ class ScalingBlocks:
     row_labels, column_labels : ndarray
         The component of every row and column, -1 for none. An entry survives if it is
         positive and its labels agree.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.scaling_blocks([[1.0, 0.0], [1.0, 1.0]]).status
+    'limit'
     """
 
     blocks: tuple[Block, ...]

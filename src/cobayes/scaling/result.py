@@ -49,6 +49,12 @@ class ScalingResult:
         the last Newton step.
     data, hypotheses : tuple of str or None
         The labels, where the input had some.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.scale([[1.0, 2.0], [3.0, 1.0]])
+    ScalingResult(2 x 2; converged; residual 1.8e-13; 16 iterations)
     """
 
     matrix: Array

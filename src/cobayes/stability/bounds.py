@@ -51,6 +51,12 @@ def success_bounds(
     -----
     Frechet's bounds: ``max(0, theta^T(h) + theta^L(h) - 1) / theta^T(h)`` and
     ``min(1, theta^L(h) / theta^T(h))``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.success_bounds([0.5, 0.5], [0.4, 0.6], 0)
+    SuccessBounds(lower=0.0, upper=0.8)
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     lower, upper = frechet(taught[position], believed[position])
@@ -87,6 +93,12 @@ def two_hypothesis_success(
     -----
     With one matrix every update is monotone in the belief, so the joint law is the monotone
     one and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> round(cb.stability.two_hypothesis_success([0.5, 0.5], [0.4, 0.6], 0), 3)
+    0.8
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     if len(taught) != 2:
@@ -118,6 +130,12 @@ def conjectured_success(
     Notes
     -----
     Conjecture 5.3: ``1 - distance(theta^T, theta^L) / theta^T(h)``.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> round(cb.stability.conjectured_success([0.5, 0.5], [0.4, 0.6], 0, "tv"), 3)
+    0.8
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     return float(1.0 - prior_distance(taught, believed, distance) / taught[position])
@@ -132,6 +150,12 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         Distributions; they broadcast against each other.
     distance
         "euclidean", "l1" or "tv" (half of l1).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> round(float(cb.stability.prior_distance([0.5, 0.5], [0.4, 0.6], "l1")), 3)
+    0.2
     """
     if not isinstance(distance, str) or distance not in get_args(Distance):
         raise CobayesError(

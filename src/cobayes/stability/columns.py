@@ -108,6 +108,12 @@ def column_roles(matrix: MatrixLike, hypothesis: SupportsIndex | str = 0) -> Col
     Notes
     -----
     Section 5: the relevant column is the arg min in the rate of SCBI (Theorem 3.6).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.column_roles("example:M_1")
+    ColumnRoles(target=0, relevant=1, irrelevant=(2,))
     """
     model = as_model(matrix)
     target = model.hypothesis_index(hypothesis)
@@ -127,6 +133,13 @@ def with_column(matrix: MatrixLike, column: SupportsIndex | str, values: ArrayLi
         Which one, by position or label.
     values
         What stands in its place, (n,).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.with_column([[0.7, 0.2], [0.3, 0.8]], 1, [0.4, 0.6]).matrix
+    array([[0.7, 0.4],
+           [0.3, 0.6]])
     """
     model = as_model(matrix)
     changed = model.matrix.copy()
@@ -153,6 +166,12 @@ def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
     Notes
     -----
     ``KL(e / n, N_vec(L_h' / L_h))`` of Section 5: rows are divided by the target column.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.normalized_divergence([[0.5, 0.2], [0.5, 0.8]], [0.5, 0.5]).round(4)
+    array([0.1015, 0.0274])
     """
     values, aim = (
         as_floats(columns, copy=True, name="columns"),
@@ -202,6 +221,13 @@ def perturb_column(
     Notes
     -----
     Figures 5 and S7: 330 + 90 + 50 perturbations.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> perturbed = cb.stability.perturb_column("example:M_1", 1, num_circles=2)
+    >>> perturbed.columns.shape[0] > 0
+    True
     """
     model, changed, target = _columns(matrix, column, hypothesis)
     around = disc(model.matrix[:, changed], num_circles=num_circles, step=step)

@@ -70,6 +70,12 @@ class Coupling:
         How many pairs there were, and how many were cut off before either agent was sure.
     max_rounds : int
         Where they were cut off.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.coupling("example:M_1", num_sequences=200, rng=1)
+    Coupling(3 hypotheses; both agree with probability 1.0000; 200 pairs, 0 unfinished)
     """
 
     matrix: Array
@@ -215,6 +221,14 @@ def coupling(
     expect different data: C is then what lessons about each hypothesis lead to, and its
     columns need not sum to the learner's prior. Lessons go on until the learner is sure, or has
     excluded what is taught; its belief then counts as where it ends.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.coupling(model, learner_prior=[0.4, 0.6], num_sequences=1000, rng=1).matrix.round(2)
+    array([[0.39, 0.1 ],
+           [0.  , 0.5 ]])
     """
     teacher, learner, own, theirs = coupled_agents(
         teacher_matrix, learner_matrix, teacher_prior, learner_prior

@@ -102,6 +102,12 @@ def disc(centre: ArrayLike, *, num_circles: int = 14, step: float = STEP) -> Sim
     Notes
     -----
     Figures S2 and S3: radii 0.005 to 0.07.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> len(cb.stability.disc([0.2, 0.3, 0.5], num_circles=2).points)
+    18
     """
     middle = _centre(centre, 3, "circles lie in the triangle of three things")
     count = at_least_one(num_circles, "num_circles", 1000)
@@ -145,6 +151,17 @@ def along_directions(
     Notes
     -----
     Figure S4: 15 directions, distances 0.005 to 0.1.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> centre, direction = [0.2, 0.3, 0.5], [1.0, -1.0, 0.0]
+    >>> points = cb.stability.along_directions(centre, [direction], num_distances=3)
+    >>> points.points.round(4)
+    array([[0.2   , 0.3   , 0.5   ],
+           [0.2035, 0.2965, 0.5   ],
+           [0.2071, 0.2929, 0.5   ],
+           [0.2106, 0.2894, 0.5   ]])
     """
     middle = _centre(centre, None, "")
     vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
@@ -182,6 +199,12 @@ def random_directions(num_directions: int, num_hypotheses: int, rng: Any = None)
         m, at least two.
     rng
         Anything that `numpy.random.default_rng` takes.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.random_directions(2, 3, rng=1).shape
+    (2, 3)
     """
     count = at_least_one(num_directions, "num_directions", MOST_POINTS)
     if at_least_one(num_hypotheses, "num_hypotheses", 10_000) < 2:
@@ -210,6 +233,12 @@ def uniform_points(
     Notes
     -----
     Figures 4 B, 4 D, S5 and S6.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.uniform_points(4, 3, rng=1).points.shape
+    (4, 3)
     """
     count = at_least_one(num_points, "num_points", MOST_POINTS)
     if at_least_one(num_hypotheses, "num_hypotheses", 10_000) < 2:
@@ -234,6 +263,12 @@ def spherical_coordinates(directions: ArrayLike) -> Array:
     Notes
     -----
     Figure S4, upper part.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.spherical_coordinates([[1.0, -1.0, 0.0, 0.0]]).round(3)
+    array([[0.615, 3.142]])
     """
     vectors = np.atleast_2d(as_floats(directions, copy=True, name="directions"))
     if vectors.shape[-1] != 4:

@@ -46,6 +46,12 @@ class SuccessRate:
         All labels.
     max_rounds : int
         Where sequences were cut off.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.success_rate("example:M_1", hypothesis="h_1", num_sequences=200, rng=1)
+    SuccessRate(1.0000 +- 4e-06 for 'h_1'; 200 lessons)
     """
 
     value: float

@@ -157,6 +157,14 @@ def robustness(
         Random directions, besides moving weight from every hypothesis to every other one.
     num_sequences, doubt, max_rounds, rng
         As in `success_rate`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> print(found.describe_direction())
+    less summer; more autumn
     """
     radius = positive_number(radius, "radius")
     num_random = whole_number(num_random, "num_random", 0)
@@ -227,6 +235,12 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     margin
         By what share the grid is drawn together towards the middle: its border must stay
         inside.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.stability.simplex_grid(3, 4).shape
+    (15, 3)
     """
     m = at_least_one(num_hypotheses, "num_hypotheses", 1000)
     cuts = at_least_one(divisions, "divisions", MOST_POINTS)

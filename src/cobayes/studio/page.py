@@ -52,6 +52,12 @@ class Studio:
         None starts with the built-in example of the gestures.
     view
         What is shown first: "lesson", "table", "compare", "misjudge", "play" or "grid".
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> page = cb.studio("example:gestures")
+    >>> page.save("page.html")  # doctest: +SKIP
     """
 
     def __init__(self, matrix: MatrixLike | None = None, *, view: str = "lesson") -> None:
@@ -131,6 +137,11 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
         The table; None for a built-in example.
     height
         In pixels; by default enough for the figure on a wide screen.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> frame = cb.studio.live_figure("round", "example:M_1")  # doctest: +SKIP
     """
     from cobayes.model import as_model
 

@@ -115,6 +115,14 @@ def empirical_rate(
     two change places at random for some thousand rounds. Until then the log-odds, which follow
     the harder one at each moment, grow more slowly than the theorems say: by about the spread of
     the difference over the number of rounds. The standard error does not show this; more rounds do.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.BI("example:M_1")
+    >>> rate = cb.theory.empirical_rate(rule, "h_1", num_rounds=100, num_lessons=50, rng=1)
+    >>> round(rate.value, 3)
+    0.087
     """
     model = as_rule(rule).model
     column = model.hypothesis_index(hypothesis)

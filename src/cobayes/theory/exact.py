@@ -177,6 +177,13 @@ def exact_rounds(
     Notes
     -----
     Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.exact_rounds(cb.SCBI(model), "summer", 3).mean.round(4)
+    array([0.5   , 0.6284, 0.6892, 0.7524])
     """
     model = as_rule(rule).model
     column = model.hypothesis_index(hypothesis)
@@ -213,6 +220,13 @@ def exact_rounds_all(
     -----
     A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under
     independent uniform data when SCBI teaches h. All hypotheses share one tree of beliefs.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.theory.exact_rounds_all(cb.SCBI(model), 3).means.shape
+    (4, 2, 2)
     """
     model = as_rule(rule).model
     log_prior = rule.log_belief(prior, "prior")

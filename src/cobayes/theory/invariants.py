@@ -206,6 +206,13 @@ def check_invariants(
     -----
     The first two are the lemmas in the supplement's proof of Theorem 3.5; the others are
     Proposition 5.1 and its proof.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> report = cb.theory.check_invariants("example:M_1", "h_1")
+    >>> report.holds
+    True
     """
     rule = matrix if isinstance(matrix, Rule) else SCBI(matrix)
     model = rule.model

@@ -52,6 +52,14 @@ class AtomicMeasure:
     pruned_mass : float
         How far, in total variation, pruning may have taken it from the measure it stands for:
         an expectation is off by at most this times the function's range.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> measure = cb.AtomicMeasure.at([0.5, 0.5]).push(cb.SCBI(model), "summer")
+    >>> measure.mean().round(4)
+    array([0.6284, 0.3716])
     """
 
     weights: Array

@@ -148,6 +148,12 @@ def relevant_hypothesis(
     Notes
     -----
     Section 5.2: the arg min of Theorem 3.6.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.theory.relevant_hypothesis("example:M_1", "h_1")
+    1
     """
     question = _question(matrix, hypothesis, rule, data_prior, prior)
     return _as_result(_over_others(question, np.argmin), question.position)
@@ -178,6 +184,13 @@ def m_sharp(
     Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. With
     zeros the limit is determined by the hypothesis alone only where all others allow no
     further data.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.theory.m_sharp([[0.7, 0.2], [0.3, 0.8]], 0).round(3)
+    array([[0.5  , 0.097],
+           [0.5  , 0.903]])
     """
     question = _question(matrix, hypothesis, None, data_prior, None, need_two=False)
     values, position = question.matrices, question.position

@@ -55,6 +55,14 @@ class WorldLearner(Learner):
         world, as ``Pragmatic(world, 2)``.
     prior
         Its belief over the goals before the first move; uniform by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> learner = cb.worlds.WorldLearner(world)
+    >>> learner
+    WorldLearner(SCBI; most likely 'A' with 0.5000)
     """
 
     kind = "watcher"
@@ -105,6 +113,14 @@ class WorldTeacher(Teacher):
         "any": the rule's distribution over all moves, as in the paper. An SCBI walker whose
         watcher is convinced has nothing left to teach and wanders. "forward": the same
         distribution restricted to moves towards the goal (`World.moves_forward`); it arrives.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> teacher = cb.worlds.WorldTeacher(world, "A", rng=1)
+    >>> teacher
+    WorldTeacher(SCBI; goal 'A'; moves: any)
     """
 
     kind = "walker"

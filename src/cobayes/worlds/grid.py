@@ -55,6 +55,15 @@ class GridWorld(World):
         happens, each of them equally likely.
     reward
         What the goal is worth.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> print(world.to_text())
+    A.....B
+    .......
+    ...S...
     """
 
     width: int

@@ -96,6 +96,13 @@ def measure_legibility(
         A walk is cut off after so many moves.
     rng
         Anything that `numpy.random.default_rng` takes.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> round(cb.worlds.measure_legibility(world, "A", num_walks=50, rng=1).rounds, 2)
+    2.94
     """
     if not is_position(num_walks) or num_walks < 2:
         raise CobayesError(f"num_walks is {num_walks!r}; expected an integer >= 2.")

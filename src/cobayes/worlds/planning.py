@@ -51,6 +51,14 @@ def plan_trajectory(
     Under SCBI a way d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever
     the matrices of the rounds: column sums of the scaled matrix are ``n theta``. Ways of equal
     probability are ordered by their moves, those that come first in ``world.actions`` winning.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> walk
+    Trajectory(SCBI walker, SCBI watcher; 5 moves; goal 'A' reached; final belief in it 0.9984)
     """
     require_deterministic(world, "planning")
     if not is_position(extra_steps) or extra_steps < 0:

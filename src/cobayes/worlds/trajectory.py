@@ -44,6 +44,14 @@ class Trajectory:
         Logarithms of the watcher's beliefs and of the walker's estimates, (k + 1, m).
     teacher_rule, learner_rule : str
         The names of the two rules.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> walk
+    Trajectory(SCBI walker, SCBI watcher; 5 moves; goal 'A' reached; final belief in it 0.9984)
     """
 
     world: World
@@ -194,6 +202,14 @@ def run_trajectory(
         Stop after so many moves even if the goal was not reached.
     rng
         For the outcomes of uncertain moves; the walker's own generator by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> teacher = cb.worlds.WorldTeacher(world, "A", rng=1)
+    >>> cb.worlds.run_trajectory(teacher, cb.worlds.WorldLearner(world))
+    Trajectory(SCBI walker, SCBI watcher; 19 moves; goal 'A' reached; final belief in it 1.0000)
     """
     world = world_of(teacher)
     require_same_places(world, world_of(learner))
@@ -238,6 +254,13 @@ def watch_actions(
         The watcher's prior; uniform by default.
     start
         Where the walk starts; the world's start by default.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> cb.worlds.watch_actions(world, "A", ["left", "up"]).beliefs[-1].round(3)
+    array([0.852, 0.148])
     """
     require_deterministic(world, "watching given moves")
     learner = WorldLearner(world, rule, prior)

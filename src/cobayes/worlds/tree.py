@@ -107,6 +107,13 @@ def walk_distribution(
         What the walker takes the watcher's prior to be, and the watcher's own where it differs.
     moves
         "any" or "forward", as for `WorldTeacher`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper(discount=0.5)
+    >>> len(cb.worlds.walk_distribution(world, "A", 2).probabilities)
+    9
     """
     if not is_position(num_rounds) or num_rounds < 0:
         raise CobayesError(f"num_rounds is {num_rounds!r}; expected an integer >= 0.")

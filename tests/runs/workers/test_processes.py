@@ -224,7 +224,7 @@ def test_too_few_file_descriptors_are_named(tmp_path):
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 
-    process = drive(tmp_path, "--jobs", 12, "--pause", 0.01, preexec_fn=limit)
+    process = drive(tmp_path, "--jobs", 8, "--pause", 0.01, preexec_fn=limit)
     code, _, err = finish(process)
     assert code == 1, err
     assert "Traceback" not in err
