@@ -124,3 +124,13 @@ def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
         read(tmp_path / name)
     with pytest.raises(cb.CobayesError, match="is a folder, not a file"):
         read(tmp_path)
+
+
+def test_ratings_with_decimal_commas_are_read(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text(
+        "person;problem;round;hypothesis;datum;rating\nann;p;1;0;0;0,8\nann;p;2;0;1;1\n",
+        encoding="utf-8",
+    )
+    problems = read_problems({"p": [[0.5, 0.2], [0.5, 0.8]]})
+    assert read_choices(path, problems, response="rating").rating.tolist() == [0.8, 1.0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.cells import with_decimal_point
 from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.problems import ONLY, Problem
@@ -187,7 +188,8 @@ class _Rows:
         found = np.empty(len(self.frame))
         for row, value in enumerate(self._values("rating")):
             try:
-                found[row] = float(value)
+                # Spreadsheets of many countries write 0,8 for 0.8; a rating has no thousands.
+                found[row] = float(with_decimal_point(value) if isinstance(value, str) else value)
             except (TypeError, ValueError):
                 found[row] = np.nan
             if not 0.0 <= found[row] <= 1.0:
@@ -254,9 +256,10 @@ class _Rows:
         if response == "rating" and datum[row] == datum[last] and is_other:
             return
         person = self.frame["person"].iloc[row]
+        on = "" if self.problem[row].name == ONLY else f" on problem {self.problem[row].name!r}"
         raise CobayesError(
             f"{self._place(row, 'round')}: round {self.frame['round'].iloc[row]} of person "
-            f"{person!r} on problem {self.problem[row].name!r} occurs twice.",
+            f"{person!r}{on} occurs twice.",
             "drop one of the rows, or add a column 'lesson' that numbers a person's lessons.",
         )
 
