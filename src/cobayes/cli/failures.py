@@ -160,7 +160,7 @@ def explain(error: Exception, path: str = "cobayes") -> int:
     return FAILED
 
 
-def _in_plain_words(error: Exception, text: str) -> str:
+def _in_plain_words(error: Any, text: str) -> str:
     """Return a usage error without the toolkit's phrases."""
     parameter, message = getattr(error, "param", None), getattr(error, "message", None)
     if text.startswith("Invalid value for") and parameter is not None and message:

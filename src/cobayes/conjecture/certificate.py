@@ -394,8 +394,8 @@ def known_certificates() -> tuple[str, ...]:
     Examples
     --------
     >>> import cobayes as cb
-    >>> cb.conjecture.known_certificates()
-    ('euclidean-separated', 'euclidean-three-hypotheses', 'tv-paper-matrix')
+    >>> "tv-paper-matrix" in cb.conjecture.known_certificates()
+    True
     """
     files = (entry.name for entry in _folder().iterdir())
     return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
