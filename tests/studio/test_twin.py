@@ -1,10 +1,14 @@
 """The browser twin against Python's rules and against what defines the limit with zeros."""
 
+import subprocess
+from importlib import resources
+
 import numpy as np
 import pytest
 
 import cobayes as cb
 from tests.studio.cases import as_floats, data_prior, mixed_case, positive_case, zeros_case
+from tests.studio.conftest import find_node, npm_file
 
 TOLERANCE = 1e-10
 
@@ -313,16 +317,68 @@ def test_an_impossible_datum_leaves_the_belief_as_it_was(twin):
     assert beliefs[1] == beliefs[2] == beliefs[3]
 
 
-def test_the_generator_repeats_itself_and_is_uniform(twin):
-    first, again, other = twin(
-        [{"ask": "uniforms", "seed": seed, "count": 20_000} for seed in (5, 5, 6)]
+@pytest.mark.parametrize("seed", [0, 6, 2**32 - 1, 2**40 + 3, [6, 0], [6, 1999], [1, 2, 3, 4, 5]])
+def test_the_generator_is_numpys(twin, seed):
+    """Bit for bit: a seed of the page can be drawn again in Python."""
+    [found] = twin([{"ask": "uniforms", "seed": seed, "count": 1000}])
+    expected = np.random.Generator(np.random.SFC64(seed)).random(1000)
+    assert found == expected.tolist()
+
+
+def test_drawn_lessons_are_pythons(twin):
+    """The same seed gives the same data: a lesson of every rule, with and without repeats."""
+    rng = np.random.default_rng(23)
+    requests, expected = [], []
+    for number in range(12):
+        matrix, prior = positive_case(rng) if number % 2 else zeros_case(rng)
+        kind = ("BI", "SCBI", "Pragmatic")[number % 3]
+        options = {"depth": 1, "rationality": 2.0} if kind == "Pragmatic" else {}
+        truth, repeats = int(rng.integers(len(prior))), number % 4 < 2
+        rule = make_rule(kind, matrix if repeats else cb.without_repeats(matrix), None, options)
+        teacher = cb.Teacher(rule, truth, prior, rng=np.random.SFC64(number))
+        left = teacher.task.rounds_left(teacher.state, truth)
+        rounds = 20 if left is None else min(left, 20)
+        expected.append(cb.run_lesson(teacher, cb.Learner(rule, prior), rounds).data.tolist())
+        requests.append(
+            {
+                "ask": "lesson",
+                "matrix": matrix.tolist(),
+                "rule": {"kind": kind, **options},
+                "hypothesis": truth,
+                "prior": prior.tolist(),
+                "numRounds": 20,
+                "seed": number,
+                "noRepeats": not repeats,
+            }
+        )
+    assert [lesson["data"] for lesson in twin(requests)] == expected
+
+
+def test_costs_of_moving_are_pythons(twin):
+    rng = np.random.default_rng(24)
+    matrix, costs = rng.dirichlet(np.ones(5), 3).T, 3.0 * rng.random((5, 5))
+    costs[0, 3] = np.inf
+    rule = cb.SCBI(cb.moving_costs(matrix, costs, weight=1.5))
+    lesson = cb.run_lesson(
+        cb.Teacher(rule, 1, rng=np.random.SFC64(7)), cb.Learner(rule), num_rounds=12
     )
-    assert first == again != other
-    # Eight standard errors of a mean and of a lag-one product.
-    draws = np.array(first)
-    assert abs(draws.mean() - 0.5) < 8 * np.sqrt(1 / 12 / len(draws))
-    product = (draws[1:] - 0.5) * (draws[:-1] - 0.5)
-    assert abs(product.mean()) < 8 / 12 / np.sqrt(len(draws))
+    weighted = [[None if np.isinf(cost) else 1.5 * cost for cost in row] for row in costs]
+    [found] = twin(
+        [
+            {
+                "ask": "lesson",
+                "matrix": matrix.tolist(),
+                "rule": {"kind": "SCBI"},
+                "hypothesis": 1,
+                "numRounds": 12,
+                "seed": 7,
+                "costs": weighted,
+            }
+        ]
+    )
+    assert found["data"] == lesson.data.tolist()
+    beliefs = np.exp(as_floats(found["logBeliefs"]))
+    np.testing.assert_allclose(beliefs, lesson.beliefs, rtol=0, atol=TOLERANCE)
 
 
 def test_ensembles_agree_with_python_within_their_noise(twin):
@@ -363,6 +419,34 @@ def test_the_success_rate_agrees_with_python_within_its_noise(twin):
     assert found["lower"] < found["value"] < found["upper"]
 
 
+@pytest.mark.parametrize("has_zeros", [False, True])
+def test_the_enclosure_of_success_is_pythons(twin, has_zeros):
+    rng = np.random.default_rng(25)
+    for _ in range(4):
+        matrix = rng.dirichlet(np.ones(3), 3).T
+        if has_zeros:
+            matrix[0, 1] = matrix[1, 2] = 0.0
+        teacher, learner = rng.dirichlet(np.full(3, 3.0)), rng.dirichlet(np.full(3, 3.0))
+        [found] = twin(
+            [
+                {
+                    "ask": "enclosure",
+                    "matrix": matrix.tolist(),
+                    "hypothesis": 1,
+                    "prior": teacher.tolist(),
+                    "learnerPrior": learner.tolist(),
+                    "maxDepth": 6,
+                }
+            ]
+        )
+        expected = cb.success_enclosure(
+            matrix, 1, teacher_prior=teacher, learner_prior=learner, depth=6
+        )
+        assert has_zeros or found["depth"] == 6
+        assert found["lower"] == pytest.approx(expected.lower, abs=1e-8)
+        assert found["upper"] == pytest.approx(expected.upper, abs=1e-8)
+
+
 def test_the_board_has_pythons_matrices(twin):
     world = cb.GridWorld(
         5, 4, (3, 2), {"A": (0, 0), "B": (0, 4), "C": (2, 4)}, 0.6, walls=[(1, 1), (1, 2), (2, 0)]
@@ -379,3 +463,18 @@ def test_the_board_has_pythons_matrices(twin):
     found = twin([{"ask": "grid", "board": board, "square": list(square)} for square in squares])
     for square, matrix in zip(squares, found, strict=True):
         np.testing.assert_allclose(matrix, world.matrix_at(square).matrix, rtol=1e-13)
+
+
+def test_the_types_of_the_twin_are_consistent():
+    """What its JSDoc says is checked as strictly as TypeScript can."""
+    compiler = npm_file("typescript/lib/tsc.js")
+    options = "--allowJs --checkJs --noEmit --strict --target es2022 --module esnext"
+    more = "--moduleResolution bundler --lib es2023,dom"
+    entry = resources.files("cobayes.studio") / "twin" / "cobayes.js"
+    done = subprocess.run(
+        [find_node(), str(compiler), *options.split(), *more.split(), str(entry)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

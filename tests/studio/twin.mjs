@@ -49,14 +49,17 @@ const answer = {
     const { successes, finished, unfinished } = cb.successRate(settings);
     return { successes, finished, unfinished, ...cb.wilson(successes, finished + unfinished) };
   },
+  enclosure(settings) {
+    return cb.successEnclosure(settings);
+  },
   grid({ board, square }) {
     return new cb.GridWorld(board).matrixAt(square);
   },
-  lesson({ matrix, rule, hypothesis, prior, numRounds, seed, choice, noRepeats }) {
+  lesson({ matrix, rule, hypothesis, prior, numRounds, seed, choice, ...task }) {
     const made = cb.makeRule(matrix, rule);
     const rng = new cb.Random(seed);
-    const teacher = new cb.Teacher(made, hypothesis, prior, { rng, choice, noRepeats });
-    return cb.runLesson(teacher, new cb.Learner(made, prior, { noRepeats }), numRounds);
+    const teacher = new cb.Teacher(made, hypothesis, prior, { rng, choice, ...task });
+    return cb.runLesson(teacher, new cb.Learner(made, prior, task), numRounds);
   },
   uniforms({ seed, count }) {
     const rng = new cb.Random(seed);

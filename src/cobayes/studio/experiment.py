@@ -27,12 +27,12 @@ _COLUMNS = {
     "rating": "person, problem, lesson, round, datum, hypothesis (rated), rating, truth, rt",
 }
 
-_REPEATS_NOTE = """
+_COSTS_NOTE = """
 
-No datum could be shown twice. To fit with that in mind, give the problems as tasks, in Python:
+Some problems are tasks with moving costs. To fit with them in mind, give the tasks in Python:
 
     import cobayes as cb
-    problems = {"NAME": cb.without_repeats(cb.read_model("problems/NAME.csv"))}
+    problems = {"NAME": cb.moving_costs(cb.read_model("problems/NAME.csv"), costs)}
     cb.people.fit("responses.csv", problems)"""
 
 _INSTRUCTIONS = {
@@ -69,7 +69,9 @@ def write_experiment(
     Parameters
     ----------
     problems
-        Tables by name: anything that `cobayes.Model` takes. Every hypothesis is taught once.
+        Tables by name: anything that `cobayes.Model` takes, or tasks made by
+        `cobayes.without_repeats`, `cobayes.moving_costs` and `cobayes.sets_of`. Every hypothesis
+        is taught once.
     folder
         The folder to write; it must not exist or be empty.
     role
@@ -83,7 +85,7 @@ def write_experiment(
     num_rounds
         Data per lesson.
     repeats
-        Whether a datum may be shown again in a lesson.
+        Whether a datum may be shown again in a lesson; False holds for all problems.
     seed
         Seed of the partner's draws; by default every person gets other draws.
     title
@@ -111,7 +113,10 @@ def write_experiment(
     _require_one_of(response, RESPONSES, "response")
     if num_rounds < 1:
         raise CobayesError(f"there are {num_rounds} rounds; expected at least one.")
-    models = {_file_stem(name): as_model(matrix) for name, matrix in problems.items()}
+    tasks = {_file_stem(name): _constraints(name, matrix) for name, matrix in problems.items()}
+    models = {
+        stem: as_model(matrix) for stem, matrix in zip(tasks, problems.values(), strict=False)
+    }
     if not models:
         raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
     if len(models) < len(problems):
@@ -124,7 +129,9 @@ def write_experiment(
         "rounds": num_rounds,
         "no_repeats": not repeats,
         "seed": seed,
-        "problems": [{"name": name, **model.to_dict()} for name, model in models.items()],
+        "problems": [
+            {"name": name, **model.to_dict(), **tasks[name]} for name, model in models.items()
+        ],
     }
     kind = "choice" if role == "teacher" else response
     words = {
@@ -133,8 +140,8 @@ def write_experiment(
         "role": role,
         "rule_text": _rule_text(rule, depth, rationality),
         "columns": _COLUMNS[kind],
-        "fit_options": "" if kind == "choice" else f" --response {kind}",
-        "repeats_note": "" if repeats else _REPEATS_NOTE,
+        "fit_options": _fit_options(kind, no_repeats=not repeats or _all_have(tasks, "no_repeats")),
+        "costs_note": _COSTS_NOTE if any("costs" in task for task in tasks.values()) else "",
         "truth_note": "" if kind == "choice" else " `truth` is what the teacher had in mind.",
     }
     texts = {
@@ -151,6 +158,46 @@ def write_experiment(
     for name, model in models.items():
         _write_table(target / "problems" / f"{name}.csv", model)
     return target
+
+
+def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
+    """Return what may be shown next, as the page's agents read it; empty for a plain table."""
+    from cobayes.model import Model
+    from cobayes.tasks.costs import MovingCosts
+    from cobayes.tasks.repeats import WithoutRepeats
+    from cobayes.tasks.task import Task
+
+    found: dict[str, Any] = {}
+    task: Any = matrix
+    while isinstance(task, WithoutRepeats | MovingCosts):
+        if isinstance(task, WithoutRepeats):
+            found["no_repeats"] = True
+        elif "costs" in found:
+            raise CobayesError(f"problem {name!r} has moving costs twice.", "add the costs up.")
+        else:
+            # JSON has no infinity; null forbids a step.
+            found["costs"] = [
+                [task.weight * cost if cost < float("inf") else None for cost in row]
+                for row in task.costs.tolist()
+            ]
+        task = task.task
+    if isinstance(task, Task) and not isinstance(task, Model):
+        raise CobayesError(
+            f"problem {name!r} is a {type(task).__name__}, whose table changes; an experiment "
+            "shows one table.",
+            "give the table of one state: task.matrix_at(state).",
+        )
+    return found
+
+
+def _all_have(tasks: dict[str, dict[str, Any]], key: str) -> bool:
+    return bool(tasks) and all(key in task for task in tasks.values())
+
+
+def _fit_options(kind: str, *, no_repeats: bool) -> str:
+    """Return what `cobayes fit` must be told about the table of responses."""
+    response = "" if kind == "choice" else f" --response {kind}"
+    return response + (" --no-repeats" if no_repeats else "")
 
 
 def plugin_script() -> str:

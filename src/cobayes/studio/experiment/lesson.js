@@ -10,18 +10,19 @@ export class CobayesLesson {
   /**
    * @param {{role: "learner" | "teacher", problem: {name: string, data: string[], hypotheses: string[],
    *   matrix: number[][]}, truth: number, number: number, rule: object, prior?: number[] | null,
-   *   dataPrior?: number[] | null, noRepeats?: boolean, seed: number, shuffle?: boolean}} settings
+   *   dataPrior?: number[] | null, noRepeats?: boolean, costs?: (number | null)[][] | null, seed: number,
+   *   shuffle?: boolean}} settings
    *   `role` is the person's; the partner is a teacher or learner that follows `rule`.
    */
   constructor(settings) {
-    Object.assign(this, { prior: null, dataPrior: null, noRepeats: false, shuffle: true }, settings);
+    Object.assign(this, { prior: null, dataPrior: null, noRepeats: false, costs: null, shuffle: true }, settings);
     const rng = new Random(this.seed);
     const rule = makeRule(this.problem.matrix, this.rule, this.dataPrior);
-    const { noRepeats } = this;
+    const task = { noRepeats: this.noRepeats, costs: this.costs };
     this.partner =
       this.role === "learner"
-        ? new Teacher(rule, this.truth, this.prior, { rng, noRepeats })
-        : new Learner(rule, this.prior, { noRepeats });
+        ? new Teacher(rule, this.truth, this.prior, { rng, ...task })
+        : new Learner(rule, this.prior, task);
     this.shown = [];
     this.dataOrder = this.order(this.problem.data.length, rng);
     this.hypothesisOrder = this.order(this.problem.hypotheses.length, rng);

@@ -1,4 +1,4 @@
-/** Curves and the triangle of beliefs, as SVG. */
+/** Curves, the triangle of beliefs and two priors side by side, as SVG. */
 import { digits, svg } from "./dom.js";
 
 const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
@@ -6,9 +6,11 @@ const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
 /**
  * Curves over rounds.
  * @param {{width: number, height?: number, xMax: number, yMin: number, yMax: number, xLabel?: string,
- *   yLabel: string, showY?: (y: number) => string, now?: number, onRound?: (round: number) => void,
+ *   yLabel: string, heading?: {text: string, color: string}, showY?: (y: number) => string, now?: number, onRound?: (round: number) => void,
  *   series: {name: string, color: string, dash?: string, values: number[], low?: number[], high?: number[],
- *   slope?: number}[], title: string}} options `slope`: a straight dashed line to compare with, per round.
+ *   slope?: number, isFaint?: boolean}[], title: string}} options `slope`: a straight line to compare with,
+ *   per round. `isFaint`: for comparison only, without a name. `heading`: a name for the whole chart instead of
+ *   names at the ends of curves.
  */
 export function lineChart(options) {
   const {
@@ -23,7 +25,7 @@ export function lineChart(options) {
     series,
     title,
   } = options;
-  const isNarrow = width < 330;
+  const isNarrow = width < 290 || options.heading !== undefined;
   const right = isNarrow ? 14 : MARGIN.right;
   const inner = { left: MARGIN.left, right: width - right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const x = (round) => inner.left + (xMax ? round / xMax : 0) * (inner.right - inner.left);
@@ -51,6 +53,14 @@ export function lineChart(options) {
     svg("text", { class: "axis", x: inner.right, y: height - 3, "text-anchor": "end" }, xLabel),
     svg("text", { class: "axis", x: 0, y: 11 }, yLabel),
   );
+  if (options.heading)
+    root.append(
+      svg(
+        "text",
+        { class: "name", x: inner.right, y: 12, "text-anchor": "end", style: { fill: options.heading.color } },
+        options.heading.text,
+      ),
+    );
   if (options.now !== undefined)
     root.append(
       svg("line", { class: "now", x1: x(options.now), x2: x(options.now), y1: inner.top, y2: inner.bottom }),
@@ -74,15 +84,15 @@ export function lineChart(options) {
           ...endOfSlope(values[0], slope, xMax, yMax, x, y),
         }),
       );
-  for (const { values, color, dash } of series) {
+  for (const { values, color, dash, isFaint } of series) {
     root.append(
       svg("polyline", {
-        class: "curve",
+        class: isFaint ? "curve faint" : "curve",
         points: values.map((value, k) => `${x(k)},${y(value)}`).join(" "),
         style: { stroke: color, "stroke-dasharray": dash || "none" },
       }),
     );
-    if (values.length)
+    if (values.length && !isFaint)
       root.append(
         svg("circle", {
           class: "dot",
@@ -96,7 +106,7 @@ export function lineChart(options) {
   if (!isNarrow) {
     const ends = spread(
       series
-        .filter(({ values }) => values.length)
+        .filter(({ values, isFaint }) => values.length && !isFaint)
         .map((one) => ({ ...one, at: y(one.values[one.values.length - 1]) })),
       15,
       inner,
@@ -143,14 +153,60 @@ export function ticks(low, high, count) {
   return found;
 }
 
+/** Charts in a row, or below each other where a row is too narrow, as one drawing. */
+export function panels(charts, width, isRow, title) {
+  const sizes = charts.map((chart) => Number(chart.getAttribute("height")));
+  const height = isRow ? Math.max(...sizes) : sizes.reduce((sum, size) => sum + size, 0);
+  charts.forEach((chart, k) => {
+    chart.setAttribute("x", isRow ? (k * width) / charts.length : 0);
+    chart.setAttribute("y", isRow ? 0 : sizes.slice(0, k).reduce((sum, size) => sum + size, 0));
+    chart.removeAttribute("role");
+  });
+  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
+  return svg("svg", { ...box, role: "img", "aria-label": title, class: "chart" }, ...charts);
+}
+
+/**
+ * Two distributions over the same names: a hollow and a filled dot on each line.
+ * @param {{width: number, labels: string[], hollow: number[], filled: number[], color: string, title: string}} options
+ */
+export function twoPriors({ width, labels, hollow, filled, color, title }) {
+  const line = 30,
+    left = Math.min(150, width * 0.34),
+    right = width - 26;
+  const height = labels.length * line + 44;
+  const most = Math.min(1, 1.1 * Math.max(...hollow, ...filled));
+  const x = (share) => left + (share / most) * (right - left);
+  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
+  const root = svg("svg", { ...box, role: "img", "aria-label": title, class: "chart" });
+  for (const tick of ticks(0, most, 4))
+    root.append(
+      svg("line", { class: "rule", x1: x(tick), x2: x(tick), y1: 8, y2: height - 34 }),
+      svg("text", { class: "tick", x: x(tick), y: height - 16, "text-anchor": "middle" }, digits(tick)),
+    );
+  labels.forEach((name, k) => {
+    const y = 20 + k * line;
+    const fits = Math.max(3, Math.floor((left - 16) / 7.4));
+    const text = shortened(name, fits);
+    const ends = { x1: x(hollow[k]), x2: x(filled[k]), y1: y, y2: y };
+    root.append(
+      svg("text", { class: "corner", x: left - 14, y: y + 4, "text-anchor": "end" }, text),
+      svg("line", { class: "between", ...ends, style: { stroke: color } }),
+      svg("circle", { class: "marker hollow", r: 7, cx: x(hollow[k]), cy: y, style: { stroke: "var(--ink)" } }),
+      svg("circle", { class: "marker", r: 7, cx: x(filled[k]), cy: y, style: { fill: color } }),
+    );
+  });
+  return root;
+}
+
 /**
  * The triangle of beliefs in three hypotheses.
- * @param {{size: number, labels: string[], colors: string[], title: string,
+ * @param {{size: number, labels: string[], title: string,
  *   paths?: {color: string, dash?: string, points: number[][]}[],
  *   markers?: {color: string, point: number[], label: string, isHollow?: boolean, isBelow?: boolean}[],
  *   onDrag?: (point: number[]) => void}} options Points are three probabilities.
  */
-export function triangle({ size, labels, colors, title, paths = [], markers = [], onDrag }) {
+export function triangle({ size, labels, title, paths = [], markers = [], onDrag }) {
   const side = size - 60,
     tall = (side * Math.sqrt(3)) / 2,
     left = 30,
@@ -171,6 +227,7 @@ export function triangle({ size, labels, colors, title, paths = [], markers = []
     "aria-label": title,
     class: "chart triangle",
   });
+  root.append(svg("polygon", { class: "frame", points: corners.map(String).join(" ") }));
   for (let share = 0.2; share < 0.99; share += 0.2)
     for (let k = 0; k < 3; k++) {
       const ends = [1, 2].map((step) =>
@@ -180,13 +237,13 @@ export function triangle({ size, labels, colors, title, paths = [], markers = []
         svg("line", { class: "rule", x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }),
       );
     }
-  root.append(svg("polygon", { class: "frame", points: corners.map(String).join(" ") }));
+  const fits = Math.floor(size / 2 / 7.2);
   const anchors = ["middle", "start", "end"];
   corners.forEach(([x, y], k) => {
     const at = { x: k === 0 ? x : k === 1 ? 0 : size, y: k === 0 ? y - 10 : y + 20 };
     root.append(
-      svg("circle", { r: 4, cx: x, cy: y, style: { fill: colors[k] } }),
-      svg("text", { class: "corner", ...at, "text-anchor": anchors[k] }, labels[k]),
+      svg("circle", { class: "vertex", r: 3, cx: x, cy: y }),
+      svg("text", { class: "corner", ...at, "text-anchor": anchors[k] }, shortened(labels[k], fits)),
     );
   });
   for (const { color, dash, points } of paths) {
@@ -215,7 +272,7 @@ export function triangle({ size, labels, colors, title, paths = [], markers = []
     root.append(
       svg("circle", {
         class: isHollow ? "marker hollow" : "marker",
-        r: 9,
+        r: 8,
         cx: x,
         cy: y,
         style: isHollow ? { stroke: color } : { fill: color },
@@ -271,14 +328,6 @@ function barycentric([px, py], [[ax, ay], [bx, by], [cx, cy]]) {
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-/** Colours of hypotheses: Okabe and Ito's, in the order of the Python plots. */
-export const HYPOTHESIS_COLORS = [
-  "#0072B2",
-  "#E69F00",
-  "#009E73",
-  "#CC79A7",
-  "#56B4E9",
-  "#D55E00",
-  "#B8A800",
-  "#8C8C8C",
-];
+/** A name that fits in so many letters. */
+export const shortened = (text, limit) =>
+  text.length > limit ? `${text.slice(0, Math.max(1, limit - 1))}…` : text;

@@ -14,6 +14,7 @@ const KEPT = [
   "font-family",
   "font-size",
   "font-weight",
+  "paint-order",
 ];
 
 const all = new Set();

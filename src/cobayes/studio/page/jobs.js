@@ -1,11 +1,11 @@
 /** Long computations in a Web Worker, made from the page's own script; on the page itself where that fails. */
-import { simulate, successRate } from "../twin/ensembles.js";
+import { simulate, successEnclosure, successRate } from "../twin/ensembles.js";
 
-const JOBS = { simulate, successRate };
+const JOBS = { simulate, successEnclosure, successRate };
 
 /**
  * Start a computation.
- * @param {"simulate" | "successRate"} name
+ * @param {"simulate" | "successEnclosure" | "successRate"} name
  * @param {object} settings
  * @param {(progress: unknown) => void} onProgress
  * @returns {{result: Promise<unknown>, cancel: () => void}} A cancelled job never settles.

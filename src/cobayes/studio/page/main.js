@@ -2,7 +2,6 @@
 import { announce, button, h, prefersCalm, put } from "./dom.js";
 import { download, redrawFigures } from "./figures.js";
 import { serveJobs } from "./jobs.js";
-import { RULE_LIST, lessonsAt } from "./lesson_data.js";
 import { pythonFor } from "./python_text.js";
 import { settingsPanel } from "./settings.js";
 import { Store } from "./state.js";
@@ -14,13 +13,50 @@ import { misjudgeView } from "./view_misjudge.js";
 import { playView } from "./view_play.js";
 import { tableView } from "./view_table.js";
 
+/** The views: name, tab, title, what one sees there, and what its numbers are called. */
 const TABS = [
-  ["lesson", "Lesson"],
-  ["table", "Table"],
-  ["compare", "Compare"],
-  ["misjudge", "Misjudge"],
-  ["play", "Play"],
-  ["grid", "Grid world"],
+  [
+    "lesson",
+    "Lesson",
+    "Watch a belief being taught",
+    "A teacher who knows the truth shows one datum after another, and three learners who start from the same belief read them in three ways. The literal one takes data at face value, the pragmatic one asks why this datum and not another, and the cooperative one follows that thought to its end.",
+    "lesson",
+  ],
+  [
+    "table",
+    "Table",
+    "The table that both share",
+    "Each row is a datum that a teacher can show, each column a hypothesis. An entry says how strongly they go together; zero rules the datum out, and columns need not sum to one.",
+    "table",
+  ],
+  [
+    "compare",
+    "Compare",
+    "One lesson is luck",
+    "Here every rule teaches the same truth many times, each learner taught by a teacher of its own kind.",
+    "comparison",
+  ],
+  [
+    "misjudge",
+    "Misjudge",
+    "The teacher is wrong about the learner",
+    "Both follow SCBI, but the learner starts from another belief than the teacher thinks. The lesson is meant for somebody else, and sometimes the learner ends at a wrong hypothesis.",
+    "success rate",
+  ],
+  [
+    "play",
+    "Play",
+    "Can you read the teacher?",
+    "A teacher has one hypothesis in mind and shows you data, one at a time. Ask for as few as you can, then guess, and see what each rule would have believed.",
+    "game",
+  ],
+  [
+    "grid",
+    "Grid",
+    "Walking so that others understand",
+    "A walker knows which goal is its own; those who watch do not. A cooperative walker goes out of its way, early, to make its goal clear.",
+    "walk",
+  ],
 ];
 
 function startPage() {
@@ -37,8 +73,8 @@ function startPage() {
   };
   const settings = settingsPanel(store);
   const holder = h("div", { class: "view-holder" });
-  const tabs = TABS.map(([name, title]) =>
-    h("button", { type: "button", "data-view": name, on: { click: () => store.set({ view: name }) } }, title),
+  const tabs = TABS.map(([name, text]) =>
+    h("button", { type: "button", "data-view": name, on: { click: () => store.set({ view: name }) } }, text),
   );
   const toast = h("p", { class: "toast", role: "status", id: "announcer" });
   const dialog = pythonDialog();
@@ -46,6 +82,13 @@ function startPage() {
     const example = examples.find(({ name }) => name === store.state.example);
     return Boolean(example?.isPython);
   };
+  const csvButton = button("CSV", () => {
+    const rows = views[store.state.view].csv();
+    if (rows) download(`${store.state.view}.csv`, "text/csv", toCsv(rows));
+    else announce("There are no numbers yet.");
+  });
+  const title = h("h1"),
+    lead = h("p");
   const tools = h(
     "div",
     { class: "tools" },
@@ -53,9 +96,7 @@ function startPage() {
       copy(shareAddress(store), "The link is in the clipboard: it opens the same numbers."),
     ),
     button("Copy as Python", () => dialog.show(pythonFor(store.state, isExample()))),
-    button("CSV", () => download("lesson.csv", "text/csv", toCsv(lessonRows(store.state))), {
-      "aria-label": "download the lesson as CSV",
-    }),
+    csvButton,
   );
   put(
     document.getElementById("app"),
@@ -71,23 +112,14 @@ function startPage() {
     h(
       "header",
       { class: "top" },
-      h("p", { class: "brand" }, h("b", {}, "cobayes"), " studio"),
+      h("p", { class: "brand" }, h("b", {}, "cobayes"), h("span", {}, " studio")),
       h("nav", { "aria-label": "views" }, ...tabs),
       tools,
     ),
     h(
       "main",
       { id: "main" },
-      h(
-        "div",
-        { class: "hero" },
-        h("h1", {}, "Watch a belief being taught"),
-        h(
-          "p",
-          {},
-          "A teacher who knows the truth shows one datum after another, and three learners who start from the same belief read them in three ways. The literal one takes data at face value, the pragmatic one asks why this datum and not another, and the cooperative one follows that thought to its end.",
-        ),
-      ),
+      h("div", { class: "hero" }, title, lead),
       h("div", { class: "layout" }, settings.element, holder),
     ),
     h(
@@ -119,6 +151,11 @@ function startPage() {
           : tab.removeAttribute("aria-current"),
       );
       document.body.dataset.view = current;
+      tabs.find((tab) => tab.dataset.view === current).scrollIntoView?.({ block: "nearest", inline: "nearest" });
+      const [, , headline, text, numbers] = TABS.find(([name]) => name === current);
+      put(title, headline);
+      put(lead, text);
+      csvButton.setAttribute("aria-label", `download the ${numbers} as CSV`);
       requestAnimationFrame(redrawFigures);
     }
     settings.update(state);
@@ -155,24 +192,6 @@ function growFrame() {
       // A frame from another origin keeps the height that its page gave it.
     }
   }).observe(app);
-}
-
-/** The rounds of the three lessons as rows. */
-function lessonRows(state) {
-  const { data, hypotheses } = state.table;
-  return [
-    ["rule", "round", "datum", ...hypotheses],
-    ...lessonsAt(state).flatMap((one, k) =>
-      one.logBeliefs
-        .slice(0, state.round + 1)
-        .map((logs, round) => [
-          RULE_LIST[k].kind,
-          round,
-          round ? data[one.data[round - 1]] : "",
-          ...logs.map(Math.exp),
-        ]),
-    ),
-  ];
 }
 
 const shareAddress = (store) => `${location.href.split("#")[0]}#${store.encode()}`;

@@ -1,6 +1,6 @@
 /** What one round does: the table through its normalisations, to the matrix of SCBI. */
 import { alternate, scaleToBelief } from "../twin/scaling.js";
-import { button, digits, h, prefersCalm, put } from "./dom.js";
+import { button, digits, h, prefersCalm, put, svg } from "./dom.js";
 import { figure } from "./figures.js";
 import { heatMap } from "./heat.js";
 import { probabilities } from "./lesson_data.js";
@@ -76,32 +76,49 @@ export function oneRound(store) {
       logBelief,
       hypotheses[state.truth],
     );
-    const rowSums = values.map((row) => row.reduce((sum, x) => sum + x, 0));
-    const columnSums = hypotheses.map((_, j) => values.reduce((sum, row) => sum + row[j], 0));
-    const max = Math.max(...values.flat(), 1e-300);
-    const key = JSON.stringify([state.table, state.truth, isLimit && binds ? scaled.blocks : null]);
-    latest = [values, { rowSums, columnSums }, max];
-    // The drawing is kept while only numbers change, so that colours can move.
+    const sumsOf = (numbers) => ({
+      rowSums: numbers.map((row) => row.reduce((sum, x) => sum + x, 0)),
+      columnSums: hypotheses.map((_, j) => numbers.reduce((sum, row) => sum + row[j], 0)),
+    });
+    const goals = { rowGoals: probabilities(prior, n).map((p) => n * p), columnGoals: belief.map((p) => n * p) };
+    const isRows = isLimit ? null : state.frame % 2 === 0;
+    const sums = state.frame
+      ? { ...sumsOf(values), ...goals, isRows }
+      : { ...sumsOf(values), rowGoals: null, columnGoals: null, isRows: null };
+    const key = JSON.stringify([table, hypotheses, state.truth, isLimit && binds ? scaled.blocks : null]);
+    latest = [values, sums];
+    // The drawing is kept while only numbers change, so that colours and bars can move.
     if (shown?.key !== key) {
       fig.draw((width) => {
+        const isWide = width >= 720;
+        const part = isWide ? (width - 46) / 2 : width;
+        const shared = { data, hypotheses, column: state.truth, width: part };
         const map = heatMap({
+          ...shared,
           matrix: values,
-          data,
-          hypotheses,
-          max: 1,
-          width: Math.min(width, 860),
+          x: isWide ? part + 46 : 0,
           title: "The table through its normalisations",
           blocks: isLimit && binds ? scaled.blocks : null,
-          column: state.truth,
-          row: -1,
         });
         shown = { key, map };
         map.update(...latest);
-        return map.element;
+        if (!isWide) return map.element;
+        const first = heatMap({ ...shared, matrix: table, title: "The table M" });
+        first.update(table, { ...sumsOf(table), rowGoals: null, columnGoals: null, isRows: null });
+        return pair(first.element, map.element, width);
       });
     } else shown.map.update(...latest);
   }
   return { element: fig.element, update, stop };
+}
+
+/** The table and what became of it, as one drawing. */
+function pair(first, second, width) {
+  const height = Number(first.getAttribute("height"));
+  const arrow = svg("text", { class: "arrow", x: width / 2, y: height / 2 - 12, "text-anchor": "middle" }, "→");
+  const title = "The table M, and the table through its normalisations";
+  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
+  return svg("svg", { ...box, role: "img", "aria-label": title, class: "chart" }, first, arrow, second);
 }
 
 function stage(frame, belief, scaled, binds) {
@@ -131,7 +148,7 @@ function stage(frame, belief, scaled, binds) {
 
 function caption(isLimit, binds, matrix, scaled, prior, logBelief, truth) {
   if (!isLimit)
-    return "Rows and columns are normalised in turn. Each pair is one step of depth; drag to the end to see where it leads.";
+    return "Columns and rows are normalised in turn: bars are their sums, marks what the sums should be. Each pair is one step of depth; drag to the end to see where it leads.";
   if (!binds)
     return `The teacher of “${truth}” draws from the outlined column; the learner’s next belief is the row of the datum it sees.`;
   const gone = vanishing(matrix, scaled, prior, logBelief);

@@ -1,5 +1,4 @@
 /** One learner on a card: its belief in numbers and bars, and the data it was shown. */
-import { HYPOTHESIS_COLORS } from "./charts.js";
 import { digits, h, percent, put } from "./dom.js";
 
 /** @returns {{element: HTMLElement, update: (state: object, lesson: object) => void}} */
@@ -21,11 +20,8 @@ export function ruleCard({ kind, title, note, color }) {
   const update = (state, lesson) => {
     if (names !== state.table.hypotheses) {
       names = state.table.hypotheses;
-      rows = names.map((name, j) => {
-        const fill = h("span", {
-          class: "fill",
-          style: { background: HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length] },
-        });
+      rows = names.map((name) => {
+        const fill = h("span", { class: "fill" });
         const value = h("span", { class: "value" });
         return {
           line: h(
@@ -56,7 +52,7 @@ export function ruleCard({ kind, title, note, color }) {
       line.classList.toggle("truth", j === state.truth);
     });
     const data = lesson.data.slice(0, at),
-      tail = data.slice(-4).map((i) => state.table.data[i]);
+      before = data.slice(-4, -1).map((i) => `${state.table.data[i]} · `);
     const blocked =
       lesson.impossible.includes(at) && at > 0
         ? " This learner had ruled that out and keeps its belief."
@@ -64,7 +60,9 @@ export function ruleCard({ kind, title, note, color }) {
     const over = lesson.isOver && state.round > at ? " No datum is left to show." : "";
     put(
       shown,
-      data.length ? `${data.length > 4 ? "… " : ""}${tail.join(" · ")}` : "nothing shown yet",
+      ...(data.length
+        ? [data.length > 4 ? "… " : "", ...before, h("b", {}, state.table.data[data[data.length - 1]])]
+        : ["nothing shown yet"]),
       blocked || over ? h("em", {}, blocked + over) : null,
     );
   };

@@ -25,6 +25,7 @@ export function settingsPanel(store) {
     step: 1,
     onChange: (value) => store.set({ seed: Math.floor(value), round: 0 }),
   });
+  seed.classList.add("seed-field");
   const repeats = toggle({
     label: "a datum may be shown again",
     value: state.repeats,
@@ -47,6 +48,7 @@ export function settingsPanel(store) {
     value: state.rationality,
     onInput: (value) => store.set({ rationality: value }),
   });
+  repeats.classList.add("repeats-field");
   const literal = toggle({
     label: "literal learner reads the table as it is (RSA)",
     value: state.literal === "truth",
@@ -58,14 +60,14 @@ export function settingsPanel(store) {
     names: (s) => s.table.hypotheses,
     values: (s) => s.prior,
     floor: (k) => (k === store.state.truth ? 0.001 : 0),
-    onChange: (values) => store.set({ prior: values, round: 0 }),
+    onChange: (values) => store.set({ prior: values }),
   });
   const dataPrior = weightSliders({
     title: "Data prior",
     hint: "how readily each datum is shown; zero: not available",
     names: (s) => s.table.data,
     values: (s) => s.dataPrior,
-    onChange: (values) => store.set({ dataPrior: values, round: 0 }),
+    onChange: (values) => store.set({ dataPrior: values }),
   });
   const element = h(
     "details",
@@ -74,23 +76,20 @@ export function settingsPanel(store) {
     h(
       "div",
       { class: "settings-body" },
-      example,
-      truth,
-      h("hr"),
-      depth,
-      rationality,
-      literal,
-      h("hr"),
-      prior.element,
-      dataPrior.element,
-      h("hr"),
-      seed,
-      repeats,
+      h("div", { class: "part for-table" }, example, truth),
+      h("div", { class: "part for-rule" }, depth, rationality, literal),
+      h("div", { class: "part for-priors" }, prior.element, dataPrior.element),
+      h("div", { class: "part for-draws" }, seed, repeats),
     ),
   );
 
-  let names = null;
+  let names = null,
+    wasTable = false;
   function update(next) {
+    // The view of the table is where priors are set; elsewhere they are folded.
+    if (!wasTable && next.view === "table") prior.element.open = dataPrior.element.open = true;
+    if (wasTable && next.view !== "table") prior.element.open = dataPrior.element.open = false;
+    wasTable = next.view === "table";
     if (names !== next.table || example.input.value !== next.example) {
       names = next.table;
       const own = examples.some(({ name }) => name === next.example) ? [] : [["", "your table"]];

@@ -106,14 +106,15 @@ export function problems({ data, hypotheses, matrix }) {
         message: `Hypothesis “${name}” is all zeros: it allows no datum. Remove the column.`,
       });
   });
-  for (const [names, what] of [
-    [data, "data"],
-    [hypotheses, "hypotheses"],
-  ]) {
-    const repeated = names.find((name, k) => names.indexOf(name) !== k);
-    if (repeated !== undefined)
-      found.push({ message: `Two ${what} are called “${repeated}”; names must differ.` });
-  }
+  for (const [names, what, place] of [
+    [data, "data", "row"],
+    [hypotheses, "hypotheses", "column"],
+  ])
+    names.forEach((name, k) => {
+      if (name.trim() === "") found.push({ [place]: k, message: `A name is missing.` });
+      else if (names.indexOf(name) !== k)
+        found.push({ [place]: k, message: `Two ${what} are called “${name}”; names must differ.` });
+    });
   return found;
 }
 

@@ -1,10 +1,9 @@
 /** Compare: many lessons of each rule; mean and band per round, rounds to 95 %. */
-import { lineChart } from "./charts.js";
+import { lineChart, panels } from "./charts.js";
 import { announce, button, digits, h, numberField, percent, put } from "./dom.js";
-import { download, figure } from "./figures.js";
+import { figure } from "./figures.js";
 import { startJob } from "./jobs.js";
 import { RULE_LIST, ratesOf, ruleSettings } from "./lesson_data.js";
-import { toCsv } from "./tables.js";
 
 export function compareView(store) {
   let jobs = [],
@@ -29,39 +28,34 @@ export function compareView(store) {
   const run = button("Run", () => (jobs.length ? cancel() : start()), { class: "primary" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "lessons done" });
   const status = h("span", { class: "soft", role: "status" });
-  const save = button("Download CSV", () => download("compare.csv", "text/csv", toCsv(csv())), {
-    disabled: true,
-  });
   const fig = figure(
     "Belief in the truth, over many lessons",
-    "Lines: means. Bands: from the 10 % to the 90 % quantile of the lessons.",
+    "Lines: means, with those of the other rules for comparison. Bands: from the 10 % to the 90 % quantile of the lessons.",
+  );
+  const reached = figure(
+    "Lessons that have reached 95 %",
+    "The share of lessons in which belief in the truth has been 95 % or more.",
   );
   const body = h("tbody");
-  const head = [
-    "rule",
-    "median rounds to 95 %",
-    "lessons at 95 % in time",
-    "mean belief at the end",
-    "nats per round in the long run",
-  ];
+  const head = ["rule", "median rounds to 95 %", "lessons at 95 %", "mean belief", "nats per round in the end"];
   const element = h(
     "div",
     { class: "view compare" },
-    h(
-      "p",
-      { class: "intro" },
-      "One lesson is luck. Here every rule teaches the same truth many times, each learner taught by a teacher of its own kind.",
-    ),
-    h("div", { class: "row" }, rounds, lessons, run, bar, status, save),
+    h("div", { class: "row controls" }, rounds, lessons, run, bar, status),
     fig.element,
     h(
       "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": "results" },
+      { class: "two results-two" },
+      reached.element,
+      h(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "results" },
       h(
         "table",
         { class: "results" },
         h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
         body,
+        ),
       ),
     ),
   );
@@ -139,27 +133,44 @@ export function compareView(store) {
     put(run, "Run");
     bar.hidden = true;
     status.textContent = text;
-    save.disabled = !results;
   }
 
   function draw(state) {
     if (!results) return;
-    fig.draw((width) =>
+    const xMax = results[0].mean.length - 1;
+    const shared = { xMax, yMin: 0, yMax: 1 };
+    fig.draw((width) => {
+      const isRow = width >= 660;
+      const charts = RULE_LIST.map(({ title, color }, k) =>
+        lineChart({
+          ...shared,
+          width: isRow ? width / 3 : width,
+          height: isRow ? 270 : 210,
+          yLabel: "belief in the truth",
+          title,
+          heading: { text: title, color },
+          series: RULE_LIST.map((rule, other) => ({
+            name: rule.title,
+            color: rule.color,
+            isFaint: other !== k,
+            values: results[other].mean,
+            ...(other === k ? { low: results[k].low, high: results[k].high } : {}),
+          })),
+        }),
+      );
+      return panels(charts, width, isRow, "Mean belief in the truth by round, with bands");
+    });
+    reached.draw((width) =>
       lineChart({
+        ...shared,
         width,
-        height: 320,
-        xMax: results[0].mean.length - 1,
-        yMin: 0,
-        yMax: 1,
-        yLabel: "belief in the truth",
-        title: "Mean belief in the truth by round, with bands",
+        yLabel: "share of lessons",
+        title: "Share of lessons that have reached 95 % by round",
         series: RULE_LIST.map(({ title, color, dash }, k) => ({
           name: title,
           color,
           dash,
-          values: results[k].mean,
-          low: results[k].low,
-          high: results[k].high,
+          values: results[k].share,
         })),
       }),
     );
@@ -199,7 +210,7 @@ export function compareView(store) {
     results = null;
     if (element.isConnected) start();
   }
-  return { element, update, stop: () => jobs.length && cancel() };
+  return { element, update, stop: () => jobs.length && cancel(), csv: () => results && csv() };
 }
 
 function median(reached) {

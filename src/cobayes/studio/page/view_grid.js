@@ -2,8 +2,9 @@
 import { GridWorld } from "../twin/grid.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
-import { HYPOTHESIS_COLORS } from "./charts.js";
-import { announce, button, choice, h, percent, prefersCalm, put, segments, slider, svg } from "./dom.js";
+import { lineChart } from "./charts.js";
+import { announce, button, choice, h, numberField, percent, prefersCalm, put, segments, slider, svg } from "./dom.js";
+import { figure } from "./figures.js";
 import { RULE_LIST, ruleSettings } from "./lesson_data.js";
 import { stack } from "./why.js";
 
@@ -12,83 +13,95 @@ const ARROWS = { left: "←", up: "↑", right: "→", down: "↓" };
 
 export function gridView(store) {
   let tool = "wall",
-    timer = null;
-  const board = h("div", { class: "board-holder" });
+    timer = null,
+    cursor = [0, 0];
   const tools = segments({
     label: "what a click draws",
     value: tool,
     options: [
       ["wall", "Wall"],
       ["start", "Start"],
-      ["goal", "Add or remove a goal"],
+      ["goal", "Goal"],
     ],
     onChange: (next) => ((tool = next), tools.set(next)),
   });
   const walker = segments({
-    label: "walker",
+    label: "the walker’s rule",
     value: store.state.walker,
     options: RULE_LIST.map(({ kind, title }) => [kind, title]),
     onChange: (kind) => store.set({ walker: kind, steps: 0 }),
   });
   const goal = choice({
-    label: "The walker’s goal",
+    label: "Its goal",
     options: [],
     value: "0",
     onChange: (text) => store.set({ goal: Number(text), steps: 0 }),
   });
   const discount = slider({
-    label: "Discount per step",
+    label: "Discount",
     min: 0.1,
     max: 0.95,
     step: 0.05,
     value: store.state.board.discount,
     onInput: (value) => setBoard({ discount: value }),
   });
-  const play = button("▶ Walk", () => (timer ? stop() : start()), { class: "primary" });
+  const [width, height] = ["width", "height"].map((name) =>
+    numberField({
+      label: name === "width" ? "Columns" : "Rows",
+      value: store.state.board[name],
+      min: 2,
+      max: 12,
+      step: 1,
+      onChange: (value) => setSize({ [name]: Math.floor(value) }),
+    }),
+  );
+  const play = button("▶ Walk", () => (timer ? stop() : start()), { class: "primary", "aria-label": "walk" });
+  const first = button("❙◀", () => store.set({ steps: 0 }), { "aria-label": "to the start" });
   const back = button("◀", () => go(-1), { "aria-label": "one step back" });
   const on = button("▶❙", () => go(1), { "aria-label": "one step on" });
+  const stepText = h("span", { class: "round" });
   const message = h("p", { class: "message", role: "status" });
   const beliefs = h("tbody");
   const moves = h("p", { class: "moves" });
+  const board = figure(
+    "The board",
+    "Click a square, or go there by arrow keys and press Enter, to draw what is chosen above. The ring marks the walker’s goal.",
+    h("div", { class: "row tools-row" }, h("span", { class: "lead-in" }, "Draw"), tools),
+  );
+  const curves = figure("Belief in the walker’s goal", "What three kinds of watchers make of the same walk. Click a step to go there.");
+  const heads = ["watcher", "belief", "in the goal"];
   const element = h(
     "div",
     { class: "view grid-view" },
     h(
-      "p",
-      { class: "intro" },
-      "A walker knows which goal is its own; those who watch do not. A cooperative walker goes out of its way, early, to make its goal clear. Click squares to draw the board.",
+      "div",
+      { class: "transport", role: "group", "aria-label": "walk" },
+      h("div", { class: "buttons" }, first, back, play, on),
+      stepText,
+      h("span", { class: "lead-in" }, "Walker"),
+      walker,
+      goal,
     ),
-    h("div", { class: "row" }, h("span", { class: "lead-in" }, "Walker"), walker, goal, discount),
     h(
       "div",
       { class: "two board-two" },
+      h("div", {}, board.element, message, h("div", { class: "fields" }, width, height, discount)),
       h(
         "div",
-        {},
-        h("div", { class: "row" }, tools),
-        board,
-        message,
-        h("div", { class: "row" }, back, play, on),
-      ),
-      h(
-        "section",
-        { class: "panel" },
-        h("h3", {}, "What the watchers believe"),
+        { class: "stacked" },
         h(
-          "table",
-          {},
+          "section",
+          { class: "panel" },
+          h("h3", {}, "What the watchers believe"),
           h(
-            "thead",
+            "table",
             {},
-            h(
-              "tr",
-              {},
-              ...["watcher", "belief", "in the goal"].map((text) => h("th", { scope: "col" }, text)),
-            ),
+            h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))),
+            beliefs,
           ),
-          beliefs,
+          moves,
         ),
-        moves,
+        curves.element,
       ),
     ),
   );
@@ -107,11 +120,23 @@ export function gridView(store) {
       prefersCalm() ? 1200 : 700,
     );
     put(play, "❙❙ Pause");
+    play.setAttribute("aria-label", "pause");
   }
   function stop() {
     clearInterval(timer);
     timer = null;
     put(play, "▶ Walk");
+    play.setAttribute("aria-label", "walk");
+  }
+  /** Change the size; what would lie outside of the board is refused. */
+  function setSize(changes) {
+    const next = { ...store.state.board, ...changes };
+    const isInside = ([row, column]) => row < next.height && column < next.width;
+    const isLost = ![next.start, ...Object.values(next.goals)].every(isInside);
+    if (!isLost) return setBoard({ ...changes, walls: next.walls.filter(isInside) });
+    message.textContent = "The start or a goal would lie outside of the board; move it first.";
+    message.classList.add("bad");
+    update(store.state);
   }
   function setBoard(changes) {
     stop();
@@ -163,19 +188,44 @@ export function gridView(store) {
     );
     back.disabled = steps === 0;
     on.disabled = found.isOver(steps);
-    put(board, drawBoard(state, found, steps, click));
+    first.disabled = steps === 0;
+    width.set(state.board.width);
+    height.set(state.board.height);
+    put(stepText, "step ", h("b", {}, String(steps)));
+    cursor = [Math.min(cursor[0], state.board.height - 1), Math.min(cursor[1], state.board.width - 1)];
+    board.draw(() => drawBoard(state, found, steps, cursor, click, (square) => (cursor = square)));
     const belief = found.beliefs.map((logs) => logs[steps].map(Math.exp));
     put(
       beliefs,
-      ...RULE_LIST.map(({ title, kind }, k) =>
+      ...RULE_LIST.map(({ title, kind, color }, k) =>
         h(
           "tr",
           { "data-rule": kind },
           h("th", { scope: "row" }, title),
-          h("td", {}, stack(belief[k], found.world.goalLabels)),
+          h("td", {}, stack(belief[k], found.world.goalLabels, state.goal, color)),
           h("td", { class: "value" }, percent(belief[k][state.goal])),
         ),
       ),
+    );
+    curves.draw((wide) =>
+      lineChart({
+        width: wide,
+        height: 220,
+        xMax: Math.max(10, Math.ceil((steps + 1) / 5) * 5),
+        yMin: 0,
+        yMax: 1,
+        xLabel: "step",
+        yLabel: `belief in goal ${found.world.goalLabels[state.goal]}`,
+        title: "Belief in the walker's goal by step",
+        now: steps,
+        onRound: (step) => store.set({ steps: Math.min(step, found.path.length - 1) }),
+        series: RULE_LIST.map(({ title, color, dash }, k) => ({
+          name: title,
+          color,
+          dash,
+          values: found.beliefs[k].slice(0, steps + 1).map((logs) => Math.exp(logs[state.goal])),
+        })),
+      }),
     );
     moves.textContent = steps
       ? `Moves: ${found.moves
@@ -188,7 +238,27 @@ export function gridView(store) {
         `step ${steps}: ${RULE_LIST.map(({ title }, k) => `${title} ${percent(belief[k][state.goal])}`).join(", ")}`,
       );
   }
-  return { element, update, stop };
+
+  /** The walk as rows. */
+  const csv = () => {
+    const { world, path, moves: taken, beliefs: all } = walk(store.state);
+    const steps = Math.min(store.state.steps, path.length - 1);
+    return [
+      ["rule", "step", "move", "row", "column", ...world.goalLabels],
+      ...RULE_LIST.flatMap(({ kind }, k) =>
+        all[k]
+          .slice(0, steps + 1)
+          .map((logs, step) => [
+            kind,
+            step,
+            step ? world.actions[taken[step - 1]] : "",
+            ...path[step],
+            ...logs.map(Math.exp),
+          ]),
+      ),
+    ];
+  };
+  return { element, update, stop, csv };
 }
 
 /** The whole walk of the state's walker and what each kind of watcher believes along it. */
@@ -213,20 +283,19 @@ export function walk(state) {
   return { world, path, moves, beliefs, isOver: (steps) => steps >= moves.length };
 }
 
-function drawBoard(state, { world, path }, steps, onClick) {
+/** The board; one square is in the order of tabs, arrow keys go to the others. */
+function drawBoard(state, { world, path }, steps, cursor, onClick, onMove) {
   const { width, height } = world;
-  const root = svg("svg", {
-    viewBox: `-4 -4 ${width * CELL + 8} ${height * CELL + 8}`,
-    class: "chart board",
-    role: "group",
-    "aria-label": "board",
-  });
+  const box = { viewBox: `-4 -4 ${width * CELL + 8} ${height * CELL + 8}`, width: width * CELL + 8, height: height * CELL + 8 };
+  const root = svg("svg", { ...box, class: "chart board", role: "group", "aria-label": "board" });
   const centre = ([row, column]) => [(column + 0.5) * CELL, (row + 0.5) * CELL];
+  const squares = [];
   for (let row = 0; row < height; row++)
     for (let column = 0; column < width; column++) {
-      const label = world.goalLabels.find((name) => String(world.goals[name]) === String([row, column]));
+      const here = String([row, column]);
+      const label = world.goalLabels.find((name) => String(world.goals[name]) === here);
       const isWall = world.isWall.has(row * width + column),
-        isStart = String(world.start) === String([row, column]);
+        isStart = String(world.start) === here;
       const what = isWall ? "wall" : label ? `goal ${label}` : isStart ? "start" : "free";
       const square = svg("rect", {
         class: `square ${isWall ? "wall" : ""}`,
@@ -234,33 +303,38 @@ function drawBoard(state, { world, path }, steps, onClick) {
         y: row * CELL + 1.5,
         width: CELL - 3,
         height: CELL - 3,
-        rx: 5,
-        tabindex: 0,
+        rx: 6,
+        tabindex: String(cursor) === here ? 0 : -1,
         role: "button",
         "aria-label": `row ${row + 1}, column ${column + 1}: ${what}`,
       });
-      square.addEventListener("click", () => onClick(row, column));
+      square.addEventListener("click", () => (onMove([row, column]), onClick(row, column)));
       square.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
+        const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width }[event.key];
+        const isDraw = event.key === "Enter" || event.key === " ";
+        if (by === undefined && !isDraw) return;
         event.preventDefault();
-        onClick(row, column);
+        if (isDraw) return onClick(row, column);
+        const isEdge = Math.abs(by) === 1 && (column + by < 0 || column + by >= width);
+        const next = squares[row * width + column + by];
+        if (isEdge || !next) return;
+        square.setAttribute("tabindex", -1);
+        next.setAttribute("tabindex", 0);
+        onMove([Math.floor((row * width + column + by) / width), (row * width + column + by) % width]);
+        next.focus();
       });
+      squares.push(square);
       root.append(square);
       const [x, y] = centre([row, column]);
       if (label) {
-        const k = world.goalLabels.indexOf(label);
+        const isOwn = world.goalLabels.indexOf(label) === state.goal;
         root.append(
-          svg("circle", {
-            class: k === state.goal ? "goal own" : "goal",
-            cx: x,
-            cy: y,
-            r: 18,
-            style: { fill: HYPOTHESIS_COLORS[k] },
-          }),
-          svg("text", { class: "goal-name", x, y: y + 5.5, "text-anchor": "middle" }, label),
+          svg("circle", { class: isOwn ? "goal own" : "goal", cx: x, cy: y, r: 18 }),
+          svg("text", { class: isOwn ? "goal-name own" : "goal-name", x, y: y + 5.5, "text-anchor": "middle" }, label),
         );
+        if (isOwn) root.append(svg("circle", { class: "goal-ring", cx: x, cy: y, r: 22.5 }));
       } else if (isStart)
-        root.append(svg("text", { class: "start-name", x, y: y + 4, "text-anchor": "middle" }, "start"));
+        root.append(svg("text", { class: "start-name", x, y: y + 22, "text-anchor": "middle" }, "start"));
     }
   const color = RULE_LIST.find(({ kind }) => kind === state.walker).color;
   const trail = path.slice(0, steps + 1).map(centre);
@@ -268,6 +342,6 @@ function drawBoard(state, { world, path }, steps, onClick) {
     svg("polyline", { class: "trail", points: trail.map(String).join(" "), style: { stroke: color } }),
   );
   const [x, y] = trail[trail.length - 1];
-  root.append(svg("circle", { class: "walker", cx: x, cy: y, r: 12, style: { fill: color } }));
+  root.append(svg("circle", { class: "walker", cx: x, cy: y, r: 11, style: { fill: color } }));
   return root;
 }

@@ -1,5 +1,5 @@
 /** The lesson: three rules side by side, curves, and what a datum did. */
-import { HYPOTHESIS_COLORS, lineChart, triangle } from "./charts.js";
+import { lineChart, triangle } from "./charts.js";
 import { announce, button, digits, h, percent, prefersCalm, put, segments } from "./dom.js";
 import { figure } from "./figures.js";
 import { RULE_LIST, lessonsAt } from "./lesson_data.js";
@@ -58,6 +58,7 @@ export function lessonView(store) {
     "In the long run a learner gains its rate in nats per round: the straight thin lines.",
   );
   const path = figure("Path of belief", "");
+  path.element.classList.add("path-figure");
   const round = oneRound(store);
   const why = whyThisDatum(store);
   const element = h(
@@ -214,24 +215,33 @@ export function lessonView(store) {
       return [belief[truth], belief[rival], Math.max(0, 1 - belief[truth] - belief[rival])];
     };
     const third = m === 3 ? others[1] : -1;
-    const color = (j) => HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length];
     path.caption.textContent =
       m === 3
-        ? "Corners are certainty; each path is one learner."
+        ? "Corners are certainty; each path is one learner. Drag the prior, or set it by numbers in the settings."
         : "Corners are certainty in the truth, in its strongest rival, and in the others taken together.";
     path.draw((width) =>
       triangle({
-        size: Math.min(width, 340),
+        size: Math.min(width, 330),
         labels: [names[truth], names[rival], third >= 0 ? names[third] : "all others"],
-        colors: [color(truth), color(rival), third >= 0 ? color(third) : "var(--soft)"],
         title: "Path of belief in the triangle",
         paths: lessons.map((one, k) => ({
           color: RULE_LIST[k].color,
           dash: RULE_LIST[k].dash,
           points: one.logBeliefs.slice(0, state.round + 1).map(fold),
         })),
+        markers:
+          m === 3
+            ? [{ color: "var(--ink)", point: fold(lessons[0].logBeliefs[0]), label: "prior", isHollow: true, isBelow: true }]
+            : [],
+        onDrag: m === 3 ? (point) => dragPrior(point, [truth, rival, third]) : undefined,
       }),
     );
+  }
+
+  /** Take over a prior from the triangle; the lesson is taught again, up to the same round. */
+  function dragPrior(point, corners) {
+    stop();
+    store.set({ prior: point.map((_, j) => point[corners.indexOf(j)]) });
   }
 
   element.addEventListener("keydown", (event) => {
@@ -244,7 +254,7 @@ export function lessonView(store) {
     event.preventDefault();
   });
   element.tabIndex = -1;
-  return { element, update, stop, play: start };
+  return { element, update, stop, play: start, csv: () => lessonRows(store.state) };
 }
 
 const curves = (lessons, valuesOf) =>
@@ -254,3 +264,21 @@ const curves = (lessons, valuesOf) =>
     dash,
     values: valuesOf(lessons[k], k),
   }));
+
+/** The rounds of the three lessons as rows. */
+function lessonRows(state) {
+  const { data, hypotheses } = state.table;
+  return [
+    ["rule", "round", "datum", ...hypotheses],
+    ...lessonsAt(state).flatMap((one, k) =>
+      one.logBeliefs
+        .slice(0, state.round + 1)
+        .map((logs, round) => [
+          RULE_LIST[k].kind,
+          round,
+          round ? data[one.data[round - 1]] : "",
+          ...logs.map(Math.exp),
+        ]),
+    ),
+  ];
+}

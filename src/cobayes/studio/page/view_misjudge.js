@@ -1,7 +1,7 @@
 /** Misjudge: the teacher is wrong about the learner's prior; how often is the truth still learned? */
 import { frechetBounds, wilson } from "../twin/ensembles.js";
-import { HYPOTHESIS_COLORS, triangle } from "./charts.js";
-import { digits, h, percent, put } from "./dom.js";
+import { triangle, twoPriors } from "./charts.js";
+import { h, percent, put } from "./dom.js";
 import { figure } from "./figures.js";
 import { startJob } from "./jobs.js";
 import { probabilities, uniformOver } from "./lesson_data.js";
@@ -18,17 +18,20 @@ function misjudged(assumed, truth) {
 const QUICK = 100,
   SLOW = 2000;
 
+/** How many lessons and rounds the numbers on the screen come from, for those who repeat them. */
+export const shownSuccess = { lessons: SLOW, depth: 0 };
+
 export function misjudgeView(store) {
-  let job = null,
+  let jobs = [],
     timer = null,
-    shownFor = "";
+    shownFor = "",
+    counts = null,
+    proved = null;
   const number = h("p", { class: "number" });
   const gauge = h("div", { class: "gauge" });
-  const text = h("p", { class: "soft" });
-  const fig = figure(
-    "The two priors",
-    "Drag the learner’s prior. The teacher believes that it is the hollow one.",
-  );
+  const sampled = h("p", { class: "sampled" });
+  const bounds = h("p", { class: "bounds" });
+  const fig = figure("The two priors", "");
   const sliders = weightSliders({
     title: "The learner’s prior",
     hint: "the teacher does not know it",
@@ -38,27 +41,17 @@ export function misjudgeView(store) {
       store.set({ learnerPrior: values ?? uniformOver(store.state.table.hypotheses.length) }),
   });
   sliders.element.open = true;
+  const scale = h("div", { class: "gauge-scale", "aria-hidden": "true" }, ...["0", "50 %", "100 %"].map((text) => h("span", {}, text)));
   const element = h(
     "div",
-    { class: "view misjudge" },
+    { class: "view misjudge two" },
+    fig.element,
     h(
-      "p",
-      { class: "intro" },
-      "Teacher and learner both follow SCBI, but the teacher is wrong about what the learner believes at first. Its lesson is meant for somebody else; sometimes the learner ends at a wrong hypothesis.",
-    ),
-    h(
-      "div",
-      { class: "two" },
-      fig.element,
-      h(
-        "section",
-        { class: "panel", "aria-live": "polite" },
-        h("h3", {}, "How often the truth is learned"),
-        number,
-        gauge,
-        text,
-        sliders.element,
-      ),
+      "section",
+      { class: "panel" },
+      h("h3", {}, "How often the truth is learned"),
+      h("div", { class: "answer", "aria-live": "polite" }, number, gauge, scale, sampled, bounds),
+      sliders.element,
     ),
   );
 
@@ -70,21 +63,7 @@ export function misjudgeView(store) {
     const assumed = probabilities(state.prior, m),
       actual = probabilities(state.learnerPrior, m);
     sliders.update(state);
-    fig.element.hidden = m !== 3;
-    if (m === 3)
-      fig.draw((width) =>
-        triangle({
-          size: Math.min(width, 440),
-          labels: hypotheses,
-          colors: HYPOTHESIS_COLORS,
-          title: "The teacher's guess of the prior and the learner's own",
-          markers: [
-            { color: "var(--ink)", point: assumed, label: "teacher’s guess", isHollow: true },
-            { color: "var(--scbi)", point: actual, label: "learner", isBelow: true },
-          ],
-          onDrag: (point) => store.set({ learnerPrior: point }),
-        }),
-      );
+    drawPriors(hypotheses, assumed, actual);
     const key = JSON.stringify([
       matrix,
       state.truth,
@@ -95,20 +74,37 @@ export function misjudgeView(store) {
     ]);
     if (key === shownFor) return;
     shownFor = key;
-    job?.cancel();
-    clearTimeout(timer);
-    show(state, assumed, actual, null);
+    stopJobs();
+    counts = proved = null;
+    show(state, assumed, actual);
     if (!element.isConnected) return void (shownFor = "");
-    ask(
-      state,
-      assumed,
-      actual,
-      QUICK,
-      () => (timer = setTimeout(() => ask(state, assumed, actual, SLOW, () => {}), 250)),
+    ask(state, assumed, actual);
+  }
+
+  function drawPriors(hypotheses, assumed, actual) {
+    const title = "The teacher's guess of the prior and the learner's own";
+    const isTriangle = hypotheses.length === 3;
+    fig.caption.textContent = isTriangle
+      ? "Drag the learner’s prior. The teacher believes that it is the hollow one."
+      : "Filled: the learner’s prior, set by the sliders. Hollow: what the teacher takes it to be.";
+    fig.draw((width) =>
+      isTriangle
+        ? triangle({
+            size: Math.min(width, 460),
+            labels: hypotheses,
+            title,
+            markers: [
+              { color: "var(--ink)", point: assumed, label: "teacher’s guess", isHollow: true },
+              { color: "var(--scbi)", point: actual, label: "learner", isBelow: true },
+            ],
+            onDrag: (point) => store.set({ learnerPrior: point }),
+          })
+        : twoPriors({ width, labels: hypotheses, hollow: assumed, filled: actual, color: "var(--scbi)", title }),
     );
   }
 
-  function ask(state, assumed, actual, numLessons, then) {
+  /** Ask for the bounds and a quick estimate at once, and for a good one when the hand rests. */
+  function ask(state, assumed, actual) {
     const settings = {
       matrix: state.table.matrix,
       rule: { kind: "SCBI" },
@@ -116,29 +112,39 @@ export function misjudgeView(store) {
       prior: assumed,
       learnerPrior: actual,
       dataPrior: state.dataPrior,
-      numLessons,
       seed: state.seed,
     };
-    const mine = startJob(
-      "successRate",
-      settings,
-      (counts) => mine === job && counts.finished >= QUICK && show(state, assumed, actual, counts),
-    );
-    job = mine;
-    mine.result.then(
-      (counts) => {
-        if (mine !== job) return;
-        show(state, assumed, actual, counts);
-        then();
-      },
-      (error) => put(text, `The computation failed: ${error.message}`),
-    );
+    const begin = (name, more, take, then = () => {}) => {
+      const mine = startJob(name, { ...settings, ...more }, (part) => isMine() && take(part));
+      const isMine = () => jobs.includes(mine);
+      jobs.push(mine);
+      mine.result.then(
+        (value) => isMine() && (take(value), then()),
+        (error) => put(sampled, `The computation failed: ${error.message}`),
+      );
+    };
+    const takeCounts = (found) => {
+      if (found.finished + found.unfinished < QUICK) return;
+      counts = found;
+      show(state, assumed, actual);
+    };
+    const takeBounds = (found) => {
+      proved = found;
+      show(state, assumed, actual);
+    };
+    begin("successEnclosure", {}, takeBounds);
+    begin("successRate", { numLessons: QUICK }, takeCounts, () => {
+      timer = setTimeout(() => begin("successRate", { numLessons: SLOW }, takeCounts), 250);
+    });
   }
 
-  function show(state, assumed, actual, counts) {
+  function show(state, assumed, actual) {
     const { matrix, hypotheses } = state.table;
     const isPositive = matrix.every((row) => row.every((value) => value > 0));
-    const { lower, upper } = frechetBounds(assumed[state.truth], actual[state.truth]);
+    const first = isPositive
+      ? frechetBounds(assumed[state.truth], actual[state.truth])
+      : { lower: 0, upper: 1 };
+    const { lower, upper, depth } = proved ?? { ...first, depth: 0 };
     const found = counts ? wilson(counts.successes, counts.finished + counts.unfinished) : null;
     put(
       number,
@@ -148,29 +154,60 @@ export function misjudgeView(store) {
     const mark = (name, from, to) =>
       h("span", {
         class: name,
-        style: { left: `${100 * from}%`, width: `${100 * Math.max(to - from, 0.004)}%` },
+        style: { left: `${100 * from}%`, width: `${100 * Math.max(to - from, 0.005)}%` },
       });
     put(
       gauge,
-      isPositive ? mark("proved", lower, upper) : null,
+      mark("proved", lower, upper),
       found ? mark("interval", found.lower, found.upper) : null,
       found ? mark("value", found.value, found.value) : null,
     );
     put(
-      text,
+      sampled,
+      h("i", { class: "key interval" }),
       found
-        ? `95 % interval ${percent(found.lower)} to ${percent(found.upper)} from ${counts.finished + counts.unfinished} lessons${counts.unfinished ? ` (${counts.unfinished} unfinished)` : ""}. `
-        : "",
-      isPositive
-        ? `Proved for every table without zeros: between ${digits(lower)} and ${digits(upper)} (shaded).`
-        : "The proved bounds need a table without zeros.",
+        ? `95 % interval ${percent(found.lower)} to ${percent(found.upper)}, from ${counts.finished + counts.unfinished} lessons${counts.unfinished ? ` (${counts.unfinished} unfinished)` : ""}`
+        : "teaching …",
     );
-    number.dataset.value = found ? String(found.value) : "";
+    put(
+      bounds,
+      h("i", { class: "key proved" }),
+      `Proved: between ${percent(lower)} and ${percent(upper)}, by all data of ${depth} round${depth === 1 ? "" : "s"}`,
+      isPositive ? `; ${percent(first.lower)} to ${percent(first.upper)} for every table without zeros` : "",
+    );
+    if (counts) shownSuccess.lessons = counts.finished + counts.unfinished;
+    shownSuccess.depth = depth;
+    Object.assign(number.dataset, { value: found ? String(found.value) : "" });
+    Object.assign(bounds.dataset, { lower: String(lower), upper: String(upper), depth: String(depth) });
+  }
+
+  function stopJobs() {
+    for (const job of jobs) job.cancel();
+    jobs = [];
+    clearTimeout(timer);
   }
   const stop = () => {
-    job?.cancel();
-    clearTimeout(timer);
+    stopJobs();
     shownFor = "";
   };
-  return { element, update, stop };
+
+  /** The numbers of the screen as rows: the priors, and success beside the truth. */
+  function csv() {
+    const { table, truth, prior, learnerPrior } = store.state;
+    const m = table.hypotheses.length;
+    const lessons = counts ? counts.finished + counts.unfinished : 0;
+    const { value, lower, upper } = counts ? wilson(counts.successes, lessons) : {};
+    const answer = [value, lower, upper, lessons, proved?.lower, proved?.upper, proved?.depth];
+    const names = ["success", "interval_lower", "interval_upper", "lessons", "proved_lower", "proved_upper", "depth"];
+    return [
+      ["hypothesis", "assumed", "learner", ...names],
+      ...table.hypotheses.map((name, j) => [
+        name,
+        probabilities(prior, m)[j],
+        probabilities(learnerPrior, m)[j],
+        ...answer.map((part) => (j === truth ? (part ?? "") : "")),
+      ]),
+    ];
+  }
+  return { element, update, stop, csv };
 }

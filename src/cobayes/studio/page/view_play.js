@@ -1,17 +1,20 @@
 /** Play as learner: a teacher has one hypothesis in mind; guess it from what it shows. */
 import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
+import { lineChart } from "./charts.js";
 import { announce, button, h, percent, put, segments } from "./dom.js";
-import { RULE_LIST, ruleOf } from "./lesson_data.js";
+import { figure } from "./figures.js";
+import { heatMap } from "./heat.js";
+import { RULE_LIST, ruleOf, ruleSettings } from "./lesson_data.js";
 import { stack } from "./why.js";
 
 export function playView(store) {
   let guess = null;
   const score = { right: 0, games: 0 };
   const teacher = segments({
-    label: "teacher",
+    label: "the teacher’s rule",
     value: store.state.playTeacher,
-    options: RULE_LIST.map(({ kind, title }) => [kind, `${title} teacher`]),
+    options: RULE_LIST.map(({ kind, title }) => [kind, title]),
     onChange: (playTeacher) => restart({ playTeacher }),
   });
   const shown = h("ol", { class: "chips", "aria-label": "data shown" });
@@ -22,18 +25,15 @@ export function playView(store) {
     class: "primary",
   });
   const tally = h("p", { class: "soft" });
+  const table = figure("The table that both know", "Outlined: what was shown.");
+  const curves = figure("What the rules believed", "Belief in the truth of learners who saw the same data.");
   const element = h(
     "div",
-    { class: "view play" },
-    h(
-      "p",
-      { class: "intro" },
-      "A teacher has one hypothesis in mind and shows you data, one at a time. Ask for as few as you can, then guess. Afterwards you see what each rule would have believed.",
-    ),
-    h("div", { class: "row" }, teacher),
+    { class: "view play two" },
     h(
       "section",
       { class: "panel" },
+      h("div", { class: "row" }, h("span", { class: "lead-in" }, "Teacher"), teacher),
       h("h3", {}, "The teacher shows"),
       shown,
       h("div", { class: "row" }, more),
@@ -42,6 +42,7 @@ export function playView(store) {
       verdict,
       h("div", { class: "row" }, again, tally),
     ),
+    h("div", { class: "stacked" }, curves.element, table.element),
   );
 
   function restart(changes) {
@@ -55,6 +56,7 @@ export function playView(store) {
     const { truth } = gameOf(store.state);
     if (truth === j) score.right++;
     update(store.state);
+    again.focus();
     announce(truth === j ? "right" : "wrong");
   }
 
@@ -67,6 +69,7 @@ export function playView(store) {
       state.prior,
       state.dataPrior,
       state.repeats,
+      ruleSettings(state, state.playTeacher),
     ]);
     if (key !== known) guess = null;
     known = key;
@@ -85,13 +88,51 @@ export function playView(store) {
       ),
     );
     tally.textContent = score.games ? `${score.right} of ${score.games} right` : "";
+    table.draw(
+      (width) =>
+        heatMap({
+          matrix: state.table.matrix,
+          data,
+          hypotheses,
+          width,
+          title: "The table that both know",
+          rows: [...new Set(sequence)],
+          column: guess === null ? -1 : truth,
+          hasSums: false,
+        }).element,
+    );
+    curves.element.hidden = guess === null;
     put(verdict);
-    if (guess === null) return;
+    if (guess !== null) reveal(state, truth, sequence);
+  }
+
+  /** After the guess: what it was, and what each rule made of the same data. */
+  function reveal(state, truth, sequence) {
+    const { hypotheses } = state.table;
+    const beliefs = beliefsOf(state);
+    curves.draw((width) =>
+      lineChart({
+        width,
+        xMax: Math.max(sequence.length, 2),
+        yMin: 0,
+        yMax: 1,
+        xLabel: "data shown",
+        yLabel: "belief in the truth",
+        title: "Belief in the truth by number of data shown",
+        series: RULE_LIST.map(({ title, color, dash }, k) => ({
+          name: title,
+          color,
+          dash,
+          values: beliefs[k].map((belief) => belief[truth]),
+        })),
+      }),
+    );
+    const heads = ["learner", "believes", "in the truth"];
     put(
       verdict,
       h(
         "p",
-        { class: "outcome" },
+        { class: guess === truth ? "outcome right" : "outcome wrong" },
         guess === truth
           ? `Right: it was “${hypotheses[truth]}”, after ${sequence.length} shown.`
           : `It was “${hypotheses[truth]}”.`,
@@ -99,34 +140,52 @@ export function playView(store) {
       h(
         "table",
         {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ...["learner", "believes", "in the truth"].map((text) => h("th", { scope: "col" }, text)),
-          ),
-        ),
+        h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))),
         h(
           "tbody",
           {},
-          ...RULE_LIST.map(({ kind, title }) => {
-            const learner = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
-            for (const datum of sequence) learner.observe(datum);
+          ...RULE_LIST.map(({ title, color }, k) => {
+            const belief = beliefs[k][sequence.length];
             return h(
               "tr",
               {},
               h("th", { scope: "row" }, title),
-              h("td", {}, stack(learner.belief, hypotheses)),
-              h("td", { class: "value" }, percent(learner.belief[truth])),
+              h("td", {}, stack(belief, hypotheses, truth, color)),
+              h("td", { class: "value" }, percent(belief[truth])),
             );
           }),
         ),
       ),
     );
   }
-  return { element, update };
+
+  /** The data of the game and what the rules believed, as rows; the truth only when it was guessed. */
+  const csv = () => {
+    const { data: sequence } = gameOf(store.state);
+    const { data, hypotheses } = store.state.table;
+    const header = ["rule", "round", "datum", ...hypotheses];
+    return [
+      header,
+      ...beliefsOf(store.state).flatMap((beliefs, k) =>
+        beliefs.map((belief, round) => [
+          RULE_LIST[k].kind,
+          round,
+          round ? data[sequence[round - 1]] : "",
+          ...belief,
+        ]),
+      ),
+    ];
+  };
+  return { element, update, csv };
+}
+
+/** What learners of the three rules believe after none, one, two ... of the game's data. */
+function beliefsOf(state) {
+  const { data } = gameOf(state);
+  return RULE_LIST.map(({ kind }) => {
+    const learner = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
+    return [learner.belief, ...data.map((datum) => (learner.observe(datum), learner.belief))];
+  });
 }
 
 /** The game that a seed stands for: a truth and all the data that will be shown. */

@@ -1,8 +1,7 @@
 /** The table: edit cells, paste, choose an example, draw one at random. */
 import { Random } from "../twin/random.js";
 import { button, digits, h, numberField, put, slider } from "./dom.js";
-import { download } from "./figures.js";
-import { parseTable, problems, proportionalColumns, readNumber, toCsv } from "./tables.js";
+import { parseTable, problems, proportionalColumns, readNumber } from "./tables.js";
 
 const MAX_EDITED = 600;
 
@@ -32,28 +31,40 @@ export function tableView(store) {
   });
   const random = { rows: 5, columns: 3, seed: 1, zeros: 0 };
   const draw = () => take(randomTable(random));
+  const fields = [
+    ["Data", "rows", 2, 30],
+    ["Hypotheses", "columns", 2, 12],
+    ["Seed", "seed", 0, 2 ** 32 - 1],
+  ].map(([label, name, min, max]) =>
+    numberField({
+      label,
+      value: random[name],
+      min,
+      max,
+      step: 1,
+      onChange: (value) => (random[name] = Math.floor(value)),
+    }),
+  );
   const element = h(
     "div",
     { class: "view table-view" },
     h(
-      "p",
-      { class: "intro" },
-      "Each row is a datum a teacher can show, each column a hypothesis. An entry says how strongly they go together; zero rules the datum out. Columns need not sum to one.",
-    ),
-    grid,
-    message,
-    h(
       "div",
-      { class: "row" },
-      button("Add a datum", () => resize(1, 0)),
-      button("Add a hypothesis", () => resize(0, 1)),
-      button("Remove last datum", () => resize(-1, 0)),
-      button("Remove last hypothesis", () => resize(0, -1)),
-      button("Download CSV", () => download("table.csv", "text/csv", toCsv(csvRows(store.state.table)))),
+      {},
+      grid,
+      message,
+      h(
+        "div",
+        { class: "row" },
+        button("+ datum", () => resize(1, 0), { "aria-label": "add a datum" }),
+        button("− datum", () => resize(-1, 0), { "aria-label": "remove the last datum" }),
+        button("+ hypothesis", () => resize(0, 1), { "aria-label": "add a hypothesis" }),
+        button("− hypothesis", () => resize(0, -1), { "aria-label": "remove the last hypothesis" }),
+      ),
     ),
     h(
       "div",
-      { class: "two" },
+      { class: "stacked" },
       h(
         "section",
         { class: "panel" },
@@ -65,30 +76,7 @@ export function tableView(store) {
         "section",
         { class: "panel" },
         h("h3", {}, "Draw one at random"),
-        numberField({
-          label: "Data",
-          value: 5,
-          min: 2,
-          max: 30,
-          step: 1,
-          onChange: (value) => (random.rows = Math.floor(value)),
-        }),
-        numberField({
-          label: "Hypotheses",
-          value: 3,
-          min: 2,
-          max: 12,
-          step: 1,
-          onChange: (value) => (random.columns = Math.floor(value)),
-        }),
-        numberField({
-          label: "Seed",
-          value: 1,
-          min: 0,
-          max: 2 ** 32 - 1,
-          step: 1,
-          onChange: (value) => (random.seed = Math.floor(value)),
-        }),
+        h("div", { class: "fields" }, ...fields),
         slider({
           label: "Share of zeros",
           min: 0,
@@ -160,24 +148,31 @@ export function tableView(store) {
     const isLarge = table.data.length * table.hypotheses.length > MAX_EDITED;
     const check = () => {
       const found = problems(draft);
-      inputs.flat().forEach((input) => mark(input, ""));
+      [...inputs, ...Object.values(names)].flat().forEach((input) => mark(input, ""));
       for (const { row, column, message: text } of found)
         if (row !== undefined && column !== undefined) mark(inputs[row][column], text);
-      if (found.length) return say(message, found[0].message, true);
-      const pair = proportionalColumns(draft);
-      say(
-        message,
-        pair
-          ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.`
-          : summary(draft),
-        Boolean(pair),
-      );
+        else if (row !== undefined) mark(names.data[row], text);
+        else if (column !== undefined) mark(names.hypotheses[column], text);
+      report(found[0]);
+      if (found.length) return;
       known = {
         data: [...draft.data],
         hypotheses: [...draft.hypotheses],
         matrix: draft.matrix.map((row) => [...row]),
       };
       store.set({ table: known, example: "", picks: [], round: 0 });
+    };
+    /** Say what is wrong or what the table is, and tint its cells. */
+    const report = (problem) => {
+      if (problem) return say(message, problem.message, true);
+      const most = Math.max(...draft.matrix.flat());
+      draft.matrix.forEach((row, i) =>
+        row.forEach((value, j) => inputs[i][j].parentElement.style.setProperty("--share", value / most)),
+      );
+      const pair = proportionalColumns(draft);
+      const twins = pair?.map((j) => `“${draft.hypotheses[j]}”`).join(" and ");
+      if (pair) say(message, `${twins} have proportional columns: no data can tell them apart.`, true);
+      else say(message, summary(draft), false);
     };
     const cell = (value, i, j) => {
       const input = h("input", {
@@ -208,11 +203,13 @@ export function tableView(store) {
       });
       input.addEventListener("input", () => {
         list[k] = input.value.trim();
-        mark(input, list[k] === "" ? "A name is missing." : "");
-        if (list[k] === "") say(message, `The name of ${what} ${k + 1} is missing.`, true);
-        else check();
+        check();
       });
       return input;
+    };
+    const names = {
+      data: table.data.map((_, i) => name(draft.data, i, "datum")),
+      hypotheses: table.hypotheses.map((_, j) => name(draft.hypotheses, j, "hypothesis")),
     };
     table.matrix.forEach((row, i) => inputs.push(row.map((value, j) => cell(value, i, j))));
     put(
@@ -227,9 +224,7 @@ export function tableView(store) {
             "tr",
             {},
             h("td", {}),
-            ...table.hypotheses.map((_, j) =>
-              h("th", { scope: "col" }, name(draft.hypotheses, j, "hypothesis")),
-            ),
+            ...names.hypotheses.map((input) => h("th", { scope: "col" }, input)),
           ),
         ),
         h(
@@ -239,23 +234,16 @@ export function tableView(store) {
             h(
               "tr",
               {},
-              h("th", { scope: "row" }, name(draft.data, i, "datum")),
+              h("th", { scope: "row" }, names.data[i]),
               ...line.map((input) => h("td", {}, input)),
             ),
           ),
         ),
       ),
     );
-    const pair = proportionalColumns(draft);
-    say(
-      message,
-      pair
-        ? `“${draft.hypotheses[pair[0]]}” and “${draft.hypotheses[pair[1]]}” have proportional columns: no data can tell them apart.`
-        : summary(draft),
-      Boolean(pair),
-    );
+    report();
   }
-  return { element, update };
+  return { element, update, csv: () => csvRows(store.state.table) };
 }
 
 /** Mark a field as wrong and say why beside it. */

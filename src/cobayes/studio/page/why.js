@@ -1,5 +1,4 @@
 /** Why this datum: what each alternative would have done to the learner's belief. */
-import { HYPOTHESIS_COLORS } from "./charts.js";
 import { h, percent, put, segments } from "./dom.js";
 import { RULE_LIST, agentBefore } from "./lesson_data.js";
 
@@ -81,7 +80,7 @@ export function whyThisDatum(store) {
             "td",
             {},
             isPossible && isFree
-              ? stack(after, hypotheses)
+              ? stack(after, hypotheses, state.truth, RULE_LIST[position].color)
               : h("span", { class: "soft" }, isFree ? "no believed hypothesis allows it" : "not available"),
           ),
           h(
@@ -99,14 +98,22 @@ export function whyThisDatum(store) {
   return { element, update };
 }
 
-/** A belief as one bar with a part per hypothesis. */
-export function stack(belief, names) {
+/**
+ * A belief as one bar: the truth in the rule's colour first, so that bars can be compared, then the others.
+ * @param {number[]} belief
+ * @param {string[]} names
+ * @param {number} truth
+ * @param {string} color
+ */
+export function stack(belief, names, truth, color) {
   const text = names.map((name, j) => `${name} ${percent(belief[j])}`).join(", ");
+  const order = [truth, ...names.map((_, j) => j).filter((j) => j !== truth)];
   let end = 0;
-  const parts = belief.map((share, j) => {
+  const parts = order.map((j, k) => {
     const start = end;
-    end += 100 * share;
-    return `${HYPOTHESIS_COLORS[j % HYPOTHESIS_COLORS.length]} ${start.toFixed(2)}% ${end.toFixed(2)}%`;
+    end += 100 * belief[j];
+    const shade = k === 0 ? color : `var(--other-${1 + (k % 2)})`;
+    return `${shade} ${start.toFixed(2)}% ${end.toFixed(2)}%`;
   });
   // One element however many parts: a table of alternatives has hundreds of them.
   return h("span", {

@@ -16,6 +16,7 @@ const CARRIED = 1e-12;
  * @typedef {{rows: number[], columns: number[], reach: number}} Component `reach`: how many columns its
  *   own could hand mass to
  * @typedef {{rows: number[], columns: number[], ratio: number, components: Component[]}} Block
+ * @typedef {{i: number, j: number, k: number, back: number | undefined}} Step
  */
 
 /**
@@ -39,6 +40,7 @@ export function scalingBlocks(matrix, rowSums, columnSums) {
   rows = rows.filter((i) => !unreached.includes(i));
   const rowTotal = total(rowSums),
     columnTotal = total(columnSums);
+  /** @type {Block[]} */
   const blocks = [];
   if (columns.length) {
     split(
@@ -58,7 +60,11 @@ export function scalingBlocks(matrix, rowSums, columnSums) {
   return { blocks, support };
 }
 
-/** Decompose the part of the problem that these rows and columns are, into `blocks`. */
+/**
+ * Decompose the part of the problem that these rows and columns are, into `blocks`.
+ * @type {(matrix: number[][], rowSums: number[], columnSums: number[], rows: number[], columns: number[],
+ *   blocks: Block[]) => void}
+ */
 function split(matrix, rowSums, columnSums, rows, columns, blocks) {
   const capacity = shares(rows, rowSums),
     supply = shares(columns, columnSums);
@@ -77,12 +83,11 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
   // The columns that can reach only saturated rows, and those rows, have more than the average ratio.
   const full = reachable(allowed, flow, supply, unsent, capacity.length);
   const isFull = allowed.map((reach) => reach.every((i) => full[i]));
-  const part = (keep) => [
-    rows.filter((_, i) => full[i] === keep),
-    columns.filter((_, j) => isFull[j] === keep),
-  ];
-  split(matrix, rowSums, columnSums, ...part(true), blocks);
-  split(matrix, rowSums, columnSums, ...part(false), blocks);
+  for (const keep of [true, false]) {
+    const ownRows = rows.filter((_, i) => full[i] === keep),
+      ownColumns = columns.filter((_, j) => isFull[j] === keep);
+    split(matrix, rowSums, columnSums, ownRows, ownColumns, blocks);
+  }
 }
 
 /**
@@ -127,10 +132,18 @@ function maximumFlow(allowed, supply, capacity) {
 /**
  * A shortest path from a column with supply to a row with spare capacity, as steps: column j takes the
  * flow at `back` (the edge by which j was reached) away and sends it along its edge k to row i.
+ * @param {number[][]} allowed
+ * @param {Float64Array[]} flow
+ * @param {number[]} spare
+ * @param {number[]} unsent
+ * @param {number[]} supply
+ * @returns {Step[] | null}
  */
 function augmentingPath(allowed, flow, spare, unsent, supply) {
   const rounding = 1e-15;
+  /** @type {Map<number, {j: number, k: number}>} */
   const fromColumn = new Map();
+  /** @type {({i: number, back: number} | null)[]} */
   const fromRow = allowed.map(() => null);
   const seen = allowed.map((_, j) => unsent[j] > rounding * Math.max(supply[j], 1e-3));
   const queue = positions(allowed.length).filter((j) => seen[j]);
@@ -154,18 +167,23 @@ function augmentingPath(allowed, flow, spare, unsent, supply) {
   return null;
 }
 
+/** @type {(end: number, fromColumn: Map<number, {j: number, k: number}>, fromRow: ({i: number, back: number} | null)[]) => Step[]} */
 function trace(end, fromColumn, fromRow) {
+  /** @type {Step[]} */
   const path = [];
-  for (let i = end; i !== undefined;) {
-    const { j, k } = fromColumn.get(i);
-    const entry = fromRow[j];
-    path.unshift({ i, j, k, back: entry ? entry.back : undefined });
-    i = entry ? entry.i : undefined;
+  for (let i = end, edge; (edge = fromColumn.get(i));) {
+    const entry = fromRow[edge.j];
+    path.unshift({ i, ...edge, back: entry?.back });
+    if (!entry) break;
+    i = entry.i;
   }
   return path;
 }
 
-/** Which rows can be reached in the residual graph from a column that could not send everything. */
+/**
+ * Which rows can be reached in the residual graph from a column that could not send everything.
+ * @type {(allowed: number[][], flow: Float64Array[], supply: number[], unsent: number[], numRows: number) => boolean[]}
+ */
 function reachable(allowed, flow, supply, unsent, numRows) {
   const rows = new Array(numRows).fill(false);
   const columns = unsent.map((rest) => rest > TIE / unsent.length);
@@ -185,9 +203,13 @@ function reachable(allowed, flow, supply, unsent, numRows) {
   return rows;
 }
 
-/** Strongly connected components of the residual graph (Tarjan); nodes are columns, then rows. */
+/**
+ * Strongly connected components of the residual graph (Tarjan); nodes are columns, then rows.
+ * @type {(allowed: number[][], flow: Float64Array[], supply: number[], numRows: number) => Component[]}
+ */
 function connected(allowed, flow, supply, numRows) {
   const numColumns = allowed.length;
+  /** @type {number[][]} */
   const next = positions(numColumns + numRows).map(() => []);
   allowed.forEach((reach, j) =>
     reach.forEach((i, k) => {
@@ -196,11 +218,14 @@ function connected(allowed, flow, supply, numRows) {
     }),
   );
   const index = new Array(next.length).fill(-1),
-    low = [],
-    onStack = [],
-    stack = [],
-    parts = [];
+    low = index.slice(),
+    onStack = new Array(next.length).fill(false);
+  /** @type {number[]} */
+  const stack = [];
+  /** @type {{rows: number[], columns: number[]}[]} */
+  const parts = [];
   let counter = 0;
+  /** @type {(node: number) => void} */
   const visit = (node) => {
     index[node] = low[node] = counter++;
     stack.push(node);
@@ -210,9 +235,10 @@ function connected(allowed, flow, supply, numRows) {
       if (onStack[target]) low[node] = Math.min(low[node], low[target]);
     }
     if (low[node] !== index[node]) return;
+    /** @type {{rows: number[], columns: number[]}} */
     const part = { rows: [], columns: [] };
-    for (let member; member !== node;) {
-      member = stack.pop();
+    for (let member = -1; member !== node;) {
+      member = stack.pop() ?? node;
       onStack[member] = false;
       if (member < numColumns) part.columns.push(member);
       else part.rows.push(member - numColumns);
@@ -227,17 +253,24 @@ function connected(allowed, flow, supply, numRows) {
     .map((part) => ({ ...part, reach: countColumns(next, part.columns[0], numColumns) }));
 }
 
-/** How many columns can be reached from a node of the residual graph. */
+/**
+ * How many columns can be reached from a node of the residual graph.
+ * @type {(next: number[][], start: number, numColumns: number) => number}
+ */
 function countColumns(next, start, numColumns) {
   const seen = new Set([start]);
   for (const node of seen) for (const target of next[node]) seen.add(target);
   return [...seen].filter((node) => node < numColumns).length;
 }
 
+/** @type {(length: number) => number[]} */
 export const positions = (length) => Array.from({ length }, (_, i) => i);
+/** @type {(values: number[]) => number} */
 export const total = (values) => values.reduce((sum, value) => sum + value, 0);
+/** @type {(values: number[], where: number[]) => number} */
 const sumAt = (values, where) => where.reduce((sum, k) => sum + values[k], 0);
 
+/** @type {(where: number[], sums: number[]) => number[]} */
 function shares(where, sums) {
   const all = sumAt(sums, where);
   return where.map((k) => sums[k] / all);

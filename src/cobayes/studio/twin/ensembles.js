@@ -1,12 +1,14 @@
 /** Many lessons: how belief in the truth develops, and how often a misjudged learner learns it. */
+import { positions } from "./blocks.js";
 import { Learner, Teacher } from "./lessons.js";
 import { Random } from "./random.js";
-import { makeRule } from "./rules.js";
+import { makeRule, toLogs } from "./rules.js";
 
 /**
- * @typedef {{matrix: number[][], rule: object, hypothesis: number, prior?: number[] | null,
+ * @typedef {{matrix: number[][], rule?: any, hypothesis: number, prior?: number[] | null,
  *   learnerPrior?: number[] | null, dataPrior?: number[] | null, noRepeats?: boolean,
- *   numRounds: number, numLessons: number, seed?: number, level?: number}} Settings
+ *   numRounds?: number, numLessons?: number, seed?: number, level?: number, maxLeaves?: number,
+ *   maxDepth?: number}} Settings
  * A plain object, so that it can be sent to a worker. `rule` is what `makeRule` takes.
  */
 
@@ -27,7 +29,7 @@ export function simulate(settings, onProgress = () => {}) {
     dataPrior = null,
     noRepeats = false,
   } = settings;
-  const { numRounds, numLessons, seed = 0, level = 0.95 } = settings;
+  const { numRounds = 40, numLessons = 400, seed = 0, level = 0.95 } = settings;
   const rng = new Random(seed);
   const rule = remembering(makeRule(matrix, settings.rule, dataPrior));
   const beliefs = Array.from({ length: numRounds + 1 }, () => new Float64Array(numLessons));
@@ -40,7 +42,8 @@ export function simulate(settings, onProgress = () => {}) {
       beliefs[round][lesson] = belief;
       if (belief >= level && reached[lesson] === Infinity) reached[lesson] = round;
       if (round === numRounds) break;
-      const datum = teacher.choose();
+      // A lesson that is over takes its uniform number all the same: lesson k has those of row k.
+      const datum = teacher.choose(rng.uniform());
       if (datum < 0) continue;
       teacher.observe(datum);
       if (learner !== teacher) learner.observe(datum);
@@ -51,11 +54,10 @@ export function simulate(settings, onProgress = () => {}) {
   return { ...summarize(beliefs), reached, share };
 }
 
+/** @type {(beliefs: Float64Array[]) => {mean: number[], std: number[], low: number[], high: number[]}} */
 function summarize(beliefs) {
-  const mean = [],
-    std = [],
-    low = [],
-    high = [];
+  /** @type {Record<"mean" | "std" | "low" | "high", number[]>} */
+  const { mean, std, low, high } = { mean: [], std: [], low: [], high: [] };
   for (const values of beliefs) {
     const count = values.length;
     const average = values.reduce((sum, x) => sum + x, 0) / count;
@@ -68,7 +70,10 @@ function summarize(beliefs) {
   return { mean, std, low, high };
 }
 
-/** The same rule with a memory of its last answers: tables of zeros and ones lead to few beliefs. */
+/**
+ * The same rule with a memory of its last answers: tables of zeros and ones lead to few beliefs.
+ * @type {(rule: import("./rules.js").Rule) => import("./rules.js").Rule}
+ */
 function remembering(rule) {
   const known = new Map();
   const respond = rule.respond.bind(rule);
@@ -94,14 +99,14 @@ function remembering(rule) {
  */
 export function successRate(settings, onProgress = () => {}) {
   const { matrix, hypothesis, prior = null, learnerPrior = null, dataPrior = null } = settings;
-  const { numRounds = 2000, numLessons, seed = 0 } = settings;
+  const { numRounds = 2000, numLessons = 2000, seed = 0 } = settings;
   // Two rules: each remembers where the scaling of its own last belief ended.
   const teacherRule = makeRule(matrix, settings.rule, dataPrior),
     learnerRule = makeRule(matrix, settings.rule, dataPrior);
   const counts = { successes: 0, finished: 0, unfinished: 0 };
   for (let lesson = 0; lesson < numLessons; lesson++) {
     // One stream per lesson: a small change of a prior changes few lessons.
-    const rng = new Random(seed * 2 ** 32 + lesson);
+    const rng = new Random([seed, lesson]);
     const teacher = new Teacher(teacherRule, hypothesis, prior, { rng });
     const learner = new Learner(learnerRule, learnerPrior);
     let end = -1;
@@ -120,12 +125,73 @@ export function successRate(settings, onProgress = () => {}) {
   return counts;
 }
 
-/** What is proved about the success rate of two SCBI agents on one positive table. */
+/**
+ * Enclose the success rate of two SCBI agents that share a table, by all sequences of data up to a depth.
+ *
+ * Without zeros, belief is a martingale under data from the data prior, which gives
+ * E (t + l - 1)^+ <= theta(h) success <= E min(t, l) for the beliefs t and l of teacher and learner in h. With
+ * zeros, what the teacher shows is followed: success is certain where the learner is, and failure where it has
+ * excluded the truth. Bounds hold up to rounding, and each depth improves on the one before.
+ * @param {Settings} settings `prior` is what the teacher assumes, `learnerPrior` the learner's.
+ * @param {(found: {lower: number, upper: number, depth: number}) => void} [onProgress] After every depth.
+ * @returns {{lower: number, upper: number, depth: number}}
+ */
+export function successEnclosure(settings, onProgress = () => {}) {
+  const { matrix, hypothesis, dataPrior = null, maxLeaves = 3000, maxDepth = 40 } = settings;
+  const rules = [0, 1].map(() => makeRule(matrix, { kind: "SCBI" }, dataPrior));
+  const chances = rules[0].dataPrior;
+  const isPositive = matrix.every((row) => row.every((value) => value > 0));
+  const first = [settings.prior, settings.learnerPrior].map((prior) => toLogs(prior ?? matrix[0].map(() => 1)));
+  const taught = Math.exp(first[0][hypothesis]);
+  let leaves = [{ weight: isPositive ? 1 / taught : 1, logs: first }],
+    best = { lower: 0, upper: 1, depth: 0 };
+  for (let depth = 0; ; depth++) {
+    const sides = leaves.map(({ weight, logs }) => {
+      const [t, l] = logs.map((beliefs) => Math.exp(beliefs[hypothesis]));
+      if (isPositive) return [weight * Math.max(0, t + l - 1), weight * Math.min(t, l)];
+      const isSure = logs[1].every((log, j) => (j === hypothesis) !== (log === -Infinity));
+      return [isSure ? weight : 0, l === 0 ? 0 : weight];
+    });
+    const [lower, upper] = [0, 1].map((side) => sides.reduce((sum, pair) => sum + pair[side], 0));
+    best = { lower: Math.max(best.lower, lower), upper: Math.min(best.upper, upper), depth };
+    onProgress(best);
+    // Leaves whose sides have met are settled; the others grow.
+    const isOpen = sides.map(([low, high]) => high - low > 1e-12);
+    const grown = isOpen.filter(Boolean).length * matrix.length + isOpen.filter((open) => !open).length;
+    if (depth === maxDepth || grown > maxLeaves || !isOpen.includes(true)) return best;
+    leaves = leaves.flatMap((leaf, k) => (isOpen[k] ? children(leaf) : [leaf]));
+  }
+
+  /** @type {(leaf: {weight: number, logs: number[][]}) => {weight: number, logs: number[][]}[]} */
+  function children({ weight, logs }) {
+    const shown = isPositive ? chances : rules[0].answer(logs[0]).map((row) => Math.exp(row[hypothesis]));
+    return positions(matrix.length)
+      .filter((datum) => shown[datum] > 0)
+      .map((datum) => ({
+        weight: weight * shown[datum],
+        logs: logs.map((beliefs, k) => {
+          const next = rules[k].logUpdate(beliefs, datum);
+          return Number.isNaN(next[0]) ? beliefs : next;
+        }),
+      }));
+  }
+}
+
+/**
+ * What is proved about the success rate of two SCBI agents on every positive table.
+ * @param {number} taught The teacher's prior in the truth.
+ * @param {number} believed The learner's.
+ */
 export function frechetBounds(taught, believed) {
   return { lower: Math.max(0, taught + believed - 1) / taught, upper: Math.min(1, believed / taught) };
 }
 
-/** Wilson's interval for a probability, 95 % by default. */
+/**
+ * Wilson's interval for a probability.
+ * @param {number} successes
+ * @param {number} count
+ * @param {number} [z] Standard errors; 95 % by default.
+ */
 export function wilson(successes, count, z = 1.959963984540054) {
   if (count === 0) return { value: NaN, lower: 0, upper: 1 };
   const p = successes / count,

@@ -1,6 +1,11 @@
 /** A board on which a walker shows by its moves which goal it is heading for (Section 6 of the paper). */
 
-/** Names of moves, with (rows, columns) to go. */
+/** @typedef {number[]} Square [row, column] */
+
+/**
+ * Names of moves, with (rows, columns) to go.
+ * @type {Record<string, number[]>}
+ */
 const MOVES = { left: [0, -1], up: [-1, 0], right: [0, 1], down: [1, 0] };
 
 export class GridWorld {
@@ -9,18 +14,28 @@ export class GridWorld {
    *   discount: number, walls?: number[][], actions?: string[]}} board Squares are [row, column].
    */
   constructor({ width, height, start, goals, discount, walls = [], actions = Object.keys(MOVES) }) {
-    Object.assign(this, { width, height, start, goals, discount, walls, actions });
+    this.width = width;
+    this.height = height;
+    this.start = start;
+    this.goals = goals;
+    this.discount = discount;
+    this.walls = walls;
+    this.actions = actions;
     this.goalLabels = Object.keys(goals);
     this.isWall = new Set(walls.map(([row, column]) => row * width + column));
     this.distances = this.goalLabels.map((label) => this.#stepsTo(goals[label]));
   }
 
+  /** @type {(row: number, column: number) => boolean} */
   isFree(row, column) {
     const inside = row >= 0 && column >= 0 && row < this.height && column < this.width;
     return inside && !this.isWall.has(row * this.width + column);
   }
 
-  /** @returns {number[]} Where a move leads; against a wall or the edge the walker stays. */
+  /**
+   * Where a move leads; against a wall or the edge the walker stays.
+   * @type {(square: Square, action: number) => Square}
+   */
   move([row, column], action) {
     const [down, along] = MOVES[this.actions[action]];
     return this.isFree(row + down, column + along) ? [row + down, column + along] : [row, column];
@@ -28,6 +43,7 @@ export class GridWorld {
 
   /**
    * The table in a state: the worth discount^steps of the square each move leads to, for each goal.
+   * @param {Square} square
    * @returns {number[][]} Moves by goals.
    */
   matrixAt(square) {
@@ -43,11 +59,16 @@ export class GridWorld {
     return this.goalLabels.filter((_, goal) => !Number.isFinite(this.distances[goal][at]));
   }
 
+  /** @type {(square: Square, goal: number) => boolean} */
   isGoal([row, column], goal) {
     const [goalRow, goalColumn] = this.goals[this.goalLabels[goal]];
     return row === goalRow && column === goalColumn;
   }
 
+  /**
+   * Steps from every square to this one.
+   * @type {(square: Square) => number[]}
+   */
   #stepsTo([row, column]) {
     const steps = new Array(this.width * this.height).fill(Infinity);
     steps[row * this.width + column] = 0;
@@ -59,7 +80,7 @@ export class GridWorld {
         // A move is walked backwards: from the square that it leads to.
         const from = [here[0] - down, here[1] - along];
         const at = from[0] * this.width + from[1];
-        if (!this.isFree(...from) || steps[at] < Infinity) continue;
+        if (!this.isFree(from[0], from[1]) || steps[at] < Infinity) continue;
         steps[at] = known + 1;
         queue.push(from);
       }

@@ -2,14 +2,25 @@
 import { Random } from "./random.js";
 import { toLogs } from "./rules.js";
 
+/** @typedef {import("./rules.js").Rule} Rule */
+
 /** A learner: a rule and a belief that follows it. */
 export class Learner {
-  /** @param {number[] | null} [prior] Uniform by default. */
-  constructor(rule, prior = null, { noRepeats = false } = {}) {
+  /**
+   * @param {Rule} rule
+   * @param {number[] | null} [prior] Uniform by default.
+   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] What may be shown next.
+   *   `noRepeats`: what was shown is not available again. `costs`: of going from the last datum (rows) to the
+   *   next (columns); null forbids a step.
+   */
+  constructor(rule, prior = null, { noRepeats = false, costs = null } = {}) {
     this.rule = rule;
     this.logBelief = toLogs(prior ?? new Array(rule.numHypotheses).fill(1));
     this.noRepeats = noRepeats;
+    this.costs = costs;
+    /** @type {number[]} */
     this.shown = [];
+    /** @type {number[] | null} */
     this.left = null;
   }
 
@@ -17,11 +28,25 @@ export class Learner {
     return this.logBelief.map(Math.exp);
   }
 
-  /** Weights of the data in this round; what was shown is not available again without repeats. */
+  /** Weights of the data in this round; zero: not available. */
   get dataPrior() {
-    if (!this.noRepeats || !this.shown.length) return this.rule.dataPrior;
-    this.left ??= this.rule.dataPrior.map((p, i) => (this.shown.includes(i) ? 0 : p));
+    if ((!this.noRepeats && !this.costs) || !this.shown.length) return this.rule.dataPrior;
+    this.left ??= this.rule.dataPrior.map((p, i) =>
+      this.noRepeats && this.shown.includes(i) ? 0 : p * this.#ease(i),
+    );
     return this.left;
+  }
+
+  /**
+   * exp(-cost) of going from the last datum to this one, in proportion to the cheapest step.
+   * @param {number} datum
+   */
+  #ease(datum) {
+    if (!this.costs) return 1;
+    const from = this.costs[this.shown[this.shown.length - 1]];
+    const least = Math.min(...from.map((cost) => cost ?? Infinity));
+    const cost = from[datum];
+    return cost === null ? 0 : Math.exp(least - cost);
   }
 
   /** Whether any datum of positive weight is left. */
@@ -31,6 +56,7 @@ export class Learner {
 
   /**
    * Update the belief. A datum that every believed hypothesis rules out changes nothing.
+   * @param {number} datum
    * @returns {boolean} Whether the datum was possible.
    */
   observe(datum) {
@@ -46,17 +72,17 @@ export class Learner {
 /** A teacher: knows the truth and follows the learner it has in mind. */
 export class Teacher extends Learner {
   /**
+   * @param {Rule} rule
    * @param {number} hypothesis The truth.
-   * @param {{rng?: Random, choice?: "draw" | "likeliest", noRepeats?: boolean}} [options]
+   * @param {number[] | null} [prior] What it takes the learner's prior to be.
+   * @param {{rng?: Random, choice?: "draw" | "likeliest", noRepeats?: boolean,
+   *   costs?: (number | null)[][] | null}} [options]
    */
-  constructor(
-    rule,
-    hypothesis,
-    prior = null,
-    { rng = new Random(), choice = "draw", noRepeats = false } = {},
-  ) {
-    super(rule, prior, { noRepeats });
-    Object.assign(this, { hypothesis, rng, choice });
+  constructor(rule, hypothesis, prior = null, { rng = new Random(), choice = "draw", ...task } = {}) {
+    super(rule, prior, task);
+    this.hypothesis = hypothesis;
+    this.rng = rng;
+    this.choice = choice;
   }
 
   /** @returns {number[]} The distribution over data from which it chooses; zeros if none is left. */
@@ -64,7 +90,10 @@ export class Teacher extends Learner {
     return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
   }
 
-  /** @returns {number} A datum; -1 where the truth allows none that is left. */
+  /**
+   * @param {number} [uniform] The number in [0, 1) that decides.
+   * @returns {number} A datum; -1 where the truth allows none that is left.
+   */
   choose(uniform = this.rng.uniform()) {
     const weights = this.distribution;
     if (!weights.some((w) => w > 0)) return -1;
@@ -77,6 +106,9 @@ export class Teacher extends Learner {
 
 /**
  * Run a lesson: the teacher chooses, both update.
+ * @param {Teacher} teacher
+ * @param {Learner} learner
+ * @param {number} numRounds
  * @returns {{data: number[], logBeliefs: number[][], teacherLogBeliefs: number[][]}}
  */
 export function runLesson(teacher, learner, numRounds) {

@@ -1,28 +1,44 @@
-/** Seeded random numbers: the small fast counter generator (sfc32) of PractRand, 53 bits at a time. */
+/**
+ * Seeded random numbers that are NumPy's: `new Random(6)` gives the numbers of
+ * `np.random.Generator(np.random.SFC64(6)).random()`, so that a lesson drawn here can be drawn again there.
+ */
 
 export class Random {
-  /** @param {number} seed An integer; the same seed gives the same numbers. */
+  /** @param {number | number[]} seed An integer from 0 to 2^53 or several; the same seed gives the same numbers. */
   constructor(seed = 0) {
-    this.a = 0x9e3779b9;
-    this.b = seed >>> 0;
-    this.c = Math.floor(seed / 2 ** 32) >>> 0;
-    this.counter = 1;
-    for (let i = 0; i < 16; i++) this.bits();
+    // The four 64-bit numbers of SFC64 (a, b, c, counter), each as its low and its high half.
+    this.low = 0;
+    this.state = Uint32Array.of(...seedWords([seed].flat(), 6), 1, 0);
+    for (let i = 0; i < 12; i++) this.next();
   }
 
-  /** @returns {number} 32 random bits. */
-  bits() {
-    const sum = (((this.a + this.b) >>> 0) + this.counter) >>> 0;
-    this.counter = (this.counter + 1) >>> 0;
-    this.a = (this.b ^ (this.b >>> 9)) >>> 0;
-    this.b = (this.c + (this.c << 3)) >>> 0;
-    this.c = (((this.c << 21) | (this.c >>> 11)) + sum) >>> 0;
-    return sum;
-  }
-
-  /** @returns {number} Uniform in [0, 1). */
+  /** @returns {number} Uniform in [0, 1), 53 bits. */
   uniform() {
-    return ((this.bits() >>> 5) * 67108864 + (this.bits() >>> 6)) / 9007199254740992;
+    const high = this.next();
+    return (high * 2097152 + (this.low >>> 11)) / 9007199254740992;
+  }
+
+  /** Step on; the lower half of the 64 random bits is in `low`, the upper half is returned. */
+  next() {
+    const s = this.state;
+    const bLow = s[2],
+      bHigh = s[3],
+      cLow = s[4],
+      cHigh = s[5];
+    const sum = s[0] + bLow + s[6];
+    this.low = sum >>> 0;
+    const high = (s[1] + bHigh + s[7] + Math.floor(sum / 2 ** 32)) >>> 0;
+    s[6]++;
+    if (s[6] === 0) s[7]++;
+    s[0] = bLow ^ ((bLow >>> 11) | (bHigh << 21));
+    s[1] = bHigh ^ (bHigh >>> 11);
+    const nine = cLow + ((cLow << 3) >>> 0);
+    s[2] = nine;
+    s[3] = cHigh + ((cHigh << 3) | (cLow >>> 29)) + Math.floor(nine / 2 ** 32);
+    const turned = (((cLow << 24) | (cHigh >>> 8)) >>> 0) + this.low;
+    s[4] = turned;
+    s[5] = ((cHigh << 24) | (cLow >>> 8)) + high + Math.floor(turned / 2 ** 32);
+    return high;
   }
 
   /**
@@ -42,10 +58,47 @@ export class Random {
     return last;
   }
 
-  /** @returns {number[]} A point of the simplex, uniformly. */
+  /**
+   * @param {number} size
+   * @returns {number[]} A point of the simplex, uniformly.
+   */
   simplex(size) {
     const draws = Array.from({ length: size }, () => -Math.log(1 - this.uniform()));
     const sum = draws.reduce((total, draw) => total + draw, 0);
     return draws.map((draw) => draw / sum);
   }
+}
+
+/**
+ * NumPy's `SeedSequence(seeds).generate_state(count)`: words that differ in every bit for nearby seeds.
+ * @param {number[]} seeds Integers from 0 to 2^53.
+ * @param {number} count
+ * @returns {number[]} 32-bit words.
+ */
+function seedWords(seeds, count) {
+  const entropy = seeds.flatMap((seed) =>
+    seed < 2 ** 32 ? [seed >>> 0] : [seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0],
+  );
+  let factor = 0x43b0d7e5;
+  const hash = (/** @type {number} */ word) => {
+    const mixed = word ^ factor;
+    factor = Math.imul(factor, 0x931e8875);
+    const product = Math.imul(mixed, factor);
+    return product ^ (product >>> 16);
+  };
+  const mix = (/** @type {number} */ x, /** @type {number} */ y) => {
+    const sum = Math.imul(0xca01f9dd, x) - Math.imul(0x4973f715, y);
+    return sum ^ (sum >>> 16);
+  };
+  const pool = [0, 1, 2, 3].map((k) => hash(entropy[k] ?? 0));
+  for (let from = 0; from < 4; from++)
+    for (let to = 0; to < 4; to++) if (from !== to) pool[to] = mix(pool[to], hash(pool[from]));
+  for (const word of entropy.slice(4)) for (let to = 0; to < 4; to++) pool[to] = mix(pool[to], hash(word));
+  let second = 0x8b51f9dd;
+  return Array.from({ length: count }, (_, k) => {
+    const mixed = pool[k % 4] ^ second;
+    second = Math.imul(second, 0x58f38ded);
+    const product = Math.imul(mixed, second);
+    return (product ^ (product >>> 16)) >>> 0;
+  });
 }

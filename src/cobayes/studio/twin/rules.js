@@ -10,7 +10,7 @@ import { positions } from "./blocks.js";
 import { logSum, scaleToBelief } from "./scaling.js";
 
 /** What all rules share: teaching and learning follow from the likelihood matrix at a belief. */
-class Rule {
+export class Rule {
   /**
    * @param {number[][]} matrix Data by hypotheses, not negative, no empty row or column.
    * @param {{dataPrior?: number[] | null}} [options] Weights of the data; zero: not available.
@@ -20,6 +20,8 @@ class Rule {
     this.numData = matrix.length;
     this.numHypotheses = matrix[0].length;
     this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
+    /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
+    this.last = null;
   }
 
   /**
@@ -33,40 +35,61 @@ class Rule {
     throw new Error("a rule defines respond(logBelief, dataPrior)");
   }
 
-  /** The same, remembered: a teacher who chooses and then learns asks twice. */
+  /**
+   * The same, remembered: a teacher who chooses and then learns asks twice.
+   * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
+   */
   answer(logBelief, dataPrior = this.dataPrior) {
-    if (this.last?.logBelief !== logBelief || this.last.dataPrior !== dataPrior)
+    if (!this.last || this.last.logBelief !== logBelief || this.last.dataPrior !== dataPrior)
       this.last = { logBelief, dataPrior, logs: this.respond(logBelief, dataPrior) };
     return this.last.logs;
   }
 
-  /** @returns {number[][]} The likelihood matrix at a belief; columns sum to one. */
+  /**
+   * The likelihood matrix at a belief; columns sum to one.
+   * @type {(belief: number[], dataPrior?: number[]) => number[][]}
+   */
   likelihood(belief, dataPrior) {
     return this.respond(toLogs(belief), dataPrior).map((row) => row.map(Math.exp));
   }
 
-  /** @returns {number[]} The teacher's distribution over data. */
+  /**
+   * The teacher's distribution over data.
+   * @type {(belief: number[], hypothesis: number, dataPrior?: number[]) => number[]}
+   */
   teach(belief, hypothesis, dataPrior) {
     return this.likelihood(belief, dataPrior).map((row) => row[hypothesis]);
   }
 
-  /** @returns {number[]} The posterior after a datum; NaN where nobody believed allows it. */
+  /**
+   * The posterior after a datum; NaN where nobody believed allows it.
+   * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
+   */
   update(belief, datum, dataPrior) {
     return this.logUpdate(toLogs(belief), datum, dataPrior).map(Math.exp);
   }
 
-  /** The same with logarithms. */
+  /**
+   * The same with logarithms.
+   * @type {(logBelief: number[], datum: number, dataPrior?: number[]) => number[]}
+   */
   logUpdate(logBelief, datum, dataPrior) {
     return bayes(logBelief, this.logListener(logBelief, dataPrior)[datum]);
   }
 
-  /** @returns {number[][]} Row d is the posterior after datum d. */
+  /**
+   * Row d is the posterior after datum d.
+   * @type {(belief: number[], dataPrior?: number[]) => number[][]}
+   */
   posteriors(belief, dataPrior) {
     const logBelief = toLogs(belief);
     return this.logListener(logBelief, dataPrior).map((row) => bayes(logBelief, row).map(Math.exp));
   }
 
-  /** What the learner multiplies its belief by; the likelihood, except where a rule says otherwise. */
+  /**
+   * What the learner multiplies its belief by; the likelihood, except where a rule says otherwise.
+   * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
+   */
   logListener(logBelief, dataPrior) {
     return this.answer(logBelief, dataPrior);
   }
@@ -76,6 +99,7 @@ class Rule {
 export class BI extends Rule {
   name = "BI";
 
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
     void logBelief;
     return logColumns(logTable(this.matrix, dataPrior));
@@ -93,9 +117,12 @@ export class Pragmatic extends Rule {
    */
   constructor(matrix, depth, { rationality = 1, dataPrior = null, literal = "likelihood" } = {}) {
     super(matrix, { dataPrior });
-    Object.assign(this, { depth, rationality, literal });
+    this.depth = depth;
+    this.rationality = rationality;
+    this.literal = literal;
   }
 
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
     const table = logTable(this.matrix, dataPrior);
     // T_0, or the table as it is where the literal learner of rational speech acts reads it.
@@ -114,6 +141,7 @@ export class Pragmatic extends Rule {
     return logs;
   }
 
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   logListener(logBelief, dataPrior = this.dataPrior) {
     if (this.literal === "truth" && this.depth === 0) return logTable(this.matrix, dataPrior);
     return this.answer(logBelief, dataPrior);
@@ -123,9 +151,12 @@ export class Pragmatic extends Rule {
 /** Sequential cooperative Bayesian inference: the limit of infinite depth. */
 export class SCBI extends Rule {
   name = "SCBI";
+  /** @type {number[] | null} */
+  start = null;
 
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
   respond(logBelief, dataPrior = this.dataPrior) {
-    const { logLikelihood, factors } = scaleToBelief(this.matrix, logBelief, dataPrior, this.start ?? null);
+    const { logLikelihood, factors } = scaleToBelief(this.matrix, logBelief, dataPrior, this.start);
     // The next belief is usually near: start from these factors.
     if (factors.every((f) => Math.abs(f) < 300)) this.start = factors;
     return logLikelihood;
@@ -133,8 +164,11 @@ export class SCBI extends Rule {
 }
 
 /**
+ * @param {number[][]} matrix
  * @param {{kind: "BI" | "Pragmatic" | "SCBI", depth?: number, rationality?: number,
  *   literal?: "likelihood" | "truth"}} settings
+ * @param {number[] | null} [dataPrior]
+ * @returns {Rule}
  */
 export function makeRule(matrix, settings, dataPrior = null) {
   if (settings.kind === "BI") return new BI(matrix, { dataPrior });
@@ -145,6 +179,8 @@ export function makeRule(matrix, settings, dataPrior = null) {
 /**
  * Nats per round by which log-odds grow in the end, when the learner is nearly certain: the smallest
  * divergence between the column that is taught and another one, in the likelihood matrix at certainty.
+ * @param {Rule} rule
+ * @param {number} hypothesis
  * @returns {number} Infinity where a datum of the truth rules the others out.
  */
 export function rate(rule, hypothesis) {
@@ -152,11 +188,15 @@ export function rate(rule, hypothesis) {
   // else is believed at all: look at ever smaller doubts instead.
   const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
   const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
-  const limits = found[0].map((first, j) => (found.at(-1)[j] > first + 1e-3 ? Infinity : found.at(-1)[j]));
+  const last = found[found.length - 1];
+  const limits = found[0].map((first, j) => (last[j] > first + 1e-3 ? Infinity : last[j]));
   return Math.min(...limits.filter((_, j) => j !== hypothesis));
 }
 
-/** Divergences of the column that is taught from every other one, at a belief close to certainty. */
+/**
+ * Divergences of the column that is taught from every other one, at a belief close to certainty.
+ * @type {(rule: Rule, hypothesis: number, logDoubt: number) => number[]}
+ */
 function divergences(rule, hypothesis, logDoubt) {
   const logs = rule.respond(positions(rule.numHypotheses).map((j) => (j === hypothesis ? 0 : logDoubt)));
   return positions(rule.numHypotheses).map((j) => {
@@ -167,35 +207,53 @@ function divergences(rule, hypothesis, logDoubt) {
   });
 }
 
-/** Divide by the sum. */
+/**
+ * Divide by the sum.
+ * @type {(values: number[]) => number[]}
+ */
 export function normalize(values) {
   const sum = values.reduce((all, value) => all + value, 0);
   return values.map((value) => value / sum);
 }
 
-/** Normalised logarithms of a belief. */
+/**
+ * Normalised logarithms of a belief.
+ * @type {(belief: number[]) => number[]}
+ */
 export function toLogs(belief) {
   const logs = belief.map(Math.log);
   const norm = logSum(logs);
   return logs.map((value) => value - norm);
 }
 
-/** Bayes' formula in logarithms; NaN everywhere where the datum is impossible. */
+/**
+ * Bayes' formula in logarithms; NaN everywhere where the datum is impossible.
+ * @type {(logBelief: number[], logRow: number[]) => number[]}
+ */
 function bayes(logBelief, logRow) {
   const joint = logBelief.map((value, j) => addLogs(value, logRow[j]));
   const norm = logSum(joint);
   return joint.map((value) => (norm === -Infinity ? NaN : value - norm));
 }
 
-/** Logarithms of the table; rows that are not available are minus infinity. */
+/**
+ * Logarithms of the table; rows that are not available are minus infinity.
+ * @type {(matrix: number[][], dataPrior: number[]) => number[][]}
+ */
 const logTable = (matrix, dataPrior) =>
   matrix.map((row, i) => row.map((value) => (dataPrior[i] > 0 ? Math.log(value) : -Infinity)));
 
-/** Normalise columns of logarithms; an empty column stays empty. */
+/**
+ * Normalise columns of logarithms; an empty column stays empty.
+ * @type {(logs: number[][]) => number[][]}
+ */
 function logColumns(logs) {
   const norms = positions(logs[0].length).map((j) => logSum(logs.map((row) => row[j])));
   return logs.map((row) => row.map((value, j) => (norms[j] === -Infinity ? -Infinity : value - norms[j])));
 }
 
-/** A sum in which minus infinity wins. */
+/**
+ * A sum in which minus infinity wins.
+ * @type {(a: number, b: number) => number}
+ */
 const addLogs = (a, b) => (a === -Infinity || b === -Infinity ? -Infinity : a + b);

@@ -14,6 +14,12 @@ const GOAL = 3e-15;
 const MAX_STEP = 6;
 
 /**
+ * @typedef {import("./blocks.js").Block} Block
+ * @typedef {import("./blocks.js").Component} Component
+ * @typedef {{v: Float64Array, grown: Float64Array, ratio: Float64Array, den: Float64Array, error: number}} Point
+ */
+
+/**
  * Scale a table to a belief: the likelihood matrix of SCBI, as logarithms.
  * @param {number[][]} matrix Data by hypotheses, not negative.
  * @param {number[]} logBelief Logarithms; -Infinity for a hypothesis that is ruled out.
@@ -55,7 +61,11 @@ export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
   return { logLikelihood: result, blocks, factors };
 }
 
-/** Solve one component and write its part of the log-likelihood and the logarithms of row factors. */
+/**
+ * Solve one component and write its part of the log-likelihood and the logarithms of row factors.
+ * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], part: {rows: number[], columns: number[]},
+ *   factors: number[], isWarm: boolean, result: number[][], rowFactors: number[]) => void}
+ */
 function scaleComponent(
   matrix,
   logBelief,
@@ -88,6 +98,7 @@ function scaleComponent(
  *
  * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there: Newton steps with a
  * line search on it, and a sweep (one Sinkhorn step) before each, which also settles weightless columns.
+ * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, start: number[] | null) => Point}
  */
 function solve(kernel, r, weights, start) {
   const size = weights.length;
@@ -124,7 +135,10 @@ function solve(kernel, r, weights, start) {
   return best;
 }
 
-/** At v: den, and the ratios of column sums to what they should be, with the largest error of a logarithm. */
+/**
+ * At v: den, and the ratios of column sums to what they should be, with the largest error of a logarithm.
+ * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, v: Float64Array) => Point}
+ */
 function evaluate(kernel, r, weights, v) {
   const size = v.length,
     count = r.length;
@@ -147,7 +161,10 @@ function evaluate(kernel, r, weights, v) {
   return { v, grown, ratio, den, error };
 }
 
-/** The convex function that is least at the solution. */
+/**
+ * The convex function that is least at the solution.
+ * @type {(point: Point, r: Float64Array, weights: Float64Array) => number}
+ */
 function potential({ v, den }, r, weights) {
   let sum = 0;
   for (let i = 0; i < r.length; i++) sum += r[i] * Math.log(den[i]);
@@ -155,7 +172,10 @@ function potential({ v, den }, r, weights) {
   return sum;
 }
 
-/** Solve the linearised equations; the column with the largest sum stays where it is. Null where they are singular. */
+/**
+ * Solve the linearised equations; the column with the largest sum stays where it is. Null where they are singular.
+ * @type {(kernel: Float64Array, weights: Float64Array, r: Float64Array, point: Point) => Float64Array | null}
+ */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
   const size = weights.length;
   const pinned = weights.indexOf(weights.reduce((most, weight) => Math.max(most, weight), 0));
@@ -180,7 +200,10 @@ function newtonStep(kernel, weights, r, { grown, ratio, den }) {
   return step;
 }
 
-/** Gaussian elimination with partial pivoting on an augmented system. */
+/**
+ * Gaussian elimination with partial pivoting on an augmented system.
+ * @type {(system: Float64Array[]) => number[] | null}
+ */
 function eliminate(system) {
   const size = system.length;
   for (let k = 0; k < size; k++) {
@@ -206,9 +229,11 @@ function eliminate(system) {
  * Fill the columns of hypotheses that nobody believes: the limit of a belief that tends to zero. Such a
  * column goes where there is most room: to rows that nobody else reaches (shared evenly with others like
  * it), else to its block of lowest ratio, and there to the component that can hand mass to most others.
+ * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
+ *   rowFactors: number[], result: number[][]) => void}
  */
 function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, result) {
-  const allows = (i, j) => dataPrior[i] > 0 && matrix[i][j] > 0;
+  const allows = (/** @type {number} */ i, /** @type {number} */ j) => dataPrior[i] > 0 && matrix[i][j] > 0;
   const everywhere = { rows: positions(matrix.length) };
   const free = blocks?.find((block) => !block.columns.length)?.rows ?? [];
   const alone = logBelief.map((value, j) => value === -Infinity && free.some((i) => allows(i, j)));
@@ -228,25 +253,36 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
   });
 }
 
-/** The component with most room among those of the rows that a column allows. */
+/**
+ * The component with most room among those of the rows that a column allows.
+ * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
+ */
 function roomiest(blocks, numRows, isAllowed) {
+  /** @type {{place: number, part: Component} | null} */
   let best = null;
   for (const i of positions(numRows).filter(isAllowed)) {
     const place = blocks.findIndex((block) => block.rows.includes(i));
     const part = blocks[place].components.find((component) => component.rows.includes(i));
+    if (!part) continue;
     const isBetter = !best || place > best.place || (place === best.place && part.reach > best.part.reach);
     if (isBetter) best = { place, part };
   }
   return best?.part;
 }
 
-/** Weights of these columns in floats, in total one. */
+/**
+ * Weights of these columns in floats, in total one.
+ * @type {(logBelief: number[], columns: number[]) => number[]}
+ */
 function linearWeights(logBelief, columns) {
   const norm = logSum(columns.map((j) => logBelief[j]));
   return columns.map((j) => Math.exp(logBelief[j] - norm));
 }
 
-/** Logarithm of a sum of exponentials. */
+/**
+ * Logarithm of a sum of exponentials.
+ * @type {(logs: number[]) => number}
+ */
 export function logSum(logs) {
   const largest = Math.max(...logs);
   if (!(largest > -Infinity)) return -Infinity;
@@ -255,6 +291,10 @@ export function logSum(logs) {
 
 /**
  * What one round does: the table after each normalisation, columns to n theta and rows to n p in turn.
+ * @param {number[][]} matrix
+ * @param {number[]} belief
+ * @param {number[]} dataPrior
+ * @param {number} count Normalisations.
  * @returns {number[][][]} The table itself, then one matrix per normalisation, columns first.
  */
 export function alternate(matrix, belief, dataPrior, count) {
