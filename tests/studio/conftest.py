@@ -104,7 +104,28 @@ def visit(chromium):
         page.wait_for_selector("html[data-ready=true]")
         return page
 
+    open_page.complaints = complaints
     yield open_page
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Pages of several tables: four hypotheses, three, many, with labels that look like HTML."""
+    import numpy as np
+
+    import cobayes as cb
+    from tests.studio.browser import EVIL
+
+    folder = tmp_path_factory.mktemp("pages")
+    rng = np.random.default_rng(1)
+    return {
+        "gestures": cb.studio(cb.examples["gestures"]).save(folder / "gestures.html"),
+        "three": cb.studio(cb.examples["M_2"]).save(folder / "three.html"),
+        "large": cb.studio(rng.random((20, 10)) + 0.01).save(folder / "large.html"),
+        "evil": cb.studio(
+            cb.Model([[0.7, 0.2, 0.1], [0.3, 0.8, 0.9]], [EVIL, "b"], [EVIL + "x", "y", "z"])
+        ).save(folder / "evil.html"),
+    }

@@ -56,6 +56,21 @@ def table(text):
     return pd.read_csv(io.StringIO(text), dtype={"person": str, "datum": str})
 
 
+def fit_by_command(folder, text):
+    """Fit a CSV by the command that the folder's README names, with few depths to save time."""
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"^    cobayes (fit .*)$", readme, re.MULTILINE)[1].split()
+    (folder / "responses.csv").write_text(text, encoding="utf-8")
+    places = {"responses.csv": folder / "responses.csv", "problems": folder / "problems"}
+    arguments = [str(places.get(part, part)) for part in command]
+    extra = ["--depth", "0,1", "--no-loo", "--out", str(folder / "fitted")]
+    found = CliRunner().invoke(app, [*arguments, *extra])
+    assert found.exit_code == 0, found.output
+    assert "ann" in "".join(
+        path.read_text(encoding="utf-8") for path in (folder / "fitted").glob("*.csv")
+    )
+
+
 def guess_first(num_trials):
     def act(page):
         for _ in range(num_trials):
@@ -68,7 +83,9 @@ def guess_first(num_trials):
 @pytest.mark.slow
 def test_a_person_who_learns_by_guessing_gives_a_table_that_can_be_fitted(chromium, tmp_path):
     folder = write(tmp_path, num_rounds=3)
-    responses = table(take_part(chromium, folder, guess_first(12)))
+    text = take_part(chromium, folder, guess_first(12))
+    fit_by_command(folder, text)
+    responses = table(text)
     assert len(responses) == 12
     assert list(responses["round"]) == [1, 2, 3] * 4
     assert set(responses["person"]) == {"ann"}
@@ -90,7 +107,9 @@ def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(chromium, tmp_
                 sliders.nth(k).fill(str(10 * (k + 1)))
             page.click(".cobayes-rating button")
 
-    responses = table(take_part(chromium, folder, act))
+    text = take_part(chromium, folder, act)
+    fit_by_command(folder, text)
+    responses = table(text)
     assert len(responses) == 8 * 4
     sums = responses.groupby(["lesson", "round"])["rating"].sum()
     np.testing.assert_allclose(sums, 1.0)
@@ -118,12 +137,7 @@ def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_pat
         responses, str(folder / "problems"), cb.people.Family(depth=(0, 1)), intervals=None
     )
     assert np.isfinite(fit.log_likelihood)
-    # And by the command that the folder's README names.
-    (tmp_path / "responses.csv").write_text(text, encoding="utf-8")
-    arguments = ["fit", tmp_path / "responses.csv", "--problems", folder / "problems"]
-    extra = ["--depth", "0,1", "--no-loo", "--out", tmp_path / "fitted"]
-    found = CliRunner().invoke(app, [str(part) for part in [*arguments, *extra]])
-    assert found.exit_code == 0, found.output
+    fit_by_command(folder, text)
 
 
 @pytest.mark.slow
@@ -172,6 +186,38 @@ def test_the_folder_says_what_it_is(tmp_path):
     config = (folder / "config.js").read_text(encoding="utf-8")
     assert '"kind": "Pragmatic", "depth": 2, "rationality": 3.0' in config
     assert cb.read_model(folder / "problems" / "gestures.csv") == GESTURES
+
+
+def test_tasks_are_kept_or_refused(tmp_path):
+    """A constraint on what may be shown next reaches the page; nothing is dropped in silence."""
+    costs = [[0.0, 1.0, np.inf], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]
+    model = cb.examples["M_2"].model
+    problems = {
+        "new": cb.without_repeats(model),
+        "near": cb.moving_costs(model, costs, weight=2.0),
+        "pairs": cb.sets_of(model, 2),
+    }
+    folder = write_experiment(problems, tmp_path / "study")
+    config = (folder / "config.js").read_text(encoding="utf-8")
+    found = {
+        one["name"]: one for one in json.loads(config.split("problems: ")[1].rpartition(",")[0])
+    }
+    assert found["new"]["no_repeats"] is True
+    assert found["near"]["costs"] == [[0, 2, None], [2, 0, 2], [4, 2, 0]]
+    assert found["pairs"]["data"][0] == "d_1 + d_2"
+    assert "moving_costs" in (folder / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(cb.CobayesError, match="whose table changes"):
+        write_experiment({"board": cb.GridWorld.paper()}, tmp_path / "other")
+
+
+def test_the_readme_tells_the_fit_that_nothing_was_repeated(tmp_path):
+    for name, problem, repeats in (
+        ("a", GESTURES, False),
+        ("b", cb.without_repeats(GESTURES), True),
+    ):
+        folder = write_experiment({"x": problem}, tmp_path / name, repeats=repeats)
+        readme = (folder / "README.md").read_text(encoding="utf-8")
+        assert "--problems problems --response guess --no-repeats" in readme
 
 
 def test_nothing_is_sent_anywhere_by_default(tmp_path):
