@@ -119,7 +119,7 @@ def test_the_success_rate_and_its_proved_bounds_are_pythons(visit, pages, table)
         for name in ("lower", "upper", "depth")
     )
     proved = cb.success_enclosure(model, **options, depth=int(depth))
-    assert depth >= 5
+    assert depth >= 5 or upper - lower < 1e-9  # with zeros, lessons may be over before
     assert lower == pytest.approx(proved.lower, abs=1e-8)
     assert upper == pytest.approx(proved.upper, abs=1e-8)
     # Wilson's interval, from the counts of the screen.
@@ -142,7 +142,8 @@ def test_the_learners_prior_can_be_dragged(visit, pages):
     assert typed == pytest.approx(0.7, abs=0.03)
     # The numbers follow, without a click.
     wait_for_numbers(page, "misjudge")
-    assert float(page.get_attribute(".misjudge .bounds", "data-upper")) == 1.0
+    upper = float(page.get_attribute(".misjudge .bounds", "data-upper"))
+    assert upper == pytest.approx(1.0, abs=1e-12)
 
 
 def test_other_numbers_of_hypotheses_are_misjudged_by_sliders(visit, pages):

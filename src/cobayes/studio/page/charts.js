@@ -255,7 +255,10 @@ export function triangle({ size, labels, title, paths = [], markers = [], onDrag
         style: { stroke: color, "stroke-dasharray": dash || "none" },
       }),
     );
-    spots.forEach(([x, y], k) =>
+    // Dots of earlier rounds, as long as they can be told apart.
+    const first = spots.length > 30 ? spots.length - 1 : 0;
+    spots.slice(first).forEach(([x, y], offset) => {
+      const k = first + offset;
       root.append(
         svg("circle", {
           class: k === spots.length - 1 ? "dot" : "past",
@@ -264,8 +267,8 @@ export function triangle({ size, labels, title, paths = [], markers = [], onDrag
           cy: y,
           style: { fill: color },
         }),
-      ),
-    );
+      );
+    });
   }
   for (const { color, point, label, isHollow, isBelow } of markers) {
     const [x, y] = place(point);

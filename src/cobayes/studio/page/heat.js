@@ -152,6 +152,10 @@ export function heatMap({
 function showSums(parts, sums, goals, isFresh, place) {
   const most = Math.max(...sums, ...(goals ?? []), 1e-300);
   parts.forEach((one, k) => {
+    // Attributes that are set are laid out again, even to the same value.
+    const now = `${sums[k]} ${goals?.[k]} ${most} ${isFresh}`;
+    if (one.shown === now) return;
+    one.shown = now;
     place(one, Math.max(0.5, (BAR * sums[k]) / most), (BAR * (goals?.[k] ?? 0)) / most);
     one.text.textContent = digits(sums[k], 3);
     one.text.classList.toggle("fresh", isFresh);

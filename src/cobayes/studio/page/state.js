@@ -23,7 +23,7 @@ export const DEFAULTS = {
   prior: null,
   dataPrior: null,
   choice: "draw",
-  seed: 6,
+  seed: 14,
   round: 0,
   picks: [],
   depth: 1,
