@@ -14,8 +14,9 @@ from cobayes.scaling.lanes import LANES, Lanes, multiply
 
 Array = NDArray[np.float64]
 
-# With zeros, a hypothesis with almost no belief may be the only one to allow a datum:
-# beliefs that are not zero count at least this much.
+# With zeros, a hypothesis with almost no belief may be the only one to allow a datum: beliefs that
+# are not zero count at least this much. Below it, batches differ from single answers in the data
+# that only such hypotheses allow.
 SMALLEST_SHARE = 1e-140
 
 

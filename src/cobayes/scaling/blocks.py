@@ -105,7 +105,8 @@ def scaling_blocks(
     Notes
     -----
     The blocks are those of the most even row sums that the columns can give. Ratios that differ by
-    less than 1e-11, relatively, count as equal.
+    less than 1e-11, relatively, count as equal: row sums below 1e-9 of the total may be lost in
+    such ties.
     """
     model = as_model(matrix)
     rows, columns = validated_sums(
