@@ -77,5 +77,9 @@ def test_gallery_runs_and_draws(script, tmp_path, monkeypatch):
     plt.close("all")
 
 
-def test_there_are_at_least_eight_gallery_examples():
+def test_every_example_of_the_gallery_has_a_picture_in_the_list_of_examples():
     assert len(SCRIPTS) >= 8
+    text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    for script in SCRIPTS:
+        assert f"](../docs/pictures/gallery/{script.stem}.png)](gallery/{script.name})" in text
+        assert (ROOT / "docs" / "pictures" / "gallery" / f"{script.stem}.png").exists()
