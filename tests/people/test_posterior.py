@@ -43,3 +43,12 @@ def test_nonsense_is_refused(choices):
         LogLikelihood(choices, PROBLEMS, Family(depth=(0, 1)))
     with pytest.raises(cb.CobayesError, match="expected 2 numbers: rationality, lapse"):
         LogLikelihood(choices, PROBLEMS, Family(depth=1))([1.0])
+
+
+@pytest.mark.parametrize("response", ["guess", "rating"])
+def test_arviz_gets_what_learners_answered(response):
+    family = Family(depth=1, response=response)
+    found = people.simulate({}, PROBLEMS, num_people=2, num_rounds=2, family=family, rng=1)
+    tree = people.fit(found, PROBLEMS, family, intervals=None).to_arviz(40, rng=1)
+    answers = np.asarray(tree["observed_data"]["response"])
+    assert answers == pytest.approx(found[response].astype(float).to_numpy())

@@ -121,11 +121,13 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
                 logs[chain, number, part.rows] = row_logs
     posterior = {name: draws[..., column] for column, name in enumerate(names)}
     label = fit.by or "everybody"
+    kinds = {"choice": "datum", "guess": "guess", "rating": "rating"}
+    observed = getattr(fit.choices, kinds[fit.family.response])
     return arviz.from_dict(
         {
             "posterior": posterior,
             "log_likelihood": {"response": logs},
-            "observed_data": {"response": fit.choices.datum},
+            "observed_data": {"response": observed},
         },
         coords={label: [str(u) for u in fit.units] or ["everybody"]},
         dims={**{name: [label] for name in names}, "response": ["row"]},
