@@ -23,7 +23,7 @@ export const DEFAULTS = {
   prior: null,
   dataPrior: null,
   choice: "draw",
-  seed: 14,
+  seed: 7,
   round: 0,
   picks: [],
   depth: 1,

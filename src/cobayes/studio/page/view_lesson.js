@@ -217,7 +217,7 @@ export function lessonView(store) {
     const third = m === 3 ? others[1] : -1;
     path.caption.textContent =
       m === 3
-        ? "Corners are certainty; each path is one learner. Drag the prior, or set it by numbers in the settings."
+        ? "Corners are certainty; each path is one learner. Drag the prior to teach again from there."
         : "Corners are certainty in the truth, in its strongest rival, and in the others taken together.";
     path.draw((width) =>
       triangle({
