@@ -44,5 +44,10 @@ RECIPES = (
         "the grid world, and the trends claimed for larger boards",
         "cobayes.paper.figure6",
     ),
+    Recipe(
+        "beyond",
+        "success enclosed, tiny perturbations, predicted rounds, the best teacher",
+        "cobayes.paper.beyond",
+    ),
 )
 """Every section, in the order of the report; add a `Recipe` to add one."""

@@ -1,3 +1,5 @@
+from .choosing import ChoosingRate as ChoosingRate
+from .choosing import choosing_rate as choosing_rate
 from .emphasis import DataPrior as DataPrior
 from .emphasis import best_data_prior as best_data_prior
 from .empirical import EmpiricalRate as EmpiricalRate
