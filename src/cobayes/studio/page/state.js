@@ -23,6 +23,7 @@ export const DEFAULTS = {
   prior: null,
   dataPrior: null,
   choice: "draw",
+  // Chosen among 200 so that the first lesson shows the rules apart; averages are under Compare.
   seed: 7,
   round: 0,
   picks: [],
