@@ -30,22 +30,41 @@ model = cb.model_from_classifiers(trees, shown, smallest=0.02)
 print(model)
 
 # %%
-# Ways to choose five different patients for a reader who takes each verdict literally, `BI`. The
-# classifier to explain says which verdicts are true of it.
-task = cb.without_repeats(model)
-learner_rule = cb.BI(model)
+# What may be shown is a task: patients with the verdict of the explained tree, nobody twice. The
+# reader does not know the rule of the game, so its own rule, plain Bayes, is made from the table.
 truth = "tree 7"
 column = model.hypothesis_index(truth)
+verdict = trees[truth].predict(shown)
+true_data = 2 * np.arange(len(shown)) + verdict
 
 
-def verdicts(rows):
-    """Return the data that say what the explained tree says of these patients."""
-    return [2 * row + int(trees[truth].predict(shown[row : row + 1])[0]) for row in rows]
+class TrueVerdicts(cb.Task):
+    """The state is what has been shown."""
+
+    start = ()
+
+    def matrix_at(self, state):  # noqa: ARG002
+        return model
+
+    def data_prior_at(self, state):
+        prior = np.zeros(model.num_data)
+        prior[np.setdiff1d(true_data, state)] = 1.0
+        return prior / prior.sum()
+
+    def next_state(self, state, datum):
+        return (*state, datum)
+
+
+reader = cb.BI(model)
+plan = cb.plan_lesson(cb.BI(TrueVerdicts()), truth, 5, learner_rule=reader)
+print("the best five:", plan.data_labels)
+
+# %%
+# For comparison: five patients at random, and those nearest to the centres of both kinds.
 
 
 def prototypes():
     """Return the patients nearest to the centres of both kinds, in turn."""
-    verdict = trees[truth].predict(shown)
     scaled = (shown - shown.mean(axis=0)) / shown.std(axis=0)
     order = []
     for kind in (0, 1):
@@ -55,33 +74,29 @@ def prototypes():
     return [order[k % 2][k // 2] for k in range(5)]
 
 
-def beliefs(data):
-    """Return the reader's beliefs while these data are shown."""
-    learner = cb.Learner(learner_rule)
-    return np.array([learner.belief, *(learner.observe(datum) for datum in data)])
+def beliefs(rows):
+    """Return the reader's beliefs while these patients are shown."""
+    learner = cb.Learner(reader)
+    return np.array([learner.belief, *(learner.observe(true_data[row]) for row in rows)])
 
 
-plan = cb.plan_lesson(cb.SCBI(task), truth, 5, learner_rule=learner_rule)
 ways = {
-    "best order": plan.beliefs,
-    "random": np.mean(
-        [beliefs(verdicts(rng.choice(len(shown), 5, replace=False))) for _ in range(100)], axis=0
-    ),
-    "prototypes": beliefs(verdicts(prototypes())),
+    "best order": plan.beliefs[None],
+    "random": np.array([beliefs(rng.choice(len(shown), 5, replace=False)) for _ in range(100)]),
+    "prototypes": beliefs(prototypes())[None],
 }
-print("the best five:", plan.data_labels)
 
 # %%
 # Two measures: the belief in the right tree, and how often a reader who votes by its belief
 # predicts what the tree says of patients nobody has shown.
 answers = np.array([tree.predict(held_out) for tree in trees.values()])
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-for (name, path), marker in zip(ways.items(), "osd"):
-    votes = path @ answers
-    agreement = ((votes > 0.5) == answers[column]).mean(axis=1)
-    left.plot(path[:, column], marker=marker, label=name)
+for (name, paths), marker in zip(ways.items(), "osd"):
+    belief = paths[:, :, column].mean(axis=0)
+    agreement = ((paths @ answers > 0.5) == answers[column]).mean(axis=(0, 2))
+    left.plot(belief, marker=marker, label=name)
     right.plot(agreement, marker=marker, label=name)
-    print(f"{name:>10}: belief {path[-1, column]:.3f}, held-out agreement {agreement[-1]:.3f}")
+    print(f"{name:>10}: belief {belief[-1]:.3f}, held-out agreement {agreement[-1]:.3f}")
 left.set(xlabel="examples shown", ylabel="belief in the right tree")
 right.set(xlabel="examples shown", ylabel="agreement on held-out patients")
 left.legend()

@@ -24,7 +24,8 @@ def model_from_classifiers(
 
     Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
     probability that the classifier gives to that label at that point. A teacher who shows the
-    best data explains one classifier among the others.
+    best data explains one classifier among the others. The best may be a label that the classifier
+    itself does not give to the point; the gallery's five examples show how to allow true ones only.
 
     Parameters
     ----------

@@ -75,6 +75,7 @@ def world_from_gymnasium(
         except gymnasium.error.Error as error:
             raise CobayesError(
                 f"gymnasium does not make the environment {env!r}: {error}",
+                "first import the package that registers it, or write 'package.module:Name-v0'; "
                 "gymnasium.pprint_registry() lists the names that it knows.",
             ) from error
     inner = getattr(env, "unwrapped", env)
