@@ -61,8 +61,9 @@ def test_every_file_of_tests_belongs_to_one_of_the_package():
             continue  # the pages, hostile input to everything, and what you read
         home = SOURCE / place.parent / place.stem.removeprefix("test_")
         # The page has several files of tests, test_page_lesson.py and so on.
-        folder = home.with_name(home.name.partition("_")[0])
-        assert home.with_suffix(".py").exists() or folder.is_dir(), f"{place} tests no module"
+        folder = home.parent / home.name.rpartition("_")[0]
+        is_aspect = folder != home.parent and folder.is_dir()
+        assert home.with_suffix(".py").exists() or is_aspect, f"{place} tests no module"
 
 
 def test_importing_loads_nothing_heavy():
