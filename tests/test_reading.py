@@ -465,7 +465,7 @@ def test_parquet_labels_that_unfold_are_refused_unread_and_repeated_ones_are_hel
 ):
     path = tmp_path / "m.parquet"
     label = "x" * 1_000_000
-    pd.DataFrame({"label": [label] * 300, "A": 1.0}).to_parquet(path)
+    pd.DataFrame({"label": [label] * 200, "A": 1.0}).to_parquet(path)
     assert path.stat().st_size < 300_000
     with pytest.raises(cb.CobayesError, match="occurs twice"):
         cb.read_model(path)
@@ -479,3 +479,19 @@ def test_parquet_with_lists_is_refused(tmp_path):
     pd.DataFrame({"A": [[1.0, 2.0]]}).to_parquet(path)
     with pytest.raises(cb.CobayesError, match="the column 'A' holds list"):
         cb.read_model(path)
+
+
+def test_long_labels_that_are_stored_once_and_unfold_are_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    labels = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(2000, np.int32)), pa.array(["a" * 2_000_000])
+    )
+    columns = ("person", "problem", "hypothesis", "datum")
+    table = pa.table({**dict.fromkeys(columns, labels), "round": np.zeros(2000, int)})
+    pq.write_table(table, tmp_path / "bomb.parquet", compression="zstd")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 10_000
+    with pytest.raises(cb.CobayesError, match="16,000,000,000 bytes of text"):
+        cb.read_model(tmp_path / "bomb.parquet")
+    with pytest.raises(cb.CobayesError, match="16,000,000,000 bytes of text"):
+        cb.people.fit(tmp_path / "bomb.parquet", cb.Model([[1.0, 2.0], [2.0, 1.0]]))

@@ -126,6 +126,11 @@ def not_a_formula(cell: object) -> object:
     return cell
 
 
+def without_guard(cell: str) -> str:
+    """Undo `not_a_formula`."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
+
+
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
     """Write a file so that an interruption leaves the old file or the new one, never a part.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import importlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from cobayes._input.delimited import Table, count_cells, parse_delimited
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import Model
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 EXAMPLE_PREFIX = "example:"
 
 _LONGEST_NAME = 120
@@ -22,6 +26,7 @@ _LONGEST_NAME = 120
 # A small Parquet file can unfold to gigabytes; no matrix of a teaching problem is this large.
 _MOST_CELLS = 10**8
 _MOST_BYTES_OF_TEXT = 2**28
+_TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
 
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
@@ -244,10 +249,10 @@ def _read_json(file: Path) -> Table:
     return Table(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
 
 
-def _read_parquet(file: Path) -> Table:
+def read_parquet_frame(file: Path) -> pd.DataFrame:
+    """Return a Parquet file as a DataFrame, or raise an error where it would unfold too far."""
     import_optional("pandas", "labels", "reading Parquet")
     import_optional("pyarrow", "labels", "reading Parquet")
-    import pandas
     from pyarrow import parquet
 
     try:
@@ -255,7 +260,8 @@ def _read_parquet(file: Path) -> Table:
             text_columns = _require_small(file, opened)
         # As dictionaries, repeated labels are held once.
         table = parquet.read_table(file, read_dictionary=text_columns)
-        frame = table.to_pandas()
+        _require_short_texts(file, sum(map(_bytes_of_text, table.columns)))
+        return table.to_pandas()
     except CobayesError:
         raise
     except Exception as error:  # pyarrow has many kinds, none of them public
@@ -263,6 +269,12 @@ def _read_parquet(file: Path) -> Table:
         raise CobayesError(
             f"{file} cannot be read as Parquet: {reason}", "write it with DataFrame.to_parquet."
         ) from None
+
+
+def _read_parquet(file: Path) -> Table:
+    frame = read_parquet_frame(file)
+    import pandas
+
     if frame.index.nlevels > 1:
         names = ", ".join(str(name) for name in frame.index.names)
         raise CobayesError(
@@ -310,7 +322,7 @@ def _require_small(file: Path, opened: Any) -> list[str]:
                 f"{file}: the column {field.name!r} holds {kind}, not numbers.",
                 "write one number per cell.",
             )
-        if kind in ("string", "large_string", "binary", "large_binary"):
+        if kind.startswith("dictionary") or kind in _TEXT_TYPES:
             text_columns.append(field.name)
     num_bytes = sum(
         metadata.row_group(group).column(column).total_uncompressed_size
@@ -318,10 +330,31 @@ def _require_small(file: Path, opened: Any) -> list[str]:
         for column in range(metadata.num_columns)
         if metadata.row_group(group).column(column).path_in_schema in text_columns
     )
+    _require_short_texts(file, num_bytes)
+    return text_columns
+
+
+def _require_short_texts(file: Path, num_bytes: int) -> None:
     if num_bytes > _MOST_BYTES_OF_TEXT:
         raise CobayesError(
             f"{file} holds {num_bytes:,} bytes of text, more than the {_MOST_BYTES_OF_TEXT:,} "
             "that are read.",
             "shorten its labels.",
         )
-    return text_columns
+
+
+def _bytes_of_text(column: Any) -> int:
+    """Return the bytes of all cells of a column of text, those too that are held once."""
+    from pyarrow import types
+
+    # Made when it is imported, so that type checkers do not know its functions.
+    compute: Any = importlib.import_module("pyarrow.compute")
+    total = 0
+    for chunk in column.chunks:
+        texts, places = chunk, None
+        if types.is_dictionary(chunk.type):
+            texts, places = chunk.dictionary, chunk.indices
+        if str(texts.type) in _TEXT_TYPES:
+            lengths = compute.binary_length(texts).cast("int64")
+            total += compute.sum(lengths if places is None else lengths.take(places)).as_py() or 0
+    return total

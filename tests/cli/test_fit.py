@@ -137,3 +137,33 @@ def test_a_missing_file_is_looked_for_nearby(run, study):
     result = run("fit", study / "choices", "--problems", study / "problems")
     assert result.exit_code == 2
     assert "did you mean choices.csv?" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["fit.csv", "trials.csv", "comparison.csv"])
+def test_the_table_that_is_read_is_not_overwritten(run, study, tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes((study / "choices.csv").read_bytes())
+    for choices, problems in ((path, study / "problems"), (study / "choices.csv", path)):
+        result = run("fit", choices, "-p", problems, "-o", tmp_path)
+        assert result.exit_code == 2
+        assert f"--out would overwrite {path}, which is read" in result.stderr
+    result = run("fit", path, "-p", study / "problems", "-o", path)
+    assert (result.exit_code, "needs a folder" in result.stderr) == (2, True)
+    assert path.read_bytes() == (study / "choices.csv").read_bytes()
+
+
+def test_labels_that_a_spreadsheet_would_run_are_guarded_and_read_back(run, tmp_path):
+    (tmp_path / "m.csv").write_text(",h,g\n'=1+1,0.8,0.3\n'@b,0.2,0.7\n", encoding="utf-8")
+    rows = ["person,round,hypothesis,datum", "-me,0,h,=1+1", "-me,1,h,=1+1", "you,0,g,@b"]
+    (tmp_path / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
+    options = ("-p", tmp_path / "m.csv", "--depth", "1", "--no-loo")
+    result = run("fit", tmp_path / "choices.csv", *options, "-o", tmp_path / "a")
+    assert result.exit_code == 0, result.stderr
+    text = (tmp_path / "a" / "trials.csv").read_text(encoding="utf-8")
+    assert "'=1+1" in text
+    assert "'-me" in (tmp_path / "a" / "fit.csv").read_text(encoding="utf-8")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "again.csv").write_text(text, encoding="utf-8")
+    result = run("fit", tmp_path / "b" / "again.csv", *options, "-o", tmp_path / "c")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "c" / "trials.csv").read_text(encoding="utf-8") == text

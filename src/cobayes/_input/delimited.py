@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobayes._input import cells as cell_rules
-from cobayes._output import FORMULA_STARTS
+from cobayes._output import without_guard
 from cobayes.errors import CobayesError, warn_user
 
 # Headings above a first column that say that it holds the data's labels, whatever they are.
@@ -74,8 +74,7 @@ def parse_delimited(file: Path, text: str, delimiter: str) -> Table:
 
 def _clean(cell: str) -> str:
     """Return a cell without white space around it and without our guard against formulas."""
-    plain = cell.strip()
-    return plain[1:] if plain.startswith("'") and plain[1:].startswith(FORMULA_STARTS) else plain
+    return without_guard(cell.strip())
 
 
 def _find_delimiter(text: str, promised: str) -> tuple[str, str, int]:

@@ -18,7 +18,7 @@ def require_affordable(
     Parameters
     ----------
     what
-        The work, as the subject of a sentence in the plural: "10 lessons of 5 rounds".
+        The work, as the subject of a sentence: "10 lessons of 5 rounds".
     hint
         What to do instead.
     seconds
@@ -42,10 +42,11 @@ def require_affordable(
 
 
 # From below: bytes that a round takes in the statistics of lessons, bytes of a block of lessons
-# with its random generator, and entries of the matrix that a core passes over in a second.
+# with its random generator, and what a core takes per round of a lesson and per entry of its matrix
+# (measured: 150 ns and 0.6 ns for BI, 200 ns and 3 ns for SCBI).
 _BYTES_PER_ROUND = 4096
 _LESSONS_PER_BLOCK, _BYTES_PER_BLOCK = 1024, 1024
-_ENTRIES_PER_SECOND = 1e9
+_NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 100, 1
 
 
 def require_affordable_simulation(
@@ -61,14 +62,18 @@ def require_affordable_simulation(
         The shape of the matrix.
     """
     # Exact integers: the product of counts that a user types may lie beyond float64.
-    work = num_lessons * num_rounds * num_data * num_hypotheses
+    per_round = _NANOSECONDS_PER_ROUND + _NANOSECONDS_PER_ENTRY * num_data * num_hypotheses
+    nanoseconds = num_lessons * num_rounds * per_round
     num_bytes = num_rounds * (_BYTES_PER_ROUND + 64 * num_hypotheses) + _BYTES_PER_BLOCK * (
         num_lessons // _LESSONS_PER_BLOCK
     )
+    is_one = num_lessons == 1
+    hint = "ask for fewer lessons or rounds; 10,000 lessons give two digits of every mean belief."
     require_affordable(
-        f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",
-        "ask for fewer lessons or rounds; 10,000 lessons give two digits of every mean belief.",
-        seconds=min(work, 10**300) / _ENTRIES_PER_SECOND,
+        f"{'a lesson' if is_one else f'{short_number(num_lessons)} lessons'} of "
+        f"{short_number(num_rounds)} rounds",
+        "ask for fewer rounds." if is_one else hint,
+        seconds=min(nanoseconds, 10**300) / 1e9,
         num_bytes=min(num_bytes, 10**300),
     )
 

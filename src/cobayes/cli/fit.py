@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobayes.cli import options, output
+from cobayes.cli import inputs, options, output
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cobayes.people import Comparison, Fit, Recovery
     from cobayes.tasks.repeats import WithoutRepeats
 
+WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "recovery.csv", "index.html")
 EPILOG = (
     "Examples:\n\n"
     "cobayes fit choices.csv --problems problems --out fit\n\n"
@@ -140,6 +143,7 @@ def fit(
     )
     _require_file(choices)
     _require_file(problems)
+    inputs.check_folder("--out", out, WRITTEN, [choices, *_files_of(problems)])
     from cobayes.cli.progress import ProgressLine
 
     with ProgressLine() as line:
@@ -213,6 +217,10 @@ def _require_file(path: Path) -> None:
         raise CobayesError(f"there is no file or folder {path}.", nearby(path))
 
 
+def _files_of(problems: Path) -> list[Path]:
+    return list(problems.iterdir()) if problems.is_dir() else [problems]
+
+
 def _name(depth: float) -> str:
     return "inf" if depth == float("inf") else f"{depth:g}"
 
@@ -226,6 +234,13 @@ def _rounds_per_lesson(found: Fit) -> int:
     return max(1, int(np.median(frame.groupby(lesson).size().to_numpy())))
 
 
+def _guarded(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table for CSV in which no label is a formula to a spreadsheet."""
+    from cobayes._output import not_a_formula
+
+    return table.map(not_a_formula).rename(columns=not_a_formula)
+
+
 def _write(
     out: Path, found: Fit, comparison: Comparison, recovery: Recovery | None, command: str
 ) -> None:
@@ -234,11 +249,11 @@ def _write(
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        found.estimates.to_csv(out / "fit.csv", index=False)
-        found.trials.to_csv(out / "trials.csv", index=False)
+        _guarded(found.estimates).to_csv(out / "fit.csv", index=False)
+        _guarded(found.trials).to_csv(out / "trials.csv", index=False)
         comparison.table.rename_axis("model").to_csv(out / "comparison.csv")
         if recovery is not None:
-            recovery.table.to_csv(out / "recovery.csv", index=False)
+            _guarded(recovery.table).to_csv(out / "recovery.csv", index=False)
         write_text(out / "index.html", render_fit(found, comparison, command, recovery))
     except OSError as error:
         raise CobayesError(f"{out} cannot be written: {error.strerror}.") from None

@@ -262,6 +262,33 @@ def check_outputs(
             require_picture_format(path)
 
 
+def check_folder(
+    option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
+) -> None:
+    """Raise an error where files written to a folder would overwrite what a command reads.
+
+    Parameters
+    ----------
+    option
+        The option that names the folder.
+    folder
+        The folder, which need not exist.
+    names
+        The files to write in it.
+    sources
+        What the command reads.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CobayesError(f"{folder} is a file; {option} needs a folder.")
+    for source in sources:
+        for name in names:
+            if source is not None and _is_same_file(folder / name, Path(source)):
+                raise CobayesError(
+                    f"{option} would overwrite {source}, which is read.",
+                    "write to another folder.",
+                )
+
+
 def _is_same_file(path: Path, other: Path) -> bool:
     """Tell whether two names mean one file, also through links."""
     try:

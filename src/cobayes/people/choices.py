@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from cobayes._input.cells import with_decimal_point
 from cobayes._input.labels import shorten
+from cobayes._output import without_guard
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.problems import ONLY, Problem
-from cobayes.reading import existing_file
+from cobayes.reading import existing_file, read_parquet_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +113,11 @@ def _as_frame(choices: Any) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
     if isinstance(choices, (str, Path)):
         file = existing_file(choices)
+        if file.suffix.lower() in (".parquet", ".pq"):
+            return read_parquet_frame(file)
         try:
-            if file.suffix.lower() == ".parquet":
-                return pandas.read_parquet(file)
-            return pandas.read_csv(file, sep=None, engine="python", dtype=_text_columns())
+            frame = pandas.read_csv(file, sep=None, engine="python", dtype=_text_columns())
+            return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
         except (ValueError, OSError, csv.Error) as error:
             raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
     if hasattr(choices, "to_pandas"):

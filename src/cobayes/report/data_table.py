@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._output import not_a_formula
 from cobayes.errors import CobayesError
 
 _LARGEST_INT = 2**31 - 1
@@ -92,8 +93,11 @@ class DataTable:
         path = folder / f"{self.name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(column.name for column in self.columns)
-            columns = [map(_as_text, column.values.tolist()) for column in self.columns]
+            writer.writerow(not_a_formula(column.name) for column in self.columns)
+            columns = [
+                [not_a_formula(_as_text(value)) for value in column.values.tolist()]
+                for column in self.columns
+            ]
             writer.writerows(zip(*columns, strict=True))
         described = {
             "@context": "http://www.w3.org/ns/csvw",

@@ -252,8 +252,8 @@ def coupled_agents(
     for rule in (teacher, learner):
         if not is_scbi(rule):
             raise CobayesError(
-                f"the coupling needs two SCBI agents; one of them follows {rule.name}, whose "
-                "belief is no martingale under uniform data.",
+                f"the coupling needs two SCBI agents; one of them follows {type(rule).__name__}, "
+                "whose belief is no martingale under uniform data.",
                 'use success_rate(..., method="lessons").',
             )
     own = log_prior(teacher, teacher_prior, hypothesis, "teacher's prior")

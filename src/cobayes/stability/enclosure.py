@@ -134,7 +134,8 @@ def success_enclosure(
     rule = as_rule(matrix)
     if not is_scbi(rule):
         raise CobayesError(
-            f"the rule is {rule.name}; the enclosure is for SCBI, whose beliefs are martingales.",
+            f"the rule is {type(rule).__name__}; the enclosure is for SCBI, whose beliefs are "
+            "martingales.",
             "use success_rate(...), which takes any rule.",
         )
     position = rule.model.hypothesis_index(hypothesis)
