@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import cobayes as cb
 from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 
@@ -34,3 +35,22 @@ def test_numpy_integers_are_counts():
 def test_a_percentage_is_told_how_to_be_written():
     with pytest.raises(CobayesError, match=r"level is 95.*\n.*write 0\.95 for 95 %"):
         number_between(95, "level", 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cb.SCBI(np.eye(2) + 0.1).update([[0.5, 0.5], [1.0]], 0),
+        lambda: cb.moving_costs(np.eye(2) + 0.1, np.ones((2, 2)) * 1j),
+        lambda: cb.people.exceedance([[1.0, 2.0], [3.0]]),
+        lambda: cb.GridWorld(10**400, 3, (0, 0), [(1, 1), (2, 2)], 0.5),
+        lambda: cb.Pragmatic(np.eye(2) + 0.1, 10**9),
+        lambda: cb.people.Family(depth=(10**9,)),
+        lambda: cb.Lesson.load("a\0b"),
+        lambda: cb.Learner(cb.BI(np.eye(2) + 0.1)).save("a\0b"),
+        lambda: cb.studio(np.eye(2) + 0.1).save("a\0b"),
+    ],
+)
+def test_odd_arguments_get_one_clear_error(call):
+    with pytest.raises(cb.CobayesError):
+        call()

@@ -53,12 +53,15 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
             for number, array in enumerate(pool.arrays):
                 with archive.open(f"{number}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
-    except OSError as error:
-        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise CobayesError(f"{path} cannot be written: {reason}.") from error
 
 
 def read(path: str | Path, kind: str) -> dict[str, Any]:
     """Read what `write` wrote, or a file of the first format, and return its content."""
+    if "\0" in str(path):
+        raise CobayesError(f"{str(path)!r} is no file name: it has a null byte in it.")
     try:
         with Path(path).open("rb") as file:
             is_archive = file.read(2) == b"PK"

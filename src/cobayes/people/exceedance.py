@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.tables import as_floats
 from cobayes._output import freeze
 from cobayes.errors import CobayesError
 
@@ -84,7 +85,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
     >>> people.exceedance([[-10.0, -14.0], [-11.0, -15.0], [-9.0, -12.0]]).exceedance.round(3)
     array([0.935, 0.065])
     """
-    evidence = np.asarray(log_evidence, dtype=np.float64)
+    evidence = as_floats(log_evidence, copy=False, name="log evidence")
     if evidence.ndim != 2 or min(evidence.shape) < 1 or not np.isfinite(evidence).all():
         raise CobayesError(
             f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "

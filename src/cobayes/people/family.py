@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cobayes.errors import CobayesError
+from cobayes.rules.pragmatic import DEEPEST
 
 Bounds = float | tuple[float, float]
 RESPONSES = ("choice", "guess", "rating")
@@ -193,12 +194,16 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     for value in given:
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not (number >= 0 and (math.isinf(number) or number == int(number))):
             raise CobayesError(
                 f"the depth {value!r} is neither an integer >= 0 nor infinity.",
                 "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+            )
+        if DEEPEST < number < math.inf:
+            raise CobayesError(
+                f"the depth {number:g} is too deep: every level is worked out, {DEEPEST:,} at most."
             )
         found.append(number if math.isinf(number) else int(number))
     if not found:

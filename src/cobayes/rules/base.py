@@ -375,7 +375,7 @@ class Rule(ABC):
     def log_beliefs(self, belief: ArrayLike, name: str = "belief") -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
         # Only arrays and lists of lists hold many; a mapping or a labelled Series is one.
-        if np.ndim(belief) != 2:
+        if _num_axes(belief) != 2:
             return self.log_belief(belief, name)
         rows = np.asarray(belief)
         with np.errstate(divide="ignore"):
@@ -465,3 +465,11 @@ def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: st
     """Raise an error where the hypothesis to teach is ruled out from the start."""
     if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)
+
+
+def _num_axes(belief: Any) -> int:
+    """Return 2 for several beliefs, else the number of axes; 1 for what is not a table."""
+    try:
+        return np.ndim(belief)
+    except ValueError:  # a ragged list, which gets its error where beliefs are read
+        return 1

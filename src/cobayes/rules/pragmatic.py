@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 # Logarithms this far below zero stand for zero in the limit of certainty.
 _DOUBT = 1e8
 
+# A level is one pass over the matrix: deeper recursion would seem to hang.
+DEEPEST = 10_000
+
 
 class Pragmatic(Rule):
     """Teacher and learner reason about each other to a given depth, as rational speech acts do.
@@ -199,6 +202,11 @@ def _checked_depth(depth: Any) -> float:
         raise CobayesError(
             f"depth is {depth!r}; expected an integer >= 0, or infinity.",
             "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+        )
+    if depth > DEEPEST:
+        raise CobayesError(
+            f"depth is {depth}; every level is worked out, {DEEPEST:,} at most.",
+            "numpy.inf is the limit of full cooperation, where the rationality is 1.",
         )
     return int(depth)
 

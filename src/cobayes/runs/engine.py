@@ -248,9 +248,9 @@ class _Session:
 def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
         raise RunError(
-            f"cannot make the folder {str(folder)!r}: {error.strerror}.",
+            f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', None) or error}.",
             "choose a folder that you may write to",
         ) from error
     return folder

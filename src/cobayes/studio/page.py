@@ -82,9 +82,10 @@ class Studio:
         file = Path(path)
         try:
             file.write_text(self.to_html(), encoding="utf-8")
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
             raise CobayesError(
-                f"the page cannot be written to {file}: {error.strerror}.",
+                f"the page cannot be written to {str(file)!r}: "
+                f"{getattr(error, 'strerror', None) or error}.",
                 "choose a file in a folder that exists and may be written to.",
             ) from error
         return file

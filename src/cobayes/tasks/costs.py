@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_task
@@ -128,10 +129,7 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
 
 def _read_costs(costs: ArrayLike, model: Model) -> Array:
     n = model.num_data
-    try:
-        table = np.array(costs, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the costs cannot be read as numbers: {error}.") from error
+    table = as_floats(costs, copy=True, name="costs")
     if table.shape != (n, n):
         raise CobayesError(
             f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum to "

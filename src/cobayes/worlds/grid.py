@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import is_position
+from cobayes._runtime.limits import short_number
 from cobayes.errors import CobayesError
 from cobayes.worlds.base import World, require_discount, require_reward
 from cobayes.worlds.moves import FOUR_MOVES, PAPER_MOVES, Square, read_moves, read_slip
@@ -377,10 +378,11 @@ def _require_room(width: int, height: int) -> None:
     """Raise an error where a board is too large to be worked out."""
     squares = width * height
     if squares > MOST_SQUARES:
-        memory = squares * BYTES_PER_SQUARE / 1e9
+        memory = min(squares, 10**300) * BYTES_PER_SQUARE / 1e9
         raise CobayesError(
-            f"a board of {width} by {height} has {squares:,} squares and would take about "
-            f"{memory:,.0f} GB of memory; expected at most {MOST_SQUARES:,} squares.",
+            f"a board of {short_number(width)} by {short_number(height)} has "
+            f"{short_number(squares)} squares and would take about "
+            f"{memory:,.6g} GB of memory; expected at most {MOST_SQUARES:,} squares.",
             "make the board smaller, or let one square stand for several.",
         )
 
