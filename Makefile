@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
-	@echo "make fuzz     look for inputs that break calls, files and commands (EXAMPLES=, SEED=)"
+	@echo "make fuzz     look for inputs that break calls, files and commands (SEED=, MINUTES=, EXAMPLES=)"
 	@echo "make smoke    build wheel and sdist, and try them in a clean environment"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
@@ -53,10 +53,15 @@ $(STAMPS)/npm: tests/studio/package.json $(STAMPS)/dev
 test: $(STAMPS)/dev $(STAMPS)/npm
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-EXAMPLES ?= 1000
+EXAMPLES ?= 200
 SEED ?= 0
+MINUTES ?= 10
+# Whole passes, each with the next seed, until the time is over; the first failure ends it.
 fuzz: $(STAMPS)/dev
-	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$(SEED)
+	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); seed=$(SEED); \
+	while echo "seed $$seed" && \
+	  FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$$seed || exit 1; \
+	  [ $$(date +%s) -lt $$end ]; do seed=$$((seed + 1)); done
 
 smoke:
 	PYTHON=$(PYTHON) .ci/smoke
