@@ -136,6 +136,7 @@ def _enclosure_picture(depths: list[int], lower: np.ndarray, upper: np.ndarray) 
     inset.axhline(PROMISED, color=VERMILION, linestyle="--")
     inset.set(ylim=(min(0.585, upper[-1] - 0.002), 0.602))
     inset.tick_params(labelsize=8)
+    count_in_whole_numbers(inset)
     tidy(inset)
     return Picture(
         "success-enclosed",
