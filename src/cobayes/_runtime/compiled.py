@@ -10,10 +10,12 @@ would depend on whether the process has compiled them or found them in the cache
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import config
 
 from cobayes._runtime.compilation import attended
 from cobayes._runtime.kernel_cache import KernelCache
@@ -25,7 +27,7 @@ REASSOCIATE = {"reassoc", "contract"}
 
 
 def compiled(
-    *, fastmath: bool | set[str] = False, **options: Any
+    *, fastmath: bool | set[str] = False, in_registers: bool = False, **options: Any
 ) -> Callable[[Function], Function]:
     """Compile a function at its first call, without the interpreter's lock, cached on disk.
 
@@ -33,6 +35,9 @@ def compiled(
     ----------
     fastmath
         At most `REASSOCIATE`; more would break the checks for NaN.
+    in_registers
+        Keep tuples of numbers in vector registers; see `cobayes._runtime.eights`. In other kernels
+        the compiler would then no longer make vectors of loops.
     **options
         Further options of `numba.njit`.
     """
@@ -55,7 +60,28 @@ def compiled(
             store = dispatcher._cache
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
-        dispatcher.compile = attended(dispatcher.compile, is_cached=is_cached)
+        dispatcher.in_registers = in_registers
+        dispatcher.compile = attended(
+            _with_vectors(dispatcher.compile, in_registers), is_cached=is_cached
+        )
         return dispatcher
 
     return decorate
+
+
+def _with_vectors(compile_kernel: Callable[..., Any], in_registers: bool) -> Callable[..., Any]:
+    """Set, for one kernel, whether numbers that stand side by side become vectors.
+
+    To Numba this is a setting of the whole process, off by default.
+    """
+
+    @functools.wraps(compile_kernel)
+    def compile_with_vectors(*arguments: Any) -> Any:
+        before = config.SLP_VECTORIZE
+        config.SLP_VECTORIZE = int(in_registers)
+        try:
+            return compile_kernel(*arguments)
+        finally:
+            config.SLP_VECTORIZE = before
+
+    return compile_with_vectors

@@ -120,6 +120,7 @@ def _parts(value: Any, seen: set[int]) -> Iterator[str]:
         seen.add(id(function))
         for option, setting in sorted(getattr(value, "targetoptions", {}).items()):
             yield option + _text(setting)
+        yield str(getattr(value, "in_registers", False))
         for cell in function.__closure__ or ():
             yield from _parts(cell.cell_contents, seen)
         names: set[str] = set()

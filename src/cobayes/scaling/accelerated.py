@@ -10,7 +10,6 @@ import math
 
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
-from cobayes.scaling.lanes import LANES
 from cobayes.scaling.stopping import NOISE, SLACK
 
 # Below this change the series for logarithms hold, and steps are accelerated.
@@ -20,9 +19,8 @@ LONGEST_STEP = 1.0
 # Lanes that are not done after so many are left to Newton's method.
 MAX_ACCELERATED_SWEEPS = 60
 
-# Between two products so many lanes are looked after together: what is kept for them stays in the
-# fastest cache from the comparison to the step.
-PART = LANES // 4
+# So many problems are swept together: what is kept for them stays in the fastest cache.
+PART = 16
 
 # What is kept for every column, and for every lane. Each kind lies in one flat array, at offsets
 # that the compiler knows: it can then prove that lanes do not touch each other.
@@ -78,8 +76,8 @@ def _compare_column(work, at, total):
 
 
 @compiled(fastmath={"contract"})
-def compare(totals, first, work, lane_work):
-    """Measure how far every lane of a part is, and what Anderson's acceleration needs to know.
+def compare(totals, work, lane_work):
+    """Measure how far every lane is, and what Anderson's acceleration needs to know.
 
     Sums over columns are weighted by the column sums: columns that nobody believes in follow the
     others and have no say.
@@ -94,9 +92,9 @@ def compare(totals, first, work, lane_work):
         base = j * COLUMN_WORK * PART
         for lane in range(PART):
             at = base + lane
-            c0, p0, q0, r0, s0, t0, u0, v0 = _compare_column(work, at, totals[j, first + lane])
+            c0, p0, q0, r0, s0, t0, u0, v0 = _compare_column(work, at, totals[j, lane])
             c1, p1, q1, r1, s1, t1, u1, v1 = _compare_column(
-                work, at + COLUMN_WORK * PART, totals[j + 1, first + lane]
+                work, at + COLUMN_WORK * PART, totals[j + 1, lane]
             )
             largest = lane_work[CHANGE * PART + lane]
             # Written so that a NaN is kept.
@@ -114,7 +112,7 @@ def compare(totals, first, work, lane_work):
         base = j * COLUMN_WORK * PART
         for lane in range(PART):
             at = base + lane
-            c0, p0, q0, r0, s0, t0, u0, v0 = _compare_column(work, at, totals[j, first + lane])
+            c0, p0, q0, r0, s0, t0, u0, v0 = _compare_column(work, at, totals[j, lane])
             largest = lane_work[CHANGE * PART + lane]
             lane_work[CHANGE * PART + lane] = largest if c0 <= largest else c0
             lane_work[NEW_NEW * PART + lane] += p0
@@ -180,7 +178,7 @@ def judge_lanes(lane_work, tolerance, trusted):
 
 
 @compiled(fastmath={"contract"})
-def step_lanes(totals, weights, first, work, lane_work, any_far):
+def step_lanes(totals, weights, work, lane_work, any_far):
     """Change the factors: plainly where a lane is far, accelerated where it is near."""
     use_wide_vectors()
     for j in range(totals.shape[0]):
@@ -207,9 +205,9 @@ def step_lanes(totals, weights, first, work, lane_work, any_far):
             near = work[at + FACTOR * PART] * growth
             is_near = lane_work[AGE * PART + lane] > 0.0
             # Where a lane is far, its total waits here for the division below.
-            factor = near if is_near else totals[j, first + lane]
+            factor = near if is_near else totals[j, lane]
             work[at + FACTOR * PART] = factor
-            weights[j, first + lane] = factor * work[at + COLUMN_SUM * PART]
+            weights[j, lane] = factor * work[at + COLUMN_SUM * PART]
         if any_far:
             for lane in range(PART):
                 at = base + lane
@@ -217,4 +215,4 @@ def step_lanes(totals, weights, first, work, lane_work, any_far):
                 is_near = lane_work[AGE * PART + lane] > 0.0
                 factor = factor if is_near else 1.0 / factor
                 work[at + FACTOR * PART] = factor
-                weights[j, first + lane] = factor * work[at + COLUMN_SUM * PART]
+                weights[j, lane] = factor * work[at + COLUMN_SUM * PART]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes._runtime.wide_vectors import use_wide_vectors
+from cobayes._runtime.eights import EIGHT_ZEROS, add_scaled, load_eight, store_eight
 from cobayes.scaling.newton import newton_until_converged
 from cobayes.scaling.stopping import LOOSEST as LOOSEST
 
@@ -100,56 +100,35 @@ def from_lanes(values: NDArray, size: int) -> NDArray:
     return values.swapaxes(1, 2).reshape(groups * LANES, width)[:size]
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, in_registers=True)
 def multiply(matrix, vectors, out):
-    """Fill ``out = matrix @ vectors`` for vectors side by side, four rows at a time."""
-    use_wide_vectors()
+    """Fill ``out = matrix @ vectors`` for vectors side by side, a multiple of eight.
+
+    Four rows by eight vectors at a time: their sums stay in registers.
+    """
     num_rows, num_columns = matrix.shape
-    i = 0
-    while i + 4 <= num_rows:
-        for lane in range(LANES):
-            out[i, lane] = 0.0
-            out[i + 1, lane] = 0.0
-            out[i + 2, lane] = 0.0
-            out[i + 3, lane] = 0.0
-        j = 0
-        # Four by four: each number loaded is used four times before it leaves its register.
-        while j + 4 <= num_columns:
-            a00, a01, a02, a03 = matrix[i, j], matrix[i, j + 1], matrix[i, j + 2], matrix[i, j + 3]
-            k = i + 1
-            a10, a11, a12, a13 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
-            k = i + 2
-            a20, a21, a22, a23 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
-            k = i + 3
-            a30, a31, a32, a33 = matrix[k, j], matrix[k, j + 1], matrix[k, j + 2], matrix[k, j + 3]
-            for lane in range(LANES):
-                x0 = vectors[j, lane]
-                x1 = vectors[j + 1, lane]
-                x2 = vectors[j + 2, lane]
-                x3 = vectors[j + 3, lane]
-                out[i, lane] += a00 * x0 + a01 * x1 + a02 * x2 + a03 * x3
-                out[i + 1, lane] += a10 * x0 + a11 * x1 + a12 * x2 + a13 * x3
-                out[i + 2, lane] += a20 * x0 + a21 * x1 + a22 * x2 + a23 * x3
-                out[i + 3, lane] += a30 * x0 + a31 * x1 + a32 * x2 + a33 * x3
-            j += 4
-        while j < num_columns:
-            a0, a1, a2, a3 = matrix[i, j], matrix[i + 1, j], matrix[i + 2, j], matrix[i + 3, j]
-            for lane in range(LANES):
-                x0 = vectors[j, lane]
-                out[i, lane] += a0 * x0
-                out[i + 1, lane] += a1 * x0
-                out[i + 2, lane] += a2 * x0
-                out[i + 3, lane] += a3 * x0
-            j += 1
-        i += 4
-    while i < num_rows:
-        for lane in range(LANES):
-            out[i, lane] = 0.0
-        for j in range(num_columns):
-            a0 = matrix[i, j]
-            for lane in range(LANES):
-                out[i, lane] += a0 * vectors[j, lane]
-        i += 1
+    for lane in range(0, vectors.shape[1], 8):
+        if num_rows < 4:
+            for i in range(num_rows):
+                sums = EIGHT_ZEROS
+                for j in range(num_columns):
+                    sums = add_scaled(sums, matrix[i, j], load_eight(vectors, j, lane))
+                store_eight(out, i, lane, sums)
+            continue
+        for start in range(0, num_rows, 4):
+            # The last four rows may overlap with the ones before: these get the same sums again.
+            i = min(start, num_rows - 4)
+            a, b, c, d = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
+            for j in range(num_columns):
+                values = load_eight(vectors, j, lane)
+                a = add_scaled(a, matrix[i, j], values)
+                b = add_scaled(b, matrix[i + 1, j], values)
+                c = add_scaled(c, matrix[i + 2, j], values)
+                d = add_scaled(d, matrix[i + 3, j], values)
+            store_eight(out, i, lane, a)
+            store_eight(out, i + 1, lane, b)
+            store_eight(out, i + 2, lane, c)
+            store_eight(out, i + 3, lane, d)
 
 
 @compiled()

@@ -83,7 +83,7 @@ def _space_for_rows(row_sums, num_rows):
     # The compiler drops the branch that does not apply: None is a type of its own.
     if row_sums is None:
         return None
-    return np.zeros((num_rows, LANES))
+    return np.zeros((num_rows, PART))
 
 
 @compiled()
@@ -99,7 +99,7 @@ def _times_row_sums(rows, targets):
     """Multiply the inverse row totals by the row sums, in place."""
     if targets is not None:
         for i in range(rows.shape[0]):
-            for lane in range(LANES):
+            for lane in range(PART):
                 rows[i, lane] *= targets[i, lane]
 
 
@@ -108,14 +108,14 @@ def _load(problem, rate, lane, weights, work, lane_work):
     """Put one problem into a lane, with what is known of its rate."""
     num_columns = weights.shape[0]
     for j in range(num_columns):
-        at = j * COLUMN_WORK * PART + lane % PART
+        at = j * COLUMN_WORK * PART + lane
         factor, column_sum = problem[j], problem[num_columns + j]
         work[at + FACTOR * PART] = factor
         work[at + COLUMN_SUM * PART] = column_sum
         weights[j, lane] = factor * column_sum
-    lane_work[AGE * PART + lane % PART] = 0.0
-    lane_work[SWEEPS * PART + lane % PART] = 0.0
-    lane_work[RATE * PART + lane % PART] = rate
+    lane_work[AGE * PART + lane] = 0.0
+    lane_work[SWEEPS * PART + lane] = 0.0
+    lane_work[RATE * PART + lane] = rate
 
 
 @compiled()
@@ -123,7 +123,7 @@ def _unload(lane, gives_up, rows, totals, work, solution):
     """Write down what a lane has found; one that gives up leaves its factors as a start."""
     num_columns = totals.shape[0]
     for j in range(num_columns):
-        factor = work[(j * COLUMN_WORK + FACTOR) * PART + lane % PART]
+        factor = work[(j * COLUMN_WORK + FACTOR) * PART + lane]
         if not gives_up:
             # One more plain step, 1 / total; a division only where the change is not tiny.
             gap = 1.0 - factor * totals[j, lane]
@@ -139,13 +139,13 @@ def _invert(rows):
     use_wide_vectors()
     num_rows = rows.shape[0]
     for i in range(0, num_rows - 1, 2):
-        for lane in range(LANES):
+        for lane in range(PART):
             one, two = rows[i, lane], rows[i + 1, lane]
             inverse = 1.0 / (one * two)
             rows[i, lane] = two * inverse
             rows[i + 1, lane] = one * inverse
     if num_rows % 2 == 1:
-        for lane in range(LANES):
+        for lane in range(PART):
             rows[num_rows - 1, lane] = 1.0 / rows[num_rows - 1, lane]
 
 
@@ -157,21 +157,20 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
     """
     matrix, transposed, rates = lanes.matrix, probes.transposed, probes.rates
     num_rows, num_columns = matrix.shape
-    num_parts = LANES // PART
     size = order.shape[0]
-    work = aligned_space(num_columns * COLUMN_WORK * LANES).reshape(num_parts, -1)
-    lane_work = aligned_space(LANE_WORK * LANES).reshape(num_parts, -1)
-    weights = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
-    totals = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
-    rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
+    work = aligned_space(num_columns * COLUMN_WORK * PART)
+    lane_work = aligned_space(LANE_WORK * PART)
+    weights = aligned_space(num_columns * PART).reshape(num_columns, PART)
+    totals = aligned_space(num_columns * PART).reshape(num_columns, PART)
+    rows = aligned_space(num_rows * PART).reshape(num_rows, PART)
     targets = _space_for_rows(lanes.row_sums, num_rows)
     work[:] = 0.0
     lane_work[:] = 0.0
-    tasks = np.full(LANES, -1)
+    tasks = np.full(PART, -1)
     next_one = 0
     num_busy = 0
     num_left = 0
-    for lane in range(LANES):
+    for lane in range(PART):
         # Spare lanes, where there are fewer problems, work on copies of the first.
         task = order[0]
         if next_one < size:
@@ -179,40 +178,37 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
             tasks[lane] = task
             next_one += 1
             num_busy += 1
-        part = lane // PART
         rate = rates[task // LANES, task % LANES]
-        _load(table[task], rate, lane, weights, work[part], lane_work[part])
+        _load(table[task], rate, lane, weights, work, lane_work)
         _load_row_sums(lanes.row_sums, task, lane, targets)
     while num_busy > 0:
         multiply(matrix, weights, rows)
         _invert(rows)
         _times_row_sums(rows, targets)
         multiply(transposed, rows, totals)
-        for part in range(num_parts):
-            first = part * PART
-            compare(totals, first, work[part], lane_work[part])
-            any_far = judge_lanes(lane_work[part], tolerance, trusted)
-            for lane in range(first, first + PART):
-                verdict = lane_work[part, VERDICT * PART + lane - first]
-                if verdict != GOES_ON and tasks[lane] >= 0:
-                    task = tasks[lane]
-                    gives_up = verdict == GIVES_UP
-                    _unload(lane, gives_up, rows, totals, work[part], table[task])
-                    changes[task] = lane_work[part, CHANGE * PART + lane - first]
-                    lanes.not_converged[task // LANES, task % LANES] = 1 if gives_up else 0
-                    num_left += 1 if gives_up else 0
-                    tasks[lane] = -1
-                    num_busy -= 1
-            step_lanes(totals, weights, first, work[part], lane_work[part], any_far)
-            for lane in range(first, first + PART):
-                if tasks[lane] < 0 and next_one < size:
-                    task = order[next_one]
-                    rate = rates[task // LANES, task % LANES]
-                    _load(table[task], rate, lane, weights, work[part], lane_work[part])
-                    _load_row_sums(lanes.row_sums, task, lane, targets)
-                    tasks[lane] = task
-                    next_one += 1
-                    num_busy += 1
+        compare(totals, work, lane_work)
+        any_far = judge_lanes(lane_work, tolerance, trusted)
+        for lane in range(PART):
+            verdict = lane_work[VERDICT * PART + lane]
+            if verdict != GOES_ON and tasks[lane] >= 0:
+                task = tasks[lane]
+                gives_up = verdict == GIVES_UP
+                _unload(lane, gives_up, rows, totals, work, table[task])
+                changes[task] = lane_work[CHANGE * PART + lane]
+                lanes.not_converged[task // LANES, task % LANES] = 1 if gives_up else 0
+                num_left += 1 if gives_up else 0
+                tasks[lane] = -1
+                num_busy -= 1
+        step_lanes(totals, weights, work, lane_work, any_far)
+        for lane in range(PART):
+            if tasks[lane] < 0 and next_one < size:
+                task = order[next_one]
+                rate = rates[task // LANES, task % LANES]
+                _load(table[task], rate, lane, weights, work, lane_work)
+                _load_row_sums(lanes.row_sums, task, lane, targets)
+                tasks[lane] = task
+                next_one += 1
+                num_busy += 1
     return num_left
 
 
