@@ -25,7 +25,7 @@ def _by_newton(matrix, beliefs, factors=None, tolerance=1e-13):
 def _lanes(matrix, beliefs, factors=None):
     factors = np.ones(beliefs.shape) if factors is None else factors.copy()
     rows = np.empty((1, matrix.shape[0], lanes.LANES))
-    left = np.empty((1, lanes.LANES), dtype=np.int64)
+    left = np.ones((1, lanes.LANES), dtype=np.int64)
     return lanes.Lanes(matrix, beliefs[None].copy(), None, factors[None], rows, left)
 
 
@@ -58,7 +58,7 @@ def test_closed_form_newton_equals_group_sweeps(num_columns):
         np.tile(np.cos(np.arange(num_columns))[:, None], (1, 1, lanes.LANES)),
         np.zeros((1, lanes.LANES)),
     )
-    solve_by_sweeps(swept, probes, lanes.LANES, 1e-13, True)
+    solve_by_sweeps(swept, probes, 1e-13, True)
     done = swept.not_converged[0] == 0
     assert done.sum() > lanes.LANES // 2
     np.testing.assert_allclose(

@@ -78,3 +78,48 @@ def add_products(sums, left, right):
         sums[6] + left[6] * right[6],
         sums[7] + left[7] * right[7],
     )
+
+
+@compiled(in_registers=True)
+def products(left, right):
+    """Return the products of eight pairs of numbers."""
+    return (
+        left[0] * right[0],
+        left[1] * right[1],
+        left[2] * right[2],
+        left[3] * right[3],
+        left[4] * right[4],
+        left[5] * right[5],
+        left[6] * right[6],
+        left[7] * right[7],
+    )
+
+
+@compiled(in_registers=True)
+def differences(left, right):
+    """Return the differences of eight pairs of numbers."""
+    return (
+        left[0] - right[0],
+        left[1] - right[1],
+        left[2] - right[2],
+        left[3] - right[3],
+        left[4] - right[4],
+        left[5] - right[5],
+        left[6] - right[6],
+        left[7] - right[7],
+    )
+
+
+@compiled(in_registers=True)
+def inverses(eight):
+    """Return one over each of eight numbers."""
+    return (
+        1.0 / eight[0],
+        1.0 / eight[1],
+        1.0 / eight[2],
+        1.0 / eight[3],
+        1.0 / eight[4],
+        1.0 / eight[5],
+        1.0 / eight[6],
+        1.0 / eight[7],
+    )

@@ -13,16 +13,56 @@ from cobayes.rules.beliefs import fill_shares, renormalise, replace_belief
 from cobayes.scaling.lanes import LANES
 from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.small import solve_in_closed_form
+from cobayes.scaling.stopping import HARMLESS_RATE, WEAK_COUPLING
 
 # What a group needs for itself, in units of LANES.
 SCRATCH = 3 * LANES
 
 
 @compiled()
-def fill_all_shares(beliefs, lanes):
-    """Hand the beliefs to the scaling, as plain numbers."""
+def _is_quick(probes, g, lane):
+    """Tell whether the last probe of a problem saw no slow mode; without probes there is none."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if probes is None:
+        return True
+    return probes.rates[g, lane] <= HARMLESS_RATE
+
+
+@compiled()
+def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
+    """Hand to the scaling, as plain numbers, the beliefs that moved since they were last scaled.
+
+    Marks these in `lanes.not_converged`, and those whose slow modes are still being looked for. A
+    sweep from the factors at hand would change the row factor u_i relatively by at most the sum of
+    ``n u_i M_ij w_j |change of theta_j|``, where ``n u_i M_ij w_j`` is at most n and at most
+    ``1 / theta_j``. While that is below the tolerance times the weakest coupling of a matrix that
+    is trusted, the factors are right as they are.
+    """
+    num_rows = lanes.matrix.shape[0]
+    most = WEAK_COUPLING * tolerance if trusted else -1.0
+    moves = np.empty(LANES)
+    fresh = np.empty((lanes.shares.shape[1], LANES))
     for g in range(lanes.shares.shape[0]):
-        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g])
+        shares = lanes.shares[g]
+        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], fresh)
+        for lane in range(LANES):
+            moves[lane] = 0.0
+        for j in range(fresh.shape[0]):
+            for lane in range(LANES):
+                share = fresh[j, lane]
+                moves[lane] += abs(share - shares[j, lane]) * (2.0 if share > 0.5 else num_rows)
+        num_moved = 0
+        for lane in range(LANES):
+            # Written so that a NaN, where nothing was scaled before, counts as a move.
+            has_moved = not (moves[lane] <= most and _is_quick(probes, g, lane))
+            moves[lane] = 1.0 if has_moved else 0.0
+            is_spare = g * LANES + lane >= beliefs.size
+            lanes.not_converged[g, lane] = 1 if has_moved and not is_spare else 0
+            num_moved += 1 if has_moved else 0
+        if num_moved > 0:
+            for j in range(fresh.shape[0]):
+                for lane in range(LANES):
+                    shares[j, lane] = fresh[j, lane] if moves[lane] > 0.0 else shares[j, lane]
 
 
 @compiled()
@@ -40,11 +80,11 @@ def scale_many(beliefs, lanes, probes, tolerance, trusted):
     trusted
         Whether sweeps can tell that they have converged; see `stopping.is_nearly_blocks`.
     """
-    fill_all_shares(beliefs, lanes)
+    fill_all_shares(beliefs, lanes, probes, tolerance, trusted)
     # The compiler drops the branch that does not apply: None is a type of its own.
     if probes is None:
         return solve_in_closed_form(lanes, tolerance)
-    return solve_by_sweeps(lanes, probes, beliefs.size, tolerance, trusted)
+    return solve_by_sweeps(lanes, probes, tolerance, trusted)
 
 
 @compiled()

@@ -314,8 +314,8 @@ class ScalingSolver:
             left = scale_many(beliefs, lanes, None, self.tolerance, self.trusted)
         else:
             # Two calls, so that the long solver is compiled by itself and without the short one.
-            fill_all_shares(beliefs, lanes)
-            left = solve_by_sweeps(lanes, self.probes, beliefs.size, self.tolerance, self.trusted)
+            fill_all_shares(beliefs, lanes, self.probes, self.tolerance, self.trusted)
+            left = solve_by_sweeps(lanes, self.probes, self.tolerance, self.trusted)
         if not self.trusted:
             lanes.not_converged[:] = 1
         if left or not self.trusted:

@@ -41,7 +41,7 @@ class Lanes(NamedTuple):
     row_scaling : ndarray
         The row factors u, (groups, n, LANES).
     not_converged : ndarray
-        One where a problem is not solved, (groups, LANES).
+        One where a problem is to be solved or could not be, (groups, LANES).
     row_labels, column_labels : ndarray or None
         With zeros: the component of every row, (groups, n, LANES), and column, (groups, m, LANES).
         An entry whose labels differ vanishes.

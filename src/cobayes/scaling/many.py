@@ -14,8 +14,16 @@ import math
 import numpy as np
 
 from cobayes._runtime.compiled import compiled
+from cobayes._runtime.eights import (
+    EIGHT_ZEROS,
+    add_products,
+    differences,
+    inverses,
+    load_eight,
+    products,
+    store_eight,
+)
 from cobayes._runtime.vector_math import aligned_space
-from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.accelerated import (
     AGE,
     CHANGE,
@@ -39,35 +47,19 @@ from cobayes.scaling.lanes import LANES, LOOSEST, multiply
 
 
 @compiled()
-def _pack(shares, factors, num_rows, table):
-    """Write every problem in a row: factors and column sums. Lanes take them in turn."""
-    num_groups, num_columns, _ = shares.shape
-    for group in range(num_groups):
+def _pack(shares, factors, order, num_rows, table):
+    """Write problems in a row each: factors and column sums. Lanes take them in turn."""
+    num_columns = shares.shape[1]
+    for task in order:
+        group, place = task // LANES, task % LANES
         for j in range(num_columns):
-            for place in range(LANES):
-                table[group * LANES + place, j] = factors[group, j, place]
-                table[group * LANES + place, num_columns + j] = num_rows * shares[group, j, place]
+            table[task, j] = factors[group, j, place]
+            table[task, num_columns + j] = num_rows * shares[group, j, place]
 
 
 @compiled()
-def _unpack(table, size, factors, row_scaling):
+def _unpack(table, order, factors, row_scaling):
     """Put the solutions, column and row factors, into their lanes."""
-    num_groups, num_columns, _ = factors.shape
-    num_rows = row_scaling.shape[1]
-    for group in range(num_groups):
-        start = group * LANES
-        count = min(LANES, size - start)
-        for j in range(num_columns):
-            for place in range(count):
-                factors[group, j, place] = table[start + place, j]
-        for i in range(num_rows):
-            for place in range(count):
-                row_scaling[group, i, place] = table[start + place, num_columns + i]
-
-
-@compiled()
-def _unpack_some(table, order, factors, row_scaling):
-    """Do what `_unpack` does for some problems."""
     num_columns, num_rows = factors.shape[1], row_scaling.shape[1]
     for task in order:
         group, place = task // LANES, task % LANES
@@ -133,20 +125,18 @@ def _unload(lane, gives_up, rows, totals, work, solution):
         solution[num_columns + i] = rows[i, lane]
 
 
-@compiled()
+@compiled(in_registers=True)
 def _invert(rows):
     """Replace all numbers by their inverses, in place; one division serves two."""
-    use_wide_vectors()
     num_rows = rows.shape[0]
-    for i in range(0, num_rows - 1, 2):
-        for lane in range(PART):
-            one, two = rows[i, lane], rows[i + 1, lane]
-            inverse = 1.0 / (one * two)
-            rows[i, lane] = two * inverse
-            rows[i + 1, lane] = one * inverse
-    if num_rows % 2 == 1:
-        for lane in range(PART):
-            rows[num_rows - 1, lane] = 1.0 / rows[num_rows - 1, lane]
+    for lane in range(0, PART, 8):
+        for i in range(0, num_rows - 1, 2):
+            one, two = load_eight(rows, i, lane), load_eight(rows, i + 1, lane)
+            inverse = inverses(products(one, two))
+            store_eight(rows, i, lane, products(two, inverse))
+            store_eight(rows, i + 1, lane, products(one, inverse))
+        if num_rows % 2 == 1:
+            store_eight(rows, num_rows - 1, lane, inverses(load_eight(rows, num_rows - 1, lane)))
 
 
 @compiled()
@@ -212,80 +202,131 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
     return num_left
 
 
-@compiled(fastmath={"contract"})
-def _average_rows(row_scaling, row_sums, g, rows, squares):
+@compiled(fastmath={"contract"}, in_registers=True)
+def _aim_probes(shares, factors, probe, first, field):
+    """Fill in the probes less their means, times factors and beliefs."""
+    for lane in range(0, PART, 8):
+        at = first + lane
+        means = EIGHT_ZEROS
+        for j in range(field.shape[0]):
+            means = add_products(means, load_eight(shares, j, at), load_eight(probe, j, at))
+        for j in range(field.shape[0]):
+            gaps = differences(load_eight(probe, j, at), means)
+            weights = products(load_eight(shares, j, at), load_eight(factors, j, at))
+            store_eight(field, j, lane, products(weights, gaps))
+
+
+@compiled(fastmath={"contract"}, in_registers=True)
+def _average_rows(row_scaling, first, rows, work):
     """Turn sums over the columns into averages of a row, times its factor, and add the squares."""
-    num_rows = rows.shape[0]
-    if row_sums is None:
-        for i in range(num_rows):
-            for lane in range(LANES):
-                average = row_scaling[i, lane] * rows[i, lane]
-                rows[i, lane] = row_scaling[i, lane] * average
-                squares[LANES + lane] += average * average
-    else:
-        for i in range(num_rows):
-            for lane in range(LANES):
-                total = row_sums[g, i, lane]
-                share = row_scaling[i, lane] * rows[i, lane]
-                average = share / total if total > 0.0 else 0.0
-                rows[i, lane] = row_scaling[i, lane] * average
-                squares[LANES + lane] += share * average
+    for lane in range(0, PART, 8):
+        squares = EIGHT_ZEROS
+        for i in range(rows.shape[0]):
+            scaling = load_eight(row_scaling, i, first + lane)
+            averages = products(scaling, load_eight(rows, i, lane))
+            store_eight(rows, i, lane, products(scaling, averages))
+            squares = add_products(squares, averages, averages)
+        store_eight(work, 0, lane, squares)
 
 
 @compiled(fastmath={"contract"})
-def _probe_group(
-    matrix, transposed, shares, row_sums, g, factors, row_scaling, probe, rates, field, rows, work
-):
-    """Apply the derivative of the sweep to the probes of a group, and take their rates from it.
+def _average_weighted_rows(row_scaling, row_sums, first, rows, work):
+    """Do what `_average_rows` does where row sums differ."""
+    for lane in range(PART):
+        work[0, lane] = 0.0
+    for i in range(rows.shape[0]):
+        for lane in range(PART):
+            total = row_sums[i, first + lane]
+            share = row_scaling[i, first + lane] * rows[i, lane]
+            average = share / total if total > 0.0 else 0.0
+            rows[i, lane] = row_scaling[i, first + lane] * average
+            work[0, lane] += share * average
+
+
+@compiled()
+def _average(row_scaling, row_sums, g, first, rows, work):
+    """Average over rows, whose sums are one where None are given."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if row_sums is None:
+        _average_rows(row_scaling, first, rows, work)
+    else:
+        _average_weighted_rows(row_scaling, row_sums[g], first, rows, work)
+
+
+@compiled(fastmath={"contract"}, in_registers=True)
+def _read_probes(shares, factors, first, field, work):
+    """Turn column totals into the images of the probes, and add their squares."""
+    for lane in range(0, PART, 8):
+        at = first + lane
+        squares = EIGHT_ZEROS
+        for j in range(field.shape[0]):
+            images = products(load_eight(factors, j, at), load_eight(field, j, lane))
+            store_eight(field, j, lane, images)
+            squares = add_products(squares, products(load_eight(shares, j, at), images), images)
+        store_eight(work, 1, lane, squares)
+
+
+@compiled()
+def _probe(lanes, probes, g, first, is_asked, field, rows, work):
+    """Apply the derivative of the sweep to some probes of a group, and take their rates from it.
 
     In the product ``sum_j c_j x_j y_j`` the derivative J is symmetric. With v the probe less its
     mean, the rate is ``|J v|**2 / <v, J v>``, at most the second eigenvalue.
+
+    Parameters
+    ----------
+    lanes, probes, g, first
+        The problems, their probes, the group and the first of sixteen lanes.
+    is_asked
+        One where a lane's probe is to be moved on, (PART,).
+    field, rows, work
+        Scratch: (m, PART), (n, PART), (3, PART).
     """
-    use_wide_vectors()
-    num_rows, num_columns = matrix.shape
-    for at in range(3 * LANES):
-        work[at] = 0.0
+    num_rows, num_columns = lanes.matrix.shape
+    shares, factors, probe = lanes.shares[g], lanes.factors[g], probes.vectors[g]
+    _aim_probes(shares, factors, probe, first, field)
+    multiply(lanes.matrix, field, rows)
+    _average(lanes.row_scaling[g], lanes.row_sums, g, first, rows, work)
+    multiply(probes.transposed, rows, field)
+    _read_probes(shares, factors, first, field, work)
+    for lane in range(PART):
+        # The beliefs are the column sums over n: what was left out on the way is n.
+        product, square = work[0, lane], num_rows * work[1, lane]
+        is_seen = product > 0.0 and square > 0.0 and square < math.inf
+        work[2, lane] = 1.0 / math.sqrt(square) if is_seen else 0.0
+        if is_asked[lane] > 0.0:
+            probes.rates[g, first + lane] = min(square / product, 1.0) if is_seen else 0.0
     for j in range(num_columns):
-        for lane in range(LANES):
-            field[j, lane] = shares[j, lane]
-        for lane in range(LANES):
-            work[lane] += field[j, lane] * probe[j, lane]
-    for j in range(num_columns):
-        for lane in range(LANES):
-            field[j, lane] *= num_rows * (probe[j, lane] - work[lane])
-        for lane in range(LANES):
-            field[j, lane] *= factors[j, lane]
-    multiply(matrix, field, rows)
-    _average_rows(row_scaling, row_sums, g, rows, work)
-    multiply(transposed, rows, field)
-    for j in range(num_columns):
-        for lane in range(LANES):
-            probe[j, lane] = factors[j, lane] * field[j, lane]
-        for lane in range(LANES):
-            field[j, lane] = num_rows * shares[j, lane]
-        for lane in range(LANES):
-            work[2 * LANES + lane] += field[j, lane] * probe[j, lane] * probe[j, lane]
-    for lane in range(LANES):
-        product, square = work[LANES + lane], work[2 * LANES + lane]
-        is_seen = (product > 0.0) & (square > 0.0) & (square < math.inf)
-        rate = square / product if is_seen else 0.0
-        rates[lane] = rate if rate < 1.0 else 1.0
-        work[lane] = 1.0 / math.sqrt(square) if is_seen else 1.0
-    for j in range(num_columns):
-        for lane in range(LANES):
-            probe[j, lane] *= work[lane]
-    for lane in range(LANES):
-        # Where somebody is certain nothing can be seen: begin afresh, as in `probing`.
-        if not (work[LANES + lane] > 0.0 and work[2 * LANES + lane] > 0.0):
+        for lane in range(PART):
+            old = probe[j, first + lane]
+            image = field[j, lane] * work[2, lane]
+            probe[j, first + lane] = image if is_asked[lane] > 0.0 else old
+    for lane in range(PART):
+        # Where somebody is certain nothing can be seen: begin afresh, as in `sweeps`.
+        if is_asked[lane] > 0.0 and work[2, lane] == 0.0:
             for j in range(num_columns):
-                probe[j, lane] = math.cos(1.0 + 1.7 * j)
+                probe[j, first + lane] = math.cos(1.0 + 1.7 * j)
+
+
+@compiled()
+def _probe_some(lanes, probes, is_asked):
+    """Move the probes of some problems on, sixteen side by side; see `_probe`."""
+    num_rows, num_columns = lanes.matrix.shape
+    field = aligned_space(num_columns * PART).reshape(num_columns, PART)
+    rows = aligned_space(num_rows * PART).reshape(num_rows, PART)
+    work = aligned_space(3 * PART).reshape(3, PART)
+    for start in range(0, is_asked.shape[0], PART):
+        part = is_asked[start : start + PART]
+        if part.max() > 0.0:
+            _probe(lanes, probes, start // LANES, start % LANES, part, field, rows, work)
 
 
 @compiled()
 def _find_doubtful(rates, changes, not_converged, tolerance, order):
-    """Fill in the numbers of those whose rate leaves more of their error than was thought."""
+    """Put first those whose rate leaves more of their error than was thought; return how many."""
     count = 0
-    for task in range(order.shape[0]):
+    for k in range(order.shape[0]):
+        task = order[k]
         group, place = task // LANES, task % LANES
         rate = rates[group, place]
         error = changes[task] * left_after(rate) if rate < 1.0 else math.inf
@@ -296,19 +337,18 @@ def _find_doubtful(rates, changes, not_converged, tolerance, order):
 
 
 @compiled()
-def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
+def solve_by_sweeps(lanes, probes, tolerance, trusted):
     """Scale the matrix to many column sums by accelerated sweeps.
 
     Parameters
     ----------
     lanes, probes
-        The problems; their factors, row scalings, probes and rates are filled in.
-    size
-        How many of the problems count.
+        The problems; factors, row scalings, probes and rates of those that `lanes.not_converged`
+        marks are filled in.
     tolerance
         For the estimated relative error.
     trusted
-        Whether a change that is mere noise counts as converged; see `solver.is_nearly_blocks`.
+        Whether a change that is mere noise counts as converged; see `stopping.is_nearly_blocks`.
 
     Returns
     -------
@@ -321,37 +361,28 @@ def solve_by_sweeps(lanes, probes, size, tolerance, trusted):
     # A problem, and later its solution.
     table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
     changes = np.zeros(num_groups * LANES)
-    order = np.arange(size)
-    field = aligned_space(num_columns * LANES).reshape(num_columns, LANES)
-    rows = aligned_space(num_rows * LANES).reshape(num_rows, LANES)
-    work = aligned_space(3 * LANES)
+    is_asked = np.zeros(num_groups * LANES)
+    order = np.empty(num_groups * LANES, dtype=np.int64)
+    num_pending = 0
+    for task in range(num_groups * LANES):
+        if lanes.not_converged[task // LANES, task % LANES] != 0:
+            is_asked[task] = 1.0
+            order[num_pending] = task
+            num_pending += 1
     num_left = 0
-    num_pending = size
     # One place in the code for both passes: the compiler would copy the solver into each.
     for attempt in range(2):
-        _pack(lanes.shares, lanes.factors, num_rows, table)
+        if num_pending == 0:
+            break
         pending = order[:num_pending]
+        _pack(lanes.shares, lanes.factors, pending, num_rows, table)
         num_left += _solve_tasks(lanes, probes, pending, table, tolerance, trusted, changes)
-        if attempt == 1:
-            _unpack_some(table, pending, lanes.factors, lanes.row_scaling)
-            break
-        _unpack(table, size, lanes.factors, lanes.row_scaling)
-        for g in range(num_groups):
-            _probe_group(
-                lanes.matrix,
-                probes.transposed,
-                lanes.shares[g],
-                lanes.row_sums,
-                g,
-                lanes.factors[g],
-                lanes.row_scaling[g],
-                probes.vectors[g],
-                probes.rates[g],
-                field,
-                rows,
-                work,
+        _unpack(table, pending, lanes.factors, lanes.row_scaling)
+        if attempt == 0:
+            _probe_some(lanes, probes, is_asked)
+            num_pending = _find_doubtful(
+                probes.rates, changes, lanes.not_converged, tolerance, pending
             )
-        num_pending = _find_doubtful(probes.rates, changes, lanes.not_converged, tolerance, order)
-        if num_pending == 0 or not trusted:
-            break
+            if not trusted:
+                break
     return num_left

@@ -278,6 +278,11 @@ def solve_in_closed_form(lanes, tolerance):
     active, last = (_ACTIVE_4, _LAST_4) if width == 4 else (_ACTIVE_3, _LAST_3)
     num_left = 0
     for g in range(lanes.factors.shape[0]):
+        num_active = 0
+        for at in range(LANES):
+            num_active += lanes.not_converged[g, at]
+        if num_active == 0:
+            continue
         shares, factors = lanes.shares[g], lanes.factors[g]
         for j in range(width):
             source = j if j < num_columns else 0
@@ -286,9 +291,8 @@ def solve_in_closed_form(lanes, tolerance):
                 share = num_rows * shares[source, at]
                 work[(width + j) * LANES + at] = share if j < num_columns else 0.0
         for at in range(LANES):
-            work[active * LANES + at] = 1.0
+            work[active * LANES + at] = lanes.not_converged[g, at]
             work[last * LANES + at] = 0.0
-        num_active = LANES
         for _ in range(MAX_STEPS):
             if width == 4:
                 _sum_rows_4(columns, lanes.row_sums, g, work)
