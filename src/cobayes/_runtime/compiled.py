@@ -20,6 +20,9 @@ from numba.core import config
 from cobayes._runtime.compilation import attended
 from cobayes._runtime.kernel_cache import KernelCache
 
+# Its attributes are made when it is imported; types cannot say so.
+_settings: Any = config
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Lets sums be vectorised, and nothing else: NaN and infinity keep their meaning.
@@ -77,11 +80,11 @@ def _with_vectors(compile_kernel: Callable[..., Any], in_registers: bool) -> Cal
 
     @functools.wraps(compile_kernel)
     def compile_with_vectors(*arguments: Any) -> Any:
-        before = config.SLP_VECTORIZE
-        config.SLP_VECTORIZE = int(in_registers)
+        before = _settings.SLP_VECTORIZE
+        _settings.SLP_VECTORIZE = int(in_registers)
         try:
             return compile_kernel(*arguments)
         finally:
-            config.SLP_VECTORIZE = before
+            _settings.SLP_VECTORIZE = before
 
     return compile_with_vectors

@@ -1,73 +1,116 @@
 """The inner loop of the rates of random matrices: two columns of eight matrices at once.
 
-It exists twice. `plain_column_pairs` is ordinary Numba and works wherever Numba does, but its
-compiler cannot keep the sums of eight lanes in registers, which makes the loop several times
-slower than the processor allows. `lowered_column_pairs` says the same in LLVM's own terms. These
-belong to Numba's inside and may change, so they are tried out when this module is imported: should
-anything fail, the plain loops are used. Results differ in rounding at most.
-
-Attributes
-----------
-sum_columns, find_nearest, pairs_with
-    The kernels; see `plain_column_pairs` for what they do.
+Columns are (n, 8) numbers, one after another, in three planes: x, log x and 1/x. Their totals are
+eight numbers each in seven rows, of which these kernels know 1/S, log S, exp(-c), and the two
+results of `find_nearest`. Sums of eight matrices stay in registers; see `cobayes._runtime.eights`.
 """
 
 from __future__ import annotations
 
-import importlib
-import logging
-from types import ModuleType
-
 import numpy as np
 
-from cobayes.random_matrices import plain_column_pairs
-from cobayes.random_matrices.plain_column_pairs import WIDTH as WIDTH
+from cobayes._runtime.compiled import compiled
+from cobayes._runtime.eights import (
+    EIGHT_ZEROS,
+    add_products,
+    add_scaled,
+    differences,
+    load_eight,
+    products,
+    store_eight,
+)
+from cobayes._runtime.vector_math import FUSED, use_wide_vectors
 
-logger = logging.getLogger("cobayes")
-
-
-def choose_kernels() -> ModuleType:
-    """Return the quick kernels if they compile and compute rightly here, else the plain ones."""
-    try:
-        quick = importlib.import_module("cobayes.random_matrices.lowered_column_pairs")
-        try_out(quick)
-    except Exception as error:  # whatever goes wrong inside a compiler, there is another way
-        logger.info("the quick loops over columns do not work here (%s); using plain ones", error)
-        return plain_column_pairs
-    return quick
+WIDTH = 8
 
 
-def try_out(kernels: ModuleType) -> None:
-    """Run the kernels on a small case and raise an error unless the numbers are right.
+@compiled(fastmath=FUSED, in_registers=True)
+def sum_columns(planes, first, last, num_data, totals):
+    """Put the sums over some columns of x, x log x and log x into the first three rows.
 
     Parameters
     ----------
-    kernels
-        `plain_column_pairs` or a module with the same functions.
+    planes
+        (3, p).
+    first, last
+        Which columns; the last is not included.
+    num_data
+        The number of rows n.
+    totals
+        (7, columns * 8).
     """
-    x = np.linspace(0.5, 2.0, 4 * WIDTH).reshape(2, 2, WIDTH)
-    planes = np.stack([x, np.log(x), 1.0 / x]).reshape(3, -1)
-    totals, pairs = np.full((7, 2 * WIDTH), 0.5), np.full((4, 2 * WIDTH), np.nan)
-    kernels.sum_columns(planes, 0, 2, 2, totals)
-    _require_close(totals[:3], np.stack([x, x * np.log(x), np.log(x)]).sum(axis=2).reshape(3, -1))
-    totals[:3], totals[3], totals[4] = 0.5, -np.inf, np.inf
-    kernels.pairs_with(0, planes, totals, 2, pairs)
-    crosses = 0.5 * (x[0] * np.log(x)).sum(axis=1) - 0.5
-    ratios = 0.5 * (x / x[0]).sum(axis=1)
-    back_crosses = 0.5 * (x * np.log(x[0])).sum(axis=1) - 0.5
-    back_ratios = 0.5 * (x[0] / x).sum(axis=1)
-    expected = np.stack([crosses, ratios, back_crosses, back_ratios])
-    _require_close(pairs, expected.reshape(4, -1))
-    kernels.find_nearest(planes, 2, 2, totals)
-    _require_close(totals[3], np.concatenate([crosses[1], back_crosses[1]]))
-    _require_close(totals[4], np.concatenate([ratios[1], back_ratios[1]]))
+    use_wide_vectors()
+    for column in range(first, last):
+        sums, crosses, logs = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
+        for i in range(num_data):
+            at = (column * num_data + i) * WIDTH
+            x, log = load_eight(planes, 0, at), load_eight(planes, 1, at)
+            sums = add_scaled(sums, 1.0, x)
+            crosses = add_products(crosses, x, log)
+            logs = add_scaled(logs, 1.0, log)
+        store_eight(totals, 0, column * WIDTH, sums)
+        store_eight(totals, 1, column * WIDTH, crosses)
+        store_eight(totals, 2, column * WIDTH, logs)
 
 
-def _require_close(found: np.ndarray, expected: np.ndarray) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+@compiled(fastmath=FUSED, in_registers=True)
+def _compare(a, b, planes, num_data, totals, out, place):
+    """Fill (4, 8): the cross term and the ratio with column a taught, then with b taught."""
+    use_wide_vectors()
+    crosses, ratios = EIGHT_ZEROS, EIGHT_ZEROS
+    back_crosses, back_ratios = EIGHT_ZEROS, EIGHT_ZEROS
+    for i in range(num_data):
+        one, other = (a * num_data + i) * WIDTH, (b * num_data + i) * WIDTH
+        x, y = load_eight(planes, 0, one), load_eight(planes, 0, other)
+        crosses = add_products(crosses, x, load_eight(planes, 1, other))
+        ratios = add_products(ratios, y, load_eight(planes, 2, one))
+        back_crosses = add_products(back_crosses, y, load_eight(planes, 1, one))
+        back_ratios = add_products(back_ratios, x, load_eight(planes, 2, other))
+    one, other = a * WIDTH, b * WIDTH
+    crosses = products(crosses, load_eight(totals, 0, one))
+    back_crosses = products(back_crosses, load_eight(totals, 0, other))
+    store_eight(out, 0, place, differences(crosses, load_eight(totals, 1, other)))
+    store_eight(out, 1, place, products(ratios, load_eight(totals, 2, other)))
+    store_eight(out, 2, place, differences(back_crosses, load_eight(totals, 1, one)))
+    store_eight(out, 3, place, products(back_ratios, load_eight(totals, 2, one)))
 
 
-_kernels = choose_kernels()
-sum_columns = _kernels.sum_columns
-find_nearest = _kernels.find_nearest
-pairs_with = _kernels.pairs_with
+@compiled()
+def find_nearest(planes, num_data, num_hypotheses, totals):
+    """Compare all pairs of columns and keep the nearest neighbours of each, under both rules.
+
+    Parameters
+    ----------
+    planes, num_data, totals
+        As in `sum_columns`. Rows 3 and 4 of the totals are the results, in and out: the largest
+        sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) so far.
+    num_hypotheses
+        The number of columns m.
+    """
+    pair = np.empty((4, WIDTH))
+    for a in range(num_hypotheses):
+        for b in range(a + 1, num_hypotheses):
+            _compare(a, b, planes, num_data, totals, pair, 0)
+            for lane in range(WIDTH):
+                one, other = a * WIDTH + lane, b * WIDTH + lane
+                totals[3, one] = max(totals[3, one], pair[0, lane])
+                totals[4, one] = min(totals[4, one], pair[1, lane])
+                totals[3, other] = max(totals[3, other], pair[2, lane])
+                totals[4, other] = min(totals[4, other], pair[3, lane])
+
+
+@compiled()
+def pairs_with(column, planes, totals, num_data, out):
+    """Compare one column with the first m: what `find_nearest` takes extremes of.
+
+    Parameters
+    ----------
+    column
+        The position of the one.
+    planes, totals, num_data
+        As in `sum_columns`.
+    out
+        (4, m * 8): the cross term and the ratio with the one taught, then with the other taught.
+    """
+    for other in range(out.shape[1] // WIDTH):
+        _compare(column, other, planes, num_data, totals, out, other * WIDTH)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.eights import EIGHT_ZEROS, add_scaled, load_eight, store_eight
+from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
 from cobayes.scaling.stopping import LOOSEST as LOOSEST
 
@@ -106,6 +107,7 @@ def multiply(matrix, vectors, out):
 
     Four rows by eight vectors at a time: their sums stay in registers.
     """
+    use_wide_vectors()
     num_rows, num_columns = matrix.shape
     for lane in range(0, vectors.shape[1], 8):
         if num_rows < 4:
