@@ -25,11 +25,15 @@ from cobayes.model import require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_teachable
 from cobayes.rules.naming import RuleLike
+from cobayes.scaling.small import LARGEST
 
 Array = NDArray[np.float64]
 
 # Lessons in a block: enough to amortise the calls into compiled code, few enough for the cache.
 BLOCK = 1024
+# So few lessons about more hypotheses than the closed form takes are played one by one: in compiled
+# code they would cost what sixteen cost.
+FEW = 4
 # Blocks whose results are held before they are merged.
 WAVE = 64
 # Paths are kept without being asked for up to this many numbers (256 MB).
@@ -167,7 +171,9 @@ def _run_block(
     task: _Task, size: int, rng: np.random.Generator
 ) -> tuple[_Block, NDArray[np.uint16]]:
     """Run the lessons of one block; return its part and its histogram."""
-    stepped = not (is_compiled(task.teacher) and is_compiled(task.learner))
+    is_few = size <= FEW and task.teacher.model.num_hypotheses > LARGEST
+    is_few = is_few and task.teacher.depends_on_belief and task.learner.depends_on_belief
+    stepped = is_few or not (is_compiled(task.teacher) and is_compiled(task.learner))
     teacher = make_group(task.teacher, task.teacher_prior, size, stepped=stepped)
     learner = teacher
     if not task.is_shared:
@@ -182,7 +188,7 @@ def _run_block(
     if 0 in recorded:
         paths[:, recorded[0]] = learner.beliefs.log_beliefs
     is_one_matrix = task.is_shared and task.teacher.task is task.teacher.model
-    start = task.teacher.workspace(teacher.beliefs) if is_one_matrix else None
+    start = task.teacher.workspace(teacher.beliefs) if is_one_matrix and not is_few else None
     if start is not None and can_play(start):
         play(start, tallies, task.num_rounds, rng, recorded, paths)
     else:
