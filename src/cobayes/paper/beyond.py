@@ -89,8 +89,8 @@ def _judge_enclosed(depth: int, upper: float) -> Claim:
         "Conjecture 5.3",
         "does not hold" if upper < PROMISED - 1e-9 else "not decided",
         f"success is at most {upper:.4f}, from all data up to depth {depth}",
-        "proved, rounding included",
-        "the upper end of the enclosure lies below the promise",
+        "exact",
+        "the upper end of the enclosure, rounded outwards, lies below the promise",
     )
 
 
