@@ -220,21 +220,17 @@ def judge_trends(readings: Mapping[Reading, Mapping[str, Any]]) -> tuple[Claim, 
                 f"{values[-1, middle]:.4g}"
             )
         so = np.array([verdict == "holds" for verdict in found.values()])
-        no = np.array([verdict == "does not hold" for verdict in found.values()])
-        if so.all():
-            verdict: Verdict = "holds"
-        else:
-            verdict = "does not hold" if no.all() else "holds except"
+        verdict: Verdict = "holds" if so.all() else "holds except" if so.any() else "does not hold"
         claims.append(
             Claim(
                 statement,
                 "Section 6, last paragraph",
                 verdict,
-                f"{so.sum()} of {len(found)} readings hold. At discount 0.5, from the smallest "
-                "board to the largest: " + "; ".join(texts),
+                f"{so.sum()} of {len(found)} readings hold at every discount. At discount 0.5, "
+                "from the smallest board to the largest: " + "; ".join(texts),
                 "exact",
-                "in every reading of a larger board and at every discount; “except” where the "
-                "readings differ",
+                "in every reading of a larger board and at every discount; “except” where some "
+                "readings hold at every discount and others do not",
             )
         )
     return tuple(claims)
