@@ -75,7 +75,7 @@ def choosing_rate(
     --------
     >>> from cobayes.theory import choosing_rate
     >>> choosing_rate([[0.6, 0.3], [0.4, 0.7]], 0, rule="bi")
-    ChoosingRate(0.6931 nats per round for 'h_1'; drawing has 0.192)
+    ChoosingRate(0.6931 nats per round for '0'; drawing has 0.192)
     """
     from scipy.optimize import linprog
 
