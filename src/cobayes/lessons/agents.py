@@ -133,7 +133,7 @@ class Learner:
             states = [state for state, _ in self._outcomes if self.task.seen_part(state) == seen]
             if not states:
                 raise CobayesError(
-                    f"the teacher's task is now in the state {seen!r}, which is none of the "
+                    f"the teacher's task is now in the state {seen!r}, which is not one of the "
                     f"{len(self._outcomes)} outcomes in the task of this {self.kind}.",
                     "give both agents rules made from tasks with the same states.",
                 )
