@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -129,6 +131,23 @@ def not_a_formula(cell: object) -> object:
 def without_guard(cell: str) -> str:
     """Undo `not_a_formula`."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA_STARTS) else cell
+
+
+def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
+    """Return rows as CSV; every CSV file of the package but those of pandas is written by this.
+
+    Parameters
+    ----------
+    rows
+        The cells, the header first.
+    raw
+        Whether to write texts as they are, and not as `not_a_formula` does.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row if raw else map(not_a_formula, row))
+    return text.getvalue()
 
 
 @contextmanager

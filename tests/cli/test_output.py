@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -38,6 +40,22 @@ def test_no_label_of_a_csv_file_is_a_formula_and_reading_undoes_the_guard(run, t
     run("teach", source, "-H", "@A", "--rounds", 4, "--seed", 1, "--csv", target, "--raw")
     with target.open(newline="", encoding="utf-8") as file:
         assert next(csv.reader(file))[3:] == ["@A", "+B"]
+
+
+def test_the_package_has_one_writer_of_csv():
+    # pandas writes the tables of a fit, through `_guarded`.
+    package = Path(cb.__file__).parent
+    writers = {
+        str(path.relative_to(package)): text.count("csv.writer(") + text.count(".to_csv(")
+        for path in package.rglob("*.py")
+        for text in [path.read_text(encoding="utf-8")]
+    }
+    assert {name: count for name, count in writers.items() if count} == {
+        "_output.py": 1,
+        "cli/fit.py": 4,
+    }
+    fitting = (package / "cli" / "fit.py").read_text(encoding="utf-8")
+    assert len(re.findall(r"_guarded\([\w.]+\)\.to_csv\(", fitting)) == 4
 
 
 def test_an_exported_example_with_such_labels_would_be_read_back(tmp_path):

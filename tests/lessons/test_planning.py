@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
+from cobayes.lessons import planning
 
 KINDS = [cb.BI, cb.SCBI]
 
@@ -92,6 +93,32 @@ def test_a_search_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr("cobayes.lessons.planning.MOST_NODES", 10)
     with pytest.raises(cb.CobayesError, match="use a smaller look_ahead"):
         cb.plan_lesson(cb.SCBI(random_model(1, 9, 4)), 0, 6, look_ahead=6)
+
+
+@pytest.mark.parametrize(
+    ("rule", "num_rounds"),
+    [(cb.SCBI(random_model(1, 3, 3)), 50), (cb.BI(random_model(1, 9, 4)), 40)],
+    ids=["SCBI", "BI"],
+)
+def test_a_search_that_is_far_too_large_is_refused_after_a_few_beliefs(
+    monkeypatch, rule, num_rounds
+):
+    beliefs, expand = [], planning.Search._expand
+
+    def counted(search, node, depth):
+        beliefs.append(node)
+        return expand(search, node, depth)
+
+    monkeypatch.setattr(planning.Search, "_expand", counted)
+    with pytest.raises(cb.CobayesError, match=rf"looking {num_rounds} rounds ahead .* about \d"):
+        cb.plan_lesson(rule, 0, num_rounds, look_ahead=num_rounds)
+    assert len(beliefs) < 2500
+
+
+def test_a_deep_search_in_which_sequences_meet_again_is_not_refused():
+    # 14 rounds of three data are 5e6 sequences, and 680 different counts of the data.
+    rule = cb.BI(random_model(1, 3, 3))
+    assert len(cb.plan_lesson(rule, 0, 14, look_ahead=14).data) == 14
 
 
 def test_slippery_worlds_cannot_be_planned():

@@ -3,6 +3,8 @@
 import io
 import json
 import re
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from typer.testing import CliRunner
 import cobayes as cb
 from cobayes.cli.app import app
 from cobayes.studio import write_experiment
-from tests.studio.conftest import npm_file
+from tests.studio.conftest import find_node, npm_file
 
 GESTURES = cb.examples["gestures"].model
 EVIL = '<img src=x onerror="window.evil=1"></script>'
@@ -54,6 +56,30 @@ def table(text):
     import pandas as pd
 
     return pd.read_csv(io.StringIO(text), dtype={"person": str, "datum": str})
+
+
+def test_no_answer_is_a_formula_and_both_readers_undo_the_guard(tmp_path):
+    # The person's name comes from the address of the page.
+    folder = (Path(cb.__file__).parent / "studio").as_uri()
+    script = f"""
+        import {{ responseTable }} from "{folder}/experiment/lesson.js";
+        import {{ parseTable, toCsv }} from "{folder}/page/tables.js";
+        const table = [["datum", "@a", "b"], ["=x", 1, 2], ["-1", 3, 0.5]];
+        process.stdout.write(JSON.stringify([
+          responseTable([{{ person: '=cmd("x")', datum: "-up", rt: -3 }}], "guess"),
+          toCsv(table), parseTable(toCsv(table)).table]));"""
+    done = subprocess.run(
+        [find_node(), "--input-type=module", "-e", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    answers, saved, read = json.loads(done.stdout)
+    assert answers.splitlines()[1] == '"\'=cmd(""x"")",,,,\'-up,,,-3'
+    assert read == {"data": ["=x", "-1"], "hypotheses": ["@a", "b"], "matrix": [[1, 2], [3, 0.5]]}
+    (tmp_path / "m.csv").write_text(saved, encoding="utf-8")
+    assert cb.read_model(tmp_path / "m.csv").data == ("=x", "-1")
 
 
 def fit_by_command(folder, text):

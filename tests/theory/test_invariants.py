@@ -138,8 +138,8 @@ def test_bad_input_is_refused_with_a_reason():
 def test_too_many_rounds_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(cb.AtomicMeasure, "push", lambda *_: pytest.fail("work was begun"))
     model = cb.Model(np.random.default_rng(0).exponential(size=(3, 3)))
-    # 3 * 3^15 numbers are below 5e7, 3 * 3^16 are not.
-    with pytest.raises(cb.CobayesError, match=r"num_rounds is 30.*up to round 15"):
+    # 3 * 3^13 numbers are below 1e7, 3 * 3^14 are not.
+    with pytest.raises(cb.CobayesError, match=r"num_rounds is 30.*up to round 13"):
         check_invariants(model, 0, num_rounds=30)
 
 

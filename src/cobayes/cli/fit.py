@@ -251,7 +251,8 @@ def _write(
         out.mkdir(parents=True, exist_ok=True)
         _guarded(found.estimates).to_csv(out / "fit.csv", index=False)
         _guarded(found.trials).to_csv(out / "trials.csv", index=False)
-        comparison.table.rename_axis("model").to_csv(out / "comparison.csv")
+        models = comparison.table.rename_axis("model").reset_index()
+        _guarded(models).to_csv(out / "comparison.csv", index=False)
         if recovery is not None:
             _guarded(recovery.table).to_csv(out / "recovery.csv", index=False)
         write_text(out / "index.html", render_fit(found, comparison, command, recovery))

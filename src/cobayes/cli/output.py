@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -50,14 +48,10 @@ def write_csv(
         Whether to write labels as they are; by default a label that a spreadsheet would take for
         a formula gets an apostrophe in front, which `cobayes.read_model` removes again.
     """
-    from cobayes._output import not_a_formula, write_text
+    from cobayes._output import csv_text, write_text
 
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    for row in (header, *rows):
-        writer.writerow(row if raw else [not_a_formula(cell) for cell in row])
     try:
-        write_text(path, text.getvalue())
+        write_text(path, csv_text((header, *rows), raw=raw))
     except OSError as error:
         raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self, SupportsIndex
 
@@ -22,6 +23,9 @@ Array = NDArray[np.float64]
 
 MOST_NODES = 50_000
 """A search that has to work out more beliefs than this is refused."""
+
+_ENOUGH_TO_ESTIMATE = 300
+"""A search that works out so many beliefs shows how the number grows with the depth."""
 
 
 def plan_lesson(
@@ -104,6 +108,7 @@ class Planner(Teacher):
         require_same_world(rule.model, self.pupil.rule.model)
         self.look_ahead = whole_number(look_ahead, "look_ahead", 1)
         self._rounds_left = num_rounds
+        self._is_estimated = False
 
     @property
     def log_belief(self) -> Array:
@@ -124,6 +129,8 @@ class Planner(Teacher):
             self._rounds_left -= 1
         search = Search(self.task, self.pupil.rule, self.hypothesis)
         node = Node(self.state, self.pupil.state, self.pupil.log_belief)
+        if not self._is_estimated:
+            self._require_affordable(node, depth)
         _, datum = search.best(node, depth)
         if datum < 0:
             raise CobayesError(
@@ -132,6 +139,38 @@ class Planner(Teacher):
             )
         self.observe(datum)
         return datum
+
+    def _require_affordable(self, node: Node, depth: int) -> None:
+        """Raise an error at once where a search is sure to be too large.
+
+        Less deep searches show how the number of beliefs grows: like a power of the depth where
+        sequences meet again (the order of data does not matter to BI), else geometrically.
+        """
+        self._is_estimated = True
+        counts = [0]
+        for small in range(1, depth):
+            search = Search(self.task, self.pupil.rule, self.hypothesis)
+            search.best(node, small)
+            counts.append(search.num_nodes)
+            if counts[-1] == counts[-2]:
+                return  # the task is over before
+            if counts[-1] > _ENOUGH_TO_ESTIMATE:
+                break
+        else:
+            return
+        growth, before = counts[-1] / counts[-2], counts[-2] / max(counts[-3], 1e-9)
+        log_count = math.log(counts[-1])
+        if growth < before:
+            log_count += math.log(growth) * math.log(depth / small) / math.log(small / (small - 1))
+        else:
+            log_count += math.log(growth) * (depth - small)
+        if log_count > math.log(MOST_NODES):
+            shown = f"{math.exp(log_count):.1g}" if log_count < 600 else "more than 1e260"
+            raise SearchTooLargeError(
+                f"looking {depth} rounds ahead has to work out about {shown} beliefs; the limit is "
+                f"{MOST_NODES:,}.",
+                "use a smaller look_ahead, or fewer data.",
+            )
 
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Follow the effect of a datum on the learner, and go on in the task."""
@@ -196,7 +235,7 @@ class Search:
     ) -> None:
         self._task, self._rule, self._hypothesis = task, rule, hypothesis
         self._most_nodes = MOST_NODES if most_nodes is None else most_nodes
-        self._num_nodes = 0
+        self.num_nodes = 0  # how many beliefs were worked out
         self._known: dict[tuple[Any, ...], tuple[float, int]] = {}
         self._failed: set[tuple[Any, ...]] = set()
         self._ratios: _Ratios | None = None
@@ -263,8 +302,8 @@ class Search:
 
     def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
         """Return the response, the log-odds after each datum, and bounds on the final ones."""
-        self._num_nodes += 1
-        if self._num_nodes > self._most_nodes:
+        self.num_nodes += 1
+        if self.num_nodes > self._most_nodes:
             raise SearchTooLargeError(
                 f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
                 "use a smaller look_ahead, or fewer data.",

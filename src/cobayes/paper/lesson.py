@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import csv_text
 from cobayes.example_library import Example, examples
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson, simulate
 from cobayes.plots.house import shorten_label
@@ -172,15 +171,14 @@ def _table(lessons: list[Lesson]) -> Table:
 
 
 def _csv(lessons: list[Lesson]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["rule", "round", "datum", *lessons[0].model.hypotheses])
-    for lesson in lessons:
+    rows = (
+        (lesson.rule_name, number, datum, *belief)
+        for lesson in lessons
         for number, (datum, belief) in enumerate(
             zip(("", *lesson.data_labels), lesson.beliefs.tolist(), strict=True)
-        ):
-            writer.writerow([lesson.rule_name, number, datum, *belief])
-    return text.getvalue()
+        )
+    )
+    return csv_text([("rule", "round", "datum", *lessons[0].model.hypotheses), *rows])
 
 
 def _heat_maps(example: Example) -> tuple[Picture, Picture]:

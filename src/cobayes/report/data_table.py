@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._output import not_a_formula
+from cobayes._output import csv_text, write_text
 from cobayes.errors import CobayesError
 
 _LARGEST_INT = 2**31 - 1
@@ -91,14 +90,9 @@ class DataTable:
         The description follows the W3C's "Metadata Vocabulary for Tabular Data".
         """
         path = folder / f"{self.name}.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(not_a_formula(column.name) for column in self.columns)
-            columns = [
-                [not_a_formula(_as_text(value)) for value in column.values.tolist()]
-                for column in self.columns
-            ]
-            writer.writerows(zip(*columns, strict=True))
+        columns = [map(_as_text, column.values.tolist()) for column in self.columns]
+        header = [column.name for column in self.columns]
+        write_text(path, csv_text([header, *zip(*columns, strict=True)]))
         described = {
             "@context": "http://www.w3.org/ns/csvw",
             "url": path.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from cobayes._output import not_a_formula
+from cobayes._output import csv_text, write_text
 from cobayes.errors import CobayesError
 from cobayes.studio.bundle import bundle, read
 
@@ -286,8 +285,6 @@ def _empty_folder(folder: str | Path) -> Path:
 
 
 def _write_table(path: Path, model: Model) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["datum", *map(not_a_formula, model.hypotheses)])
-        for label, row in zip(model.data, model.matrix.tolist(), strict=True):
-            writer.writerow([not_a_formula(label), *row])
+    rows = zip(model.data, model.matrix.tolist(), strict=True)
+    header = ("datum", *model.hypotheses)
+    write_text(path, csv_text([header, *((label, *row) for label, row in rows)]))

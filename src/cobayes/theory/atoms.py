@@ -25,8 +25,9 @@ Indices = NDArray[np.intp]
 # these count numbers in the answer, except the first two, which count beliefs.
 SMALLEST_BLOCK, LARGEST_BLOCK = 64, 4096
 COMFORTABLE_ANSWER, LARGEST_ANSWER = 100_000, 4_000_000
-# The most numbers that one measure may hold (400 MB); exact_rounds needs no such table.
-MOST_NUMBERS = 50_000_000
+# The most numbers that one measure may hold (80 MB, and seconds to compute); exact_rounds needs no
+# such table.
+MOST_NUMBERS = 10_000_000
 # A function is called with all atoms at once if that agrees at so many of them.
 PROBES = 256
 

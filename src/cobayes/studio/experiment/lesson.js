@@ -1,4 +1,5 @@
 /** One lesson of an experiment: the artificial partner, what was shown, and the table that is saved. */
+import { toCsv } from "../page/tables.js";
 import { Learner, Teacher } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { makeRule, toLogs } from "../twin/rules.js";
@@ -97,8 +98,6 @@ export function responseTable(trials, response) {
     if (response !== "rating") return [trial];
     return Object.entries(trial.ratings).map(([hypothesis, rating]) => ({ ...trial, hypothesis, rating }));
   });
-  const cell = (value) =>
-    /[",\r\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? "");
-  const lines = rows.map((row) => COLUMNS[response].map((name) => cell(row[name])).join(","));
-  return [COLUMNS[response].join(","), ...lines].join("\r\n") + "\r\n";
+  const names = COLUMNS[response];
+  return toCsv([names, ...rows.map((row) => names.map((name) => row[name]))]);
 }

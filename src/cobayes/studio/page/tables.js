@@ -165,13 +165,16 @@ function splitLine(line, separator) {
       k++;
     } else if (sign === '"' && (isQuoted || cell.trim() === "")) isQuoted = !isQuoted;
     else if (sign === separator && !isQuoted) {
-      cells.push(cell.trim());
+      cells.push(unguarded(cell));
       cell = "";
     } else cell += sign;
   }
-  cells.push(cell.trim());
+  cells.push(unguarded(cell));
   return cells;
 }
+
+/** A cell without the apostrophe that `toCsv` sets before what looks like a formula. */
+const unguarded = (cell) => cell.trim().replace(/^'(?=[=+\-@\t\r])/, "");
 
 /** Names, numbered where they are missing. */
 function labels(names, count, letter) {
@@ -181,9 +184,12 @@ function labels(names, count, letter) {
 const shorten = (text) => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
 const refuse = (message) => ({ table: null, message });
 
-/** A table as CSV. */
+/** A table as CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front. */
 export function toCsv(rows) {
-  const cell = (value) =>
-    /[",\n\r]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
+  const cell = (value) => {
+    let text = String(value ?? "");
+    if (/^[=+\-@\t\r]/.test(text) && !Number.isFinite(readNumber(text))) text = `'${text}`;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
