@@ -9,7 +9,7 @@ import pytest
 import cobayes as cb
 from cobayes.conjecture import Certificate, check_limit, load_certificate, steepest_limit
 from cobayes.conjecture.candidates import Candidate
-from cobayes.conjecture.limit_certificate import KIND, LimitCertificate
+from cobayes.conjecture.limit_certificate import LimitCertificate
 from cobayes.conjecture.small_perturbations import children, limit_slope
 
 # Found by search; docs/conjecture.md.
@@ -127,14 +127,14 @@ def test_the_packaged_certificate_says_what_was_measured(tmp_path):
     assert (
         certificate.evidence["limit"]["value"] > 1.0 + 6.0 * certificate.evidence["limit"]["stderr"]
     )
-    (tmp_path / "again.json").write_text(json.dumps(certificate.to_dict()), encoding="utf-8")
+    certificate.save(tmp_path / "again.json")
     assert load_certificate(tmp_path / "again.json").to_dict() == certificate.to_dict()
     outcome = check_limit(certificate, num_sequences=2, rng=1)
     assert not outcome.is_confirmed or outcome.standard_errors >= 6.0
     assert json.dumps(outcome.to_dict())
     assert isinstance(load_certificate("tv-paper-matrix"), Certificate)
     with pytest.raises(cb.CobayesError, match="incomplete"):
-        LimitCertificate.from_dict({"kind": KIND, "format": 1})
+        LimitCertificate.from_dict({"kind": LimitCertificate.kind, "format": 1})
     with pytest.raises(cb.CobayesError, match="limit certificate"):
         Certificate.load("l1-small-perturbations")
 
@@ -154,6 +154,16 @@ def test_a_search_for_the_steepest_limit_starts_from_what_is_known():
 def test_a_direction_that_is_none_is_refused(direction):
     with pytest.raises(cb.CobayesError, match="sum to zero"):
         limit_slope(MATRIX, 0, PRIOR, direction, num_rounds=1)
+
+
+def test_endless_work_is_refused_with_the_estimate():
+    case = load_certificate("l1-small-perturbations")
+    with pytest.raises(cb.CobayesError, match="would take about"):
+        case.slope(num_rounds=10**12, num_sequences=100)
+    with pytest.raises(cb.CobayesError, match="would take about"):
+        case.slope(num_rounds=1, num_sequences=10**12)
+    with pytest.raises(cb.CobayesError, match=r"a search of 1e\+12 candidates would take about"):
+        steepest_limit(3, num_candidates=10**12)
 
 
 def test_zeros_are_refused():

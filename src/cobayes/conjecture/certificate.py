@@ -12,12 +12,13 @@ import math
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between, whole_number
+from cobayes._output import write_text
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
 from cobayes.model import MatrixLike, Model, as_model
@@ -29,7 +30,6 @@ from cobayes.stability.success import Method, success_rate
 
 Array = NDArray[np.float64]
 
-KIND = "cobayes conjecture certificate"
 FORMAT = 1
 # How far a failure must exceed what is allowed, in standard errors, to count as confirmed.
 STANDARD_ERRORS = 6.0
@@ -41,8 +41,83 @@ LONGEST_WITNESS = 10_000
 ENCLOSED_DEPTH, ENCLOSED_LEAVES = 100, 100_000
 
 
+class CertificateFile:
+    """What certificates of both kinds share: their file.
+
+    A kind has the attributes `distance`, `model`, `hypothesis`, `teacher_prior`, `story` and
+    `evidence`, and adds others by `_own_content` and `_of_content`.
+    """
+
+    kind: ClassVar[str]
+    distance: Distance
+    model: Model
+    hypothesis: int
+    teacher_prior: Array
+    story: str
+    evidence: dict[str, Any]
+
+    def _own_content(self) -> dict[str, Any]:
+        """Return what this kind adds to the file."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
+        """Validate what `_own_content` wrote, and make the certificate."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "kind": self.kind,
+            "format": FORMAT,
+            "distance": self.distance,
+            **self.model.to_dict(),
+            "hypothesis": self.model.hypotheses[self.hypothesis],
+            "teacher_prior": self.teacher_prior.tolist(),
+            **self._own_content(),
+            "story": self.story,
+            "evidence": self.evidence,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """Undo `to_dict`."""
+        try:
+            if content["kind"] != cls.kind or not 1 <= content["format"] <= FORMAT:
+                raise CobayesError(
+                    f"this is a {content['kind']!r} of format {content['format']}; expected "
+                    f"{cls.kind!r} of format {FORMAT} at most."
+                )
+            shared = {name: content[name] for name in ("story", "evidence") if name in content}
+            return cls._of_content(Model.from_dict(content), content, **shared)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise CobayesError(
+                f"the certificate is incomplete or has a value of the wrong type: {error}.",
+                f"compare it with one that {cls.__name__}.save writes.",
+            ) from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the certificate to a JSON file."""
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        try:
+            write_text(path, text + "\n")
+        except OSError as error:
+            raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a certificate written by `save`, or a packaged one by name.
+
+        Parameters
+        ----------
+        path
+            A file, or one of `known_certificates()`.
+        """
+        return cls.from_dict(read_certificate(path))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate:
+class Certificate(CertificateFile):
     """A claim that Conjecture 5.3 fails for one matrix and one pair of priors.
 
     Attributes
@@ -74,6 +149,8 @@ class Certificate:
     Certificate(tv: 3 data x 3 hypotheses; conjectured success >= 0.6000)
     """
 
+    kind = "cobayes conjecture certificate"
+
     distance: Distance
     model: Model
     hypothesis: int
@@ -95,7 +172,7 @@ class Certificate:
         learner_prior: ArrayLike,
         distance: Distance,
         **more: Any,
-    ) -> Certificate:
+    ) -> Self:
         """Validate a claim.
 
         Parameters
@@ -137,71 +214,30 @@ class Certificate:
         apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
         return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
+    def _own_content(self) -> dict[str, Any]:
         return {
-            "kind": KIND,
-            "format": FORMAT,
-            "distance": self.distance,
-            **self.model.to_dict(),
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "teacher_prior": self.teacher_prior.tolist(),
             "learner_prior": self.learner_prior.tolist(),
             "conjectured_success": self.conjectured_success,
             "num_sequences": self.num_sequences,
             "max_rounds": self.max_rounds,
             "doubt": self.doubt,
             "witness": list(self.witness),
-            "story": self.story,
-            "evidence": self.evidence,
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Undo `to_dict`."""
-        try:
-            if content["kind"] != KIND or not 1 <= content["format"] <= FORMAT:
-                raise CobayesError(
-                    f"this is a {content['kind']!r} of format {content['format']}; expected "
-                    f"{KIND!r} of format {FORMAT} at most."
-                )
-            return cls.of(
-                Model.from_dict(content),
-                content["hypothesis"],
-                content["teacher_prior"],
-                content["learner_prior"],
-                content["distance"],
-                num_sequences=whole_number(content["num_sequences"], "num_sequences", 1),
-                max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
-                doubt=number_between(content["doubt"], "doubt", 0.0, 0.5),
-                witness=tuple(content.get("witness", ())),
-                story=content.get("story", ""),
-                evidence=content.get("evidence", {}),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise CobayesError(
-                f"the certificate is incomplete or has a value of the wrong type: {error}.",
-                "compare it with one that Certificate.save writes.",
-            ) from error
-
-    def save(self, path: str | Path) -> None:
-        """Write the certificate to a JSON file."""
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
-        try:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
-
-    @classmethod
-    def load(cls, path: str | Path) -> Certificate:
-        """Read a certificate written by `save`, or a packaged one by name.
-
-        Parameters
-        ----------
-        path
-            A file, or one of `known_certificates()`.
-        """
-        return cls.from_dict(read_certificate(path))
+    def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
+        return cls.of(
+            model,
+            content["hypothesis"],
+            content["teacher_prior"],
+            content["learner_prior"],
+            content["distance"],
+            num_sequences=whole_number(content["num_sequences"], "num_sequences", 1),
+            max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
+            doubt=number_between(content["doubt"], "doubt", 0.0, 0.5),
+            witness=tuple(content.get("witness", ())),
+            **shared,
+        )
 
     def __repr__(self) -> str:
         n, m = self.model.shape

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import spawn_generators
-from cobayes.conjecture.certificate import STANDARD_ERRORS, Certificate, read_certificate
+from cobayes.conjecture.certificate import (
+    STANDARD_ERRORS,
+    Certificate,
+    CertificateFile,
+    read_certificate,
+)
 from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
-from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
 
 Array = NDArray[np.float64]
 
-KIND = "cobayes conjecture limit certificate"
-FORMAT = 1
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LimitCertificate:
+class LimitCertificate(CertificateFile):
     """A claim that Conjecture 5.3 fails in L1 for all sufficiently small perturbations.
 
     Attributes
@@ -44,6 +45,9 @@ class LimitCertificate:
         What was measured when it was made.
     """
 
+    kind = "cobayes conjecture limit certificate"
+    distance = "l1"
+
     model: Model
     hypothesis: int
     teacher_prior: Array
@@ -62,7 +66,7 @@ class LimitCertificate:
         teacher_prior: ArrayLike,
         direction: ArrayLike,
         **more: Any,
-    ) -> LimitCertificate:
+    ) -> Self:
         """Validate a claim.
 
         Parameters
@@ -113,48 +117,26 @@ class LimitCertificate:
             rng=rng,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
+    def _own_content(self) -> dict[str, Any]:
         return {
-            "kind": KIND,
-            "format": FORMAT,
-            "distance": "l1",
-            **self.model.to_dict(),
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "teacher_prior": self.teacher_prior.tolist(),
             "direction": self.direction.tolist(),
             "num_rounds": self.num_rounds,
             "num_sequences": self.num_sequences,
             "sizes": list(self.sizes),
-            "story": self.story,
-            "evidence": self.evidence,
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> LimitCertificate:
-        """Undo `to_dict`."""
-        try:
-            if content["kind"] != KIND or not 1 <= content["format"] <= FORMAT:
-                raise CobayesError(
-                    f"this is a {content['kind']!r} of format {content['format']}; expected "
-                    f"{KIND!r} of format {FORMAT} at most."
-                )
-            return cls.of(
-                Model.from_dict(content),
-                content["hypothesis"],
-                content["teacher_prior"],
-                content["direction"],
-                num_rounds=whole_number(content["num_rounds"], "num_rounds", 1),
-                num_sequences=whole_number(content["num_sequences"], "num_sequences", 2),
-                sizes=tuple(float(size) for size in content.get("sizes", ())),
-                story=content.get("story", ""),
-                evidence=content.get("evidence", {}),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise CobayesError(
-                f"the certificate is incomplete or has a value of the wrong type: {error}.",
-                "compare it with the packaged one, l1-small-perturbations.",
-            ) from error
+    def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
+        return cls.of(
+            model,
+            content["hypothesis"],
+            content["teacher_prior"],
+            content["direction"],
+            num_rounds=whole_number(content["num_rounds"], "num_rounds", 1),
+            num_sequences=whole_number(content["num_sequences"], "num_sequences", 2),
+            sizes=tuple(float(size) for size in content.get("sizes", ())),
+            **shared,
+        )
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -256,5 +238,5 @@ def load_certificate(path: str | Path) -> Certificate | LimitCertificate:
     LimitCertificate(l1, small perturbations: 3 data x 3 hypotheses)
     """
     content = read_certificate(path)
-    kind = LimitCertificate if content.get("kind") == KIND else Certificate
+    kind = LimitCertificate if content.get("kind") == LimitCertificate.kind else Certificate
     return kind.from_dict(content)

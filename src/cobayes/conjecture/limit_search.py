@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from cobayes._input.validation import whole_number
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.randomness import generator
 from cobayes.conjecture.candidates import Candidate, draw_candidate, mutate
 from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
@@ -84,6 +85,12 @@ def steepest_limit(
         raise CobayesError(
             f"the first case has {len(start.teacher_prior)} hypotheses; expected {size}."
         )
+    require_affordable(
+        f"a search of {short_number(count)} candidates",
+        "look at fewer candidates; some hundred take minutes.",
+        seconds=1e-6 * FIRST[0] * FIRST[1] * min(count, 10**300),
+        num_bytes=0.0,
+    )
     stream = generator(rng)
     elite: list[tuple[float, Candidate]] = []
     for number in range(count):

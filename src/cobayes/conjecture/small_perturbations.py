@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between, whole_number
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
@@ -108,6 +109,14 @@ def limit_slope(
             raise CobayesError(
                 f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller one."
             )
+    num_data, num_hypotheses = rule.model.shape
+    require_affordable(
+        f"{short_number(count)} sequences of {short_number(rounds)} rounds",
+        "take fewer sequences or rounds; 10,000 sequences give two digits.",
+        # From below: measured 2 us a round for three data and hypotheses.
+        seconds=1e-6 * min(count, 10**200) * min(rounds, 10**100),
+        num_bytes=32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1),
+    )
     values = _Sequences(rule, prior, step, log_size, count).follow(rounds, position, rng)
     values = (values - step[position]) / 2.0
     return LimitSlope(float(values.mean()), float(values.std(ddof=1) / np.sqrt(count)))
