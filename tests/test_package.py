@@ -4,7 +4,6 @@ import inspect
 import os
 import subprocess
 import sys
-import tempfile
 import textwrap
 from pathlib import Path
 
@@ -77,50 +76,6 @@ def test_importing_loads_nothing_heavy():
         """
     )
     assert found.stdout.strip() == "[]", found.stderr
-
-
-def test_kernels_are_cached_on_disk_and_used_by_the_next_process(tmp_path):
-    code = """
-        import cobayes as cb
-        from cobayes.scaling import plain
-        cb.scale([[1.0, 2.0], [3.0, 1.0]])
-        stats = plain.scale_plainly.stats
-        print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
-        """
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["0", "1"]
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["1", "0"]
-
-
-def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
-    found = run(
-        """
-        from numba.core import caching
-        for kind in vars(caching).values():
-            if hasattr(kind, "_locator_classes"):
-                kind._locator_classes = []
-        import cobayes as cb
-        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
-        """
-    )
-    assert found.stdout.strip() == "True", found.stderr
-
-
-def test_a_full_disk_under_the_cache_does_not_stop_the_work():
-    found = run(
-        """
-        import errno
-        from numba.core import caching
-        def full(*args, **kwargs):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        for kind in vars(caching).values():
-            if hasattr(kind, "_save_data"):
-                kind._save_data = full
-        import cobayes as cb
-        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).is_converged)
-        """,
-        NUMBA_CACHE_DIR=tempfile.mkdtemp(),
-    )
-    assert found.stdout.strip() == "True", found.stderr
 
 
 def test_no_kernel_uses_a_fast_mode_that_loses_nan():

@@ -1,8 +1,10 @@
 """Compiled kernels are cached safely, and outdated by a change of code and by nothing else."""
 
 import os
+import shutil
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -34,12 +36,30 @@ print(value, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
 
+def run_code(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
 class Workshop:
     """A folder with two modules of kernels, run in processes that share a cache."""
 
     def __init__(self, folder):
         self.folder = folder
         self.write(INNER, OUTER)
+        assert self.run() == (7.0, 0, 1)
+        assert self.run() == (7.0, 1, 0)
+        shutil.copytree(folder / "cache", folder / "first")
+
+    def begin_again(self):
+        self.write(INNER, OUTER)
+        shutil.rmtree(self.folder / "cache")
+        shutil.copytree(self.folder / "first", self.folder / "cache")
 
     def write(self, inner, outer):
         (self.folder / "cobayes_kernels_inner.py").write_text(inner)
@@ -48,18 +68,12 @@ class Workshop:
     def run(self):
         path = os.pathsep.join([str(self.folder), os.environ.get("PYTHONPATH", "")])
         environment = {
-            **os.environ,
             "PYTHONPATH": path,
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        found = subprocess.run(
-            [sys.executable, "-c", REPORT],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment,
-        )
+        found = run_code(REPORT, **environment)
+        assert found.returncode == 0, found.stderr
         value, hits, misses = found.stdout.split()
         return float(value), int(hits), int(misses)
 
@@ -67,12 +81,15 @@ class Workshop:
         return list((self.folder / "cache").rglob(f"*outer*{suffix}"))
 
 
+@pytest.fixture(scope="module")
+def one_workshop(tmp_path_factory):
+    return Workshop(tmp_path_factory.mktemp("workshop"))
+
+
 @pytest.fixture
-def workshop(tmp_path):
-    shop = Workshop(tmp_path)
-    assert shop.run() == (7.0, 0, 1)
-    assert shop.run() == (7.0, 1, 0)
-    return shop
+def workshop(one_workshop):
+    one_workshop.begin_again()
+    return one_workshop
 
 
 def test_docstrings_comments_and_moved_lines_recompile_nothing(workshop):
@@ -106,28 +123,66 @@ def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):
     assert workshop.run() == (7.0, 1, 0)
 
 
-@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
-def test_damaged_caches_of_real_kernels_are_rebuilt(tmp_path, suffix):
-    code = "import cobayes as cb; print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).matrix.tobytes().hex())"
+def test_damaged_caches_of_real_kernels_are_rebuilt(tmp_path):
+    code = """
+        import cobayes as cb
+        from cobayes.scaling import plain
+        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).matrix.tobytes().hex())
+        stats = plain.scale_plainly.stats
+        print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+        """
 
     def run():
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        found = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, env=environment
-        )
+        found = run_code(code, NUMBA_CACHE_DIR=str(tmp_path))
         assert found.returncode == 0, found.stderr
-        return found.stdout
+        return found.stdout.split()
 
     first = run()
-    files = sorted(tmp_path.rglob(f"*{suffix}"))
-    assert len(files) > 1
+    assert first[1:] == ["0", "1"]
+    files = sorted(path for path in tmp_path.rglob("*") if path.suffix in (".nbc", ".nbi"))
+    assert {path.suffix for path in files} == {".nbc", ".nbi"}
     for number, path in enumerate(files):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         cuts = (0, len(content) // 2, len(content))
         path.write_bytes(content[: cuts[number % 3]])
     assert run() == first
-    assert run() == first
+    assert run() == [first[0], "1", "0"]
+
+
+def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
+    found = run_code(
+        """
+        from numba.core import caching
+        for kind in vars(caching).values():
+            if hasattr(kind, "_locator_classes"):
+                kind._locator_classes = []
+        import numpy as np
+        from cobayes.lessons.drawing import draw
+        print(draw(np.array([0.5, 0.5]), 0.7))
+        """
+    )
+    assert found.stdout.strip() == "1", found.stderr
+
+
+def test_a_full_disk_under_the_cache_does_not_stop_the_work(tmp_path):
+    found = run_code(
+        """
+        import errno
+        from numba.core import caching
+        def full(*args, **kwargs):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        for kind in vars(caching).values():
+            if hasattr(kind, "_open_for_write"):
+                kind._open_for_write = full
+        import numpy as np
+        from cobayes.lessons.drawing import draw
+        print(draw(np.array([0.5, 0.5]), 0.7))
+        """,
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+    assert found.stdout.strip() == "1", found.stderr
+    assert not list(tmp_path.rglob("*.nb?"))
 
 
 def test_the_stamp_covers_kernels_that_are_called():
