@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from cobayes.paper import belief_experiments
+
 # Figure 3 in small: a few matrices, 9 x 9. The plan is made in the command's own process.
 SMALL = """
 import cobayes.paper.belief_experiments as experiments
@@ -101,19 +103,19 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
 
 
 @pytest.mark.slow
-def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(command, tmp_path):
-    small = SMALL.replace("40, 5", "2, 5")
+def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(
+    run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(belief_experiments, "SIZE", 9)
+    monkeypatch.setattr(belief_experiments, "QUICK_EXACT", 2)
+    monkeypatch.setattr(belief_experiments, "QUICK_SIMULATED", 5)
     arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv")
-    process = command(*arguments, before=small)
-    process.communicate(timeout=120)
-    assert process.returncode == 0
+    assert run(*arguments).exit_code == 0
     other = (*arguments, "--seed", "9")
-    process = command(*other, before=small)
-    message = process.communicate(timeout=60)[1]
-    assert process.returncode == 1
-    assert "holds another run: the seed is 2020 there and 9 here" in message
-    assert "--fresh" in message
-    process = command(*other, "--fresh", before=small)
-    message = process.communicate(timeout=120)[1]
-    assert process.returncode == 0
-    assert "starting over in" in message
+    refused = run(*other)
+    assert refused.exit_code == 1
+    assert "holds another run: the seed is 2020 there and 9 here" in refused.stderr
+    assert "--fresh" in refused.stderr
+    again = run(*other, "--fresh")
+    assert again.exit_code == 0
+    assert "starting over in" in again.stderr

@@ -16,7 +16,7 @@ def sections(tmp_path_factory):
     """All eight sections with few sequences, in one folder as in a report."""
     folder = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stability_cases, "QUICK_SEQUENCES", 120)
+        patch.setattr(stability_cases, "QUICK_SEQUENCES", 60)
         return folder, {
             figure.name: figure.build(
                 Context(figure.name, 0.01, 5, folder / figure.name, is_quick=True)
@@ -37,7 +37,7 @@ def test_every_section_has_pictures_numbers_claims_and_sizes(sections):
         assert all(len(picture.alt) > 40 and picture.caption for picture in pictures)
         assert section.data
         assert section.claims
-        assert "120 teaching sequences" in section.sizes
+        assert "60 teaching sequences" in section.sizes
         assert "0 of" in section.sizes
 
 

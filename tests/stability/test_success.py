@@ -101,13 +101,13 @@ def test_success_rates_agree_with_stepwise_agents(point):
         learner = SCBI(
             example.model.matrix * np.exp(0.1 * rng.standard_normal(teacher.model.shape))
         )
-    mean = _by_agents(teacher, learner, 0, own, theirs, 250, rng)
+    mean = _by_agents(teacher, learner, 0, own, theirs, 100, rng)
     rate = success_rate(
         teacher, learner, hypothesis=0, teacher_prior=own, learner_prior=theirs, rng=point
     )
     assert rate.num_unfinished == 0
     # The many compiled lessons know the spread of a single one better than the few.
-    stderr = rate.stderr * np.sqrt(rate.num_sequences / 250)
+    stderr = rate.stderr * np.sqrt(rate.num_sequences / 100)
     assert abs(rate.value - mean) <= 4.0 * np.hypot(rate.stderr, stderr)
 
 

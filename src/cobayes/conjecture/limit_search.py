@@ -75,7 +75,7 @@ def steepest_limit(
     Examples
     --------
     >>> from cobayes.conjecture import steepest_limit
-    >>> found = steepest_limit(3, num_candidates=5, final=(20, 100), rng=1)
+    >>> found = steepest_limit(3, num_candidates=1, final=(10, 50), rng=1)
     >>> found.candidate.matrix.shape[1]
     3
     """
