@@ -79,9 +79,9 @@ class Studio:
         path
             Such as "page.html"; the folder must exist.
         """
-        file = Path(path)
+        file, text = Path(path), self.to_html()
         try:
-            file.write_text(self.to_html(), encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
         except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
             raise CobayesError(
                 f"the page cannot be written to {str(file)!r}: "

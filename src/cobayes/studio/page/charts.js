@@ -255,20 +255,14 @@ export function triangle({ size, labels, title, paths = [], markers = [], onDrag
         style: { stroke: color, "stroke-dasharray": dash || "none" },
       }),
     );
-    // Dots of earlier rounds, as long as they can be told apart.
-    const first = spots.length > 30 ? spots.length - 1 : 0;
-    spots.slice(first).forEach(([x, y], offset) => {
-      const k = first + offset;
-      root.append(
-        svg("circle", {
-          class: k === spots.length - 1 ? "dot" : "past",
-          r: k === spots.length - 1 ? 5.5 : 2.2,
-          cx: x,
-          cy: y,
-          style: { fill: color },
-        }),
-      );
-    });
+    // Dots of earlier rounds, as long as they can be told apart: lines of no length with round ends, which
+    // are one element however many rounds there were.
+    const past = spots.length > 30 ? [] : spots.slice(0, -1);
+    const [x, y] = spots[spots.length - 1];
+    root.append(
+      svg("path", { class: "past", d: past.map(([a, b]) => `M${a} ${b}h0`).join(""), style: { stroke: color } }),
+      svg("circle", { class: "dot", r: 5.5, cx: x, cy: y, style: { fill: color } }),
+    );
   }
   for (const { color, point, label, isHollow, isBelow } of markers) {
     const [x, y] = place(point);

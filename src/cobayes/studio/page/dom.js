@@ -43,6 +43,28 @@ export function put(element, ...children) {
   return element;
 }
 
+/** Set a text; one that is already there is left alone, because the browser lays out all that is set. */
+export function setText(element, text) {
+  if (element.lastText === text) return;
+  element.lastText = text;
+  element.textContent = text;
+}
+
+/**
+ * Updates of a part of the page whose style is `content-visibility: auto`: at once while it is in sight,
+ * otherwise right after what is in sight. Only the last of several updates is done.
+ */
+export function inSightFirst(element, update) {
+  let isInSight = true,
+    timer = null;
+  element.addEventListener("contentvisibilityautostatechange", ({ skipped }) => (isInSight = !skipped));
+  return (...values) => {
+    clearTimeout(timer);
+    if (isInSight) update(...values);
+    else timer = setTimeout(() => update(...values));
+  };
+}
+
 const FOCUSABLE = "button, input, select, [tabindex]";
 
 /** A number with a few digits, without a long tail: 0.0123, 12.3, 1.2e-7. */

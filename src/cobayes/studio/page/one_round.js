@@ -1,6 +1,6 @@
 /** What one round does: the table through its normalisations, to the matrix of SCBI. */
 import { alternate, scaleToBelief } from "../twin/scaling.js";
-import { button, digits, h, prefersCalm, put, svg } from "./dom.js";
+import { button, digits, h, inSightFirst, prefersCalm, put, svg } from "./dom.js";
 import { figure } from "./figures.js";
 import { heatMap } from "./heat.js";
 import { probabilities } from "./lesson_data.js";
@@ -109,7 +109,7 @@ export function oneRound(store) {
       });
     } else shown.map.update(...latest);
   }
-  return { element: fig.element, update, stop };
+  return { element: fig.element, update: inSightFirst(fig.element, update), stop };
 }
 
 /** The table and what became of it, as one drawing. */

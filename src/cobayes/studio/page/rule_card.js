@@ -1,9 +1,10 @@
 /** One learner on a card: its belief in numbers and bars, and the data it was shown. */
-import { digits, h, percent, put } from "./dom.js";
+import { digits, h, percent, put, setText } from "./dom.js";
 
 /** @returns {{element: HTMLElement, update: (state: object, lesson: object) => void}} */
 export function ruleCard({ kind, title, note, color }) {
-  const number = h("p", { class: "number" });
+  const inTruth = h("b"),
+    whichTruth = h("span");
   const subtitle = h("p", { class: "note" }, note);
   const bars = h("ul", { class: "bars" });
   const shown = h("p", { class: "shown" });
@@ -11,7 +12,7 @@ export function ruleCard({ kind, title, note, color }) {
     "article",
     { class: "card", style: { "--rule": color } },
     h("header", {}, h("h3", {}, title), subtitle),
-    number,
+    h("p", { class: "number" }, inTruth, whichTruth),
     bars,
     shown,
   );
@@ -38,17 +39,17 @@ export function ruleCard({ kind, title, note, color }) {
       put(bars, ...rows.map((row) => row.line));
     }
     if (kind === "Pragmatic")
-      subtitle.textContent = `recursion of depth ${state.depth}${state.rationality === 1 ? "" : `, rationality ${digits(state.rationality)}`}`;
+      setText(
+        subtitle,
+        `recursion of depth ${state.depth}${state.rationality === 1 ? "" : `, rationality ${digits(state.rationality)}`}`,
+      );
     const at = Math.min(state.round, lesson.logBeliefs.length - 1);
     const belief = lesson.logBeliefs[at].map(Math.exp);
-    put(
-      number,
-      h("b", {}, percent(belief[state.truth])),
-      h("span", {}, ` belief in “${names[state.truth]}”`),
-    );
+    setText(inTruth, percent(belief[state.truth]));
+    setText(whichTruth, ` belief in “${names[state.truth]}”`);
     rows.forEach(({ line, fill, value }, j) => {
       fill.style.setProperty("transform", `scaleX(${Math.max(belief[j], 0.002)})`);
-      value.textContent = percent(belief[j]);
+      setText(value, percent(belief[j]));
       line.classList.toggle("truth", j === state.truth);
     });
     const data = lesson.data.slice(0, at),

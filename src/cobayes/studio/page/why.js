@@ -1,5 +1,5 @@
 /** Why this datum: what each alternative would have done to the learner's belief. */
-import { h, percent, put, segments } from "./dom.js";
+import { h, inSightFirst, percent, put, segments, setText } from "./dom.js";
 import { RULE_LIST, agentBefore } from "./lesson_data.js";
 
 export function whyThisDatum(store) {
@@ -10,7 +10,8 @@ export function whyThisDatum(store) {
     onChange: (why) => store.set({ why }),
   });
   const lead = h("p", { class: "lead-in" });
-  const body = h("tbody");
+  const body = h("tbody"),
+    rows = [];
   const head = h(
     "tr",
     {},
@@ -52,50 +53,62 @@ export function whyThisDatum(store) {
         : "These are the alternatives.",
     );
     const order = data.map((_, i) => i).sort((a, b) => chances[b] - chances[a] || a - b);
-    put(
-      body,
-      ...order.map((i) => {
-        const after = agent.rule.logUpdate(agent.logBelief, i, agent.dataPrior).map(Math.exp);
-        const isPossible = !Number.isNaN(after[0]);
-        const gain = after[state.truth] - was;
-        const isFree = agent.dataPrior[i] > 0;
-        return h(
-          "tr",
-          { class: i === chosen ? "chosen" : "" },
-          h("th", { scope: "row" }, data[i], i === chosen ? h("span", { class: "tag" }, "shown") : null),
-          h(
-            "td",
-            { class: "chance" },
-            h(
-              "span",
-              { class: "track" },
-              h("span", {
-                class: "fill",
-                style: { width: `${100 * chances[i]}%`, background: RULE_LIST[position].color },
-              }),
-            ),
-            h("span", { class: "value" }, percent(chances[i])),
-          ),
-          h(
-            "td",
-            {},
-            isPossible && isFree
-              ? stack(after, hypotheses, state.truth, RULE_LIST[position].color)
-              : h("span", { class: "soft" }, isFree ? "no believed hypothesis allows it" : "not available"),
-          ),
-          h(
-            "td",
-            { class: "value" },
-            isPossible && isFree ? percent(after[state.truth]) : "–",
-            isPossible && isFree
-              ? h("span", { class: gain >= 0 ? "up" : "down" }, gain >= 0 ? " ▲" : " ▼")
-              : null,
-          ),
-        );
-      }),
-    );
+    while (rows.length < data.length) rows.push(alternative());
+    rows.length = data.length;
+    if (body.childElementCount !== rows.length) put(body, ...rows.map(({ line }) => line));
+    const { color } = RULE_LIST[position];
+    order.forEach((i, k) => {
+      const after = agent.rule.logUpdate(agent.logBelief, i, agent.dataPrior).map(Math.exp);
+      const isFree = agent.dataPrior[i] > 0;
+      rows[k].show({
+        name: data[i],
+        isChosen: i === chosen,
+        chance: chances[i],
+        color,
+        refusal: !isFree ? "not available" : Number.isNaN(after[0]) ? "no believed hypothesis allows it" : "",
+        after,
+        gain: after[state.truth] - was,
+        hypotheses,
+        truth: state.truth,
+      });
+    });
   }
-  return { element, update };
+  return { element, update: inSightFirst(element, update) };
+}
+
+/** One row of the table: made once, then only what changes is set. */
+function alternative() {
+  const name = h("span"),
+    tag = h("span", { class: "tag" }, "shown"),
+    fill = h("span", { class: "fill" }),
+    chance = h("span", { class: "value" }),
+    bar = h("span", { class: "stack", role: "img" }),
+    refusal = h("span", { class: "soft" }),
+    inTruth = h("span"),
+    arrow = h("span");
+  const line = h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, name, tag),
+    h("td", { class: "chance" }, h("span", { class: "track" }, fill), chance),
+    h("td", {}, bar, refusal),
+    h("td", { class: "value" }, inTruth, arrow),
+  );
+  const show = (one) => {
+    line.classList.toggle("chosen", one.isChosen);
+    setText(name, one.name);
+    tag.hidden = !one.isChosen;
+    fill.style.setProperty("width", `${100 * one.chance}%`);
+    fill.style.setProperty("background", one.color);
+    setText(chance, percent(one.chance));
+    setText(refusal, one.refusal);
+    bar.hidden = Boolean(one.refusal);
+    if (!one.refusal) paintStack(bar, one.after, one.hypotheses, one.truth, one.color);
+    setText(inTruth, one.refusal ? "–" : percent(one.after[one.truth]));
+    setText(arrow, one.refusal ? "" : one.gain >= 0 ? " ▲" : " ▼");
+    arrow.className = one.gain >= 0 ? "up" : "down";
+  };
+  return { line, show };
 }
 
 /**
@@ -106,6 +119,11 @@ export function whyThisDatum(store) {
  * @param {string} color
  */
 export function stack(belief, names, truth, color) {
+  return paintStack(h("span", { class: "stack", role: "img" }), belief, names, truth, color);
+}
+
+/** One element however many parts: a table of alternatives has hundreds of them. */
+function paintStack(element, belief, names, truth, color) {
   const text = names.map((name, j) => `${name} ${percent(belief[j])}`).join(", ");
   const order = [truth, ...names.map((_, j) => j).filter((j) => j !== truth)];
   let end = 0;
@@ -115,12 +133,8 @@ export function stack(belief, names, truth, color) {
     const shade = k === 0 ? color : `var(--other-${1 + (k % 2)})`;
     return `${shade} ${start.toFixed(2)}% ${end.toFixed(2)}%`;
   });
-  // One element however many parts: a table of alternatives has hundreds of them.
-  return h("span", {
-    class: "stack",
-    role: "img",
-    "aria-label": text,
-    title: text,
-    style: { background: `linear-gradient(to right, ${parts.join(", ")})` },
-  });
+  element.setAttribute("aria-label", text);
+  element.setAttribute("title", text);
+  element.style.setProperty("background", `linear-gradient(to right, ${parts.join(", ")})`);
+  return element;
 }
