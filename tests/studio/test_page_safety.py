@@ -150,8 +150,8 @@ def test_every_control_can_be_reached_by_keyboard_and_shows_its_focus(visit, pag
 
 
 def test_it_is_ready_within_a_second_and_steps_within_a_frame(visit, pages):
-    """At 20 x 10: processor time of script, styles and layout; the best of several tries."""
-    if os.getloadavg()[0] > 2.5 * (os.cpu_count() or 1):
+    """At 20 x 10: processor time of script, styles and layout."""
+    if os.getloadavg()[0] > 8 * (os.cpu_count() or 1):
         pytest.skip("the machine is too busy to measure milliseconds")
     page = visit(pages["large"])
     session = page.context.new_cdp_session(page)
@@ -178,7 +178,7 @@ def test_it_is_ready_within_a_second_and_steps_within_a_frame(visit, pages):
             }"""
         )
         times.append((spent() - before) / 20)
-    assert min(times) < 0.016
+    assert np.median(times) < 0.016
 
 
 def test_scripts_that_are_not_the_pages_own_do_not_run(visit, pages):
@@ -228,3 +228,41 @@ def test_every_view_fits_its_window(visit, pages, width):
         show(page, view)
         page.wait_for_timeout(100)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+
+
+def luminance(color):
+    """Relative luminance of colours in red, green and blue, as WCAG 2 defines it."""
+    shares = np.asarray(color)[:, :3] / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_of_a_heat_map_have_enough_contrast_at_every_share(visit, pages, scheme):
+    """WCAG AA asks for 4.5; cells from none to all of the colour, in steps of one in 400."""
+    values = np.arange(400).reshape(40, 10) / 399
+    names = [str(k) for k in range(40)]
+    table = {"data": names, "hypotheses": names[:10], "matrix": values.tolist()}
+    state = {"view": "play", "example": "", "table": table}
+    page = visit(pages["three"], width=1400, scheme=scheme, hash=link(**state))
+    paper, cells, texts = (
+        np.array(found, dtype=float)
+        for found in page.evaluate(
+            """() => {
+                const read = (text) => {
+                    const parts = text.match(/[\\d.]+/g).map(Number);
+                    return parts.length === 4 ? parts : [...parts, 1];
+                };
+                const fills = (name) =>
+                    [...document.querySelectorAll(name)].map((one) => read(getComputedStyle(one).fill));
+                const paper = read(getComputedStyle(document.body).backgroundColor);
+                return [[paper], fills(".heat .cell"), fills(".heat .value")];
+            }"""
+        )
+    )
+    assert len(cells) == len(texts) == 400
+    opacity = cells[:, 3:]
+    behind = luminance(opacity * cells[:, :3] + (1 - opacity) * paper[:, :3])
+    number = luminance(texts)
+    contrast = (np.maximum(behind, number) + 0.05) / (np.minimum(behind, number) + 0.05)
+    assert contrast.min() >= 4.5

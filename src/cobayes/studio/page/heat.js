@@ -121,24 +121,24 @@ export function heatMap({
       line.forEach((value, j) => {
         const share = Math.min(1, Math.max(0, value / largest)).toFixed(3);
         const cell = cells[i][j];
-        const number = showNumbers ? digits(value, 2) : "";
+        const number = showNumbers ? fitted(value, 2, cellWidth - 4) : "";
         if (cell.share === share && cell.number === number) return;
         Object.assign(cell, { share, number });
         cell.rect.style.setProperty("--share", share);
         cell.text.textContent = number;
-        // Shares at which black, or white, has a contrast of at least 4.3 with the cell, in light and in dark.
-        cell.text.classList.toggle("mid", share > 0.58 && share <= 0.775);
-        cell.text.classList.toggle("high", share > 0.775);
+        // Where black and white have the same contrast with the cell, in dark and in light: at least 4.5.
+        cell.text.classList.toggle("mid", share > 0.577 && share <= 0.787);
+        cell.text.classList.toggle("high", share > 0.787);
         cell.rect.classList.toggle("zero", value === 0);
       }),
     );
     if (!sums || !hasSums) return;
-    showSums(edge.rows, sums.rowSums, sums.rowGoals, sums.isRows === true, (one, share, goal) => {
+    showSums(edge.rows, sums.rowSums, sums.rowGoals, sums.isRows === true, RIGHT - BAR - 11, (one, share, goal) => {
       one.bar.setAttribute("width", share);
       one.mark.setAttribute("x1", barLeft + goal);
       one.mark.setAttribute("x2", barLeft + goal);
     });
-    showSums(edge.columns, sums.columnSums, sums.columnGoals, sums.isRows === false, (one, share, goal) => {
+    showSums(edge.columns, sums.columnSums, sums.columnGoals, sums.isRows === false, cellWidth - 4, (one, share, goal) => {
       one.bar.setAttribute("height", share);
       one.mark.setAttribute("y1", barTop + goal);
       one.mark.setAttribute("y2", barTop + goal);
@@ -148,8 +148,15 @@ export function heatMap({
   return { element, update };
 }
 
-/** Bars of sums on one scale; `place(one, length, goal)` sets the lengths. */
-function showSums(parts, sums, goals, isFresh, place) {
+/** A number with as many digits as fit into a width. */
+function fitted(value, count, width) {
+  const limit = Math.floor(width / 7);
+  const texts = [digits(value, count), digits(value, 1), value.toExponential(0).replace("-", "−")];
+  return texts.find((text) => text.length <= limit) ?? "";
+}
+
+/** Bars of sums on one scale, their numbers no wider than `width`; `place(one, length, goal)` sets the lengths. */
+function showSums(parts, sums, goals, isFresh, width, place) {
   const most = Math.max(...sums, ...(goals ?? []), 1e-300);
   parts.forEach((one, k) => {
     // Attributes that are set are laid out again, even to the same value.
@@ -157,7 +164,7 @@ function showSums(parts, sums, goals, isFresh, place) {
     if (one.shown === now) return;
     one.shown = now;
     place(one, Math.max(0.5, (BAR * sums[k]) / most), (BAR * (goals?.[k] ?? 0)) / most);
-    one.text.textContent = digits(sums[k], 3);
+    one.text.textContent = fitted(sums[k], 3, width);
     one.text.classList.toggle("fresh", isFresh);
     one.bar.classList.toggle("fresh", isFresh);
     one.mark.classList.toggle("none", !goals);

@@ -219,7 +219,7 @@ export function tableView(store) {
         { class: "edit" },
         h(
           "thead",
-          {},
+          { style: { "--letters": longest(table.hypotheses) } },
           h(
             "tr",
             {},
@@ -229,7 +229,7 @@ export function tableView(store) {
         ),
         h(
           "tbody",
-          {},
+          { style: { "--letters": longest(table.data) } },
           ...inputs.map((line, i) =>
             h(
               "tr",
@@ -290,3 +290,6 @@ export function randomTable({ rows, columns, seed, zeros }) {
   const names = (count, letter) => Array.from({ length: count }, (_, k) => `${letter}${k + 1}`);
   return { data: names(rows, "d"), hypotheses: names(columns, "h"), matrix };
 }
+
+/** How many letters a column of names needs; longer names scroll inside their field. */
+const longest = (list) => String(Math.min(16, Math.max(...list.map((name) => name.length))));
