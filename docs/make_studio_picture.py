@@ -11,7 +11,7 @@ from pathlib import Path
 import cobayes as cb
 
 FILE = Path(__file__).parent / "pictures" / "studio.png"
-WIDTH, HEIGHT = 1440, 860
+WIDTH, MARGIN = 1440, 28
 STATE = {"round": 9}
 
 
@@ -25,14 +25,16 @@ def main() -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(
-            viewport={"width": WIDTH, "height": HEIGHT},
+            viewport={"width": WIDTH, "height": 1200},
             color_scheme="light",
             reduced_motion="reduce",
         )
         page.goto(f"{page_file.as_uri()}#{state}")
         page.wait_for_selector("html[data-ready=true]")
         page.wait_for_timeout(500)
-        page.screenshot(path=FILE)
+        # The picture ends below the charts, whatever their height.
+        end = page.evaluate("document.querySelector('.figures').getBoundingClientRect().bottom")
+        page.screenshot(path=FILE, clip={"x": 0, "y": 0, "width": WIDTH, "height": end + MARGIN})
         browser.close()
 
 

@@ -20,6 +20,11 @@ def show(page, view):
     page.click(f"nav [data-view={view}]")
 
 
+def typed(text):
+    """Return a label as it stands in the table; the page shows d_1 as d₁."""
+    return text.translate({ord(sign): f"_{k}" for k, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")})
+
+
 def shares(page, selector):
     """Return percentages on the page as numbers between 0 and 1."""
     texts = page.locator(selector).all_inner_texts()

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 import cobayes as cb
 from cobayes.cli.app import app
 from cobayes.studio import write_experiment
-from tests.studio.conftest import find_node, npm_file
+from cobayes.studio.bundle import read
+from tests.studio.conftest import HERE, find_node, npm_file
 
 GESTURES = cb.examples["gestures"].model
 EVIL = '<img src=x onerror="window.evil=1"></script>'
@@ -25,9 +26,11 @@ def write(tmp_path, **options):
 
 def take_part(chromium, folder, act, *, query="?person=ann", end="button:has-text('Download')"):
     """Run a session; jsPsych comes from npm instead of its network. Returns the CSV."""
+    # Only the version that the tests take from npm is answered.
+    version = json.loads(npm_file("jspsych/package.json").read_text(encoding="utf-8"))["version"]
     scripts = {
-        "jspsych.css": npm_file("jspsych/css/jspsych.css"),
-        "jspsych@8": npm_file("jspsych/dist/index.browser.min.js"),
+        f"/jspsych@{version}/css/jspsych.css": npm_file("jspsych/css/jspsych.css"),
+        f"/jspsych@{version}": npm_file("jspsych/dist/index.browser.min.js"),
     }
     complaints = []
     context = chromium.new_context(accept_downloads=True)
@@ -35,7 +38,7 @@ def take_part(chromium, folder, act, *, query="?person=ann", end="button:has-tex
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
     def answer(route):
-        name = route.request.url.rsplit("/", 1)[1]
+        name = route.request.url.removeprefix("https://unpkg.com")
         kind = "text/css" if name.endswith(".css") else "text/javascript"
         route.fulfill(path=scripts[name], content_type=kind)
 
@@ -269,6 +272,8 @@ def test_what_is_there_is_not_overwritten(tmp_path):
         ({"response": "shrug"}, "no response 'shrug'"),
         ({"num_rounds": 0}, "at least one"),
         ({"rule": "pragmatic", "rationality": 0.0}, "positive rationality"),
+        ({"literal": "words"}, "no literal learner 'words'"),
+        ({"prior": [0.5, 0.5]}, "the prior has shape"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tmp_path, options, words):
@@ -278,6 +283,26 @@ def test_settings_that_make_no_sense_are_refused(tmp_path, options, words):
 
 def test_the_command_writes_the_folder(tmp_path):
     target = tmp_path / "study"
-    arguments = ["experiment", "example:gestures", "--out", str(target), "--role", "teacher"]
+    words = (
+        "--role teacher --rule pragmatic --depth 2 --rationality 3 --literal truth --no-repeats "
+        "--prior cup=0.5,bowl=0.25,book=0.25,lamp=0 --data-prior 0.5,0.125,0.125,0.125,0.125,0,0,0"
+    )
+    arguments = ["experiment", "example:gestures", "--out", str(target), *words.split()]
     assert CliRunner().invoke(app, arguments).exit_code == 0
-    assert 'role: "teacher"' in (target / "config.js").read_text(encoding="utf-8")
+    config = (target / "config.js").read_text(encoding="utf-8")
+    rule = {"kind": "Pragmatic", "depth": 2, "rationality": 3.0, "literal": "truth"}
+    for name, value in {
+        "role": "teacher",
+        "rule": rule,
+        "no_repeats": True,
+        "prior": [0.5, 0.25, 0.25, 0.0],
+        "data_prior": [0.5, *[0.125] * 4, 0.0, 0.0, 0.0],
+    }.items():
+        assert f"  {name}: {json.dumps(value)},\n" in config
+
+
+def test_the_page_loads_the_jspsych_of_the_tests():
+    """One exact version, so that a study that runs today runs tomorrow."""
+    page = read("experiment/index.html")
+    wanted = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    assert re.findall(r"jspsych@([\d.]+)", page) == [wanted["jspsych"]] * 2

@@ -161,4 +161,7 @@ def test_live_figures_move_inside_another_page(chromium, tmp_path, kind):
     else:
         frame.locator(".round b:text-is('1')").wait_for(timeout=30_000)
         assert frame.locator(".one-round").is_hidden()
+    shown = frame.locator("#app").inner_text()
+    assert "h₁" in shown
+    assert "h_1" not in shown
     context.close()

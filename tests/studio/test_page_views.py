@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from tests.studio.browser import link, screen_table, shares, show, wait_for_numbers
+from tests.studio.browser import link, screen_table, shares, show, typed, wait_for_numbers
 
 pytestmark = pytest.mark.slow
 
@@ -159,9 +159,9 @@ def test_other_numbers_of_hypotheses_are_misjudged_by_sliders(visit, pages):
 def test_a_game_ends_with_what_the_rules_believed(visit, pages):
     page = visit(pages["three"], hash=link(view="play", playSeed=3))
     page.click("button:has-text('Show me another')")
-    data = page.locator(".play .chips li").all_inner_texts()
+    data = map(typed, page.locator(".play .chips li").all_inner_texts())
     page.click(".guesses button >> nth=1")
-    truth = page.inner_text(".outcome").split("“")[1].split("”")[0]
+    truth = typed(page.inner_text(".outcome").split("“")[1].split("”")[0])
     model = cb.examples["M_2"].model
     learner = cb.Learner(cb.SCBI(model))
     for datum in data:

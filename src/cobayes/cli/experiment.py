@@ -13,7 +13,8 @@ from cobayes.errors import CobayesError
 EPILOG = (
     "Examples:\n\n"
     "cobayes experiment example:gestures --out study --role learner\n\n"
-    "cobayes experiment first.csv second.csv --out study --role teacher --no-repeats"
+    "cobayes experiment first.csv second.csv --out study --role teacher --no-repeats\n\n"
+    "cobayes experiment words.csv --out study --rule pragmatic --literal truth --rationality 4"
 )
 
 
@@ -62,6 +63,17 @@ def experiment(
             help="How strongly a pragmatic partner prefers better data.",
         ),
     ] = 1.0,
+    literal: Annotated[
+        str,
+        typer.Option(
+            "--literal",
+            **options.choice("likelihood", "truth"),
+            help="How a pragmatic partner's literal learner reads the table: each column as a "
+            "likelihood, or the numbers as they are (truth values, as in rational speech acts).",
+        ),
+    ] = "likelihood",
+    prior: options.Prior = None,
+    data_prior: options.DataPrior = None,
     response: Annotated[
         str,
         typer.Option(
@@ -90,6 +102,9 @@ def experiment(
             help="Show everybody the same random draws (default: new ones for each person).",
         ),
     ] = None,
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="The title of the page.")
+    ] = "Teaching and learning",
     smooth: options.Smooth = None,
 ) -> None:
     """Write a folder with a jsPsych experiment that runs on any static host.
@@ -100,11 +115,17 @@ def experiment(
     from cobayes.studio.experiment import write_experiment
 
     problems = {}
+    priors = None, None
     for text in matrices:
         model, example = inputs.load_matrix(text, smooth)
         name = Path(text).stem if example is None else example.name
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
+        if not problems:
+            priors = (
+                inputs.read_prior(prior, model, example, name="prior"),
+                None if data_prior is None else inputs.read_data_prior(data_prior, model),
+            )
         problems[name] = model
     folder = write_experiment(
         problems,
@@ -113,9 +134,13 @@ def experiment(
         rule=rule,
         depth=depth,
         rationality=rationality,
+        literal=literal,
+        prior=priors[0],
+        data_prior=priors[1],
         response=response,
         num_rounds=rounds,
         repeats=repeats,
         seed=seed,
+        title=title,
     )
     output.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")

@@ -15,11 +15,14 @@ from cobayes.errors import CobayesError
 from cobayes.studio.bundle import bundle, read
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from cobayes.model import MatrixLike, Model
 
 ROLES = ("learner", "teacher")
 RULES = ("scbi", "bi", "pragmatic")
 RESPONSES = ("guess", "rating")
+LITERALS = ("likelihood", "truth")
 
 _COLUMNS = {
     "choice": "person, problem, lesson, round, hypothesis (the truth), datum, rt",
@@ -58,6 +61,9 @@ def write_experiment(
     rule: str = "scbi",
     depth: int = 1,
     rationality: float = 1.0,
+    literal: str = "likelihood",
+    prior: ArrayLike | Mapping[str, float] | None = None,
+    data_prior: ArrayLike | Mapping[str, float] | None = None,
     response: str = "guess",
     num_rounds: int = 5,
     repeats: bool = True,
@@ -80,6 +86,12 @@ def write_experiment(
         What the partner follows: "scbi", "bi" or "pragmatic".
     depth, rationality
         Depth and rationality of the pragmatic rule.
+    literal
+        How the literal learner of the pragmatic rule reads the table: each column as a
+        "likelihood", or the numbers as they are ("truth", as in rational speech acts).
+    prior, data_prior
+        What the partner takes everybody to believe at first, and how readily each datum is shown,
+        in every problem; uniform by default.
     response
         What a person who learns is asked for after each datum: "guess" or "rating".
     num_rounds
@@ -124,7 +136,9 @@ def write_experiment(
     target = _empty_folder(folder)
     settings = {
         "role": role,
-        "rule": _rule_settings(rule, depth, rationality),
+        "rule": _rule_settings(rule, depth, rationality, literal),
+        "prior": _shared(models, prior, "hypothesis", "prior"),
+        "data_prior": _shared(models, data_prior, "datum", "data prior"),
         "response": response,
         "rounds": num_rounds,
         "no_repeats": not repeats,
@@ -225,8 +239,8 @@ def _config(settings: dict[str, Any]) -> str:
         line("no_repeats", settings["no_repeats"], "Whether a datum is shown at most once."),
         line("truths", None, "Hypotheses that are taught, by label; null: each of them once."),
         line("shuffle", True, "Whether lessons and buttons come in random order."),
-        line("prior", None, "What the partner believes at first, a weight per hypothesis."),
-        line("data_prior", None, "How readily each datum is shown, a weight per datum."),
+        line("prior", settings["prior"], "What the partner believes at first."),
+        line("data_prior", settings["data_prior"], "How readily each datum is shown."),
         line("seed", settings["seed"], "Of the partner's draws; null: other draws each time."),
         line("progress_bar", True, "Whether progress is shown."),
         line(
@@ -243,7 +257,21 @@ def _config(settings: dict[str, Any]) -> str:
     return f"{head}\nconst CONFIG = {{\n{''.join(parts)}}};\n"
 
 
-def _rule_settings(rule: str, depth: int, rationality: float) -> dict[str, Any]:
+def _shared(models: dict[str, Model], values: Any, over: str, name: str) -> list[float] | None:
+    """Return a distribution that holds for every problem; None where it is uniform."""
+    if values is None:
+        return None
+    found = [model.distribution(values, over=over, name=name).tolist() for model in models.values()]
+    if any(other != found[0] for other in found):
+        raise CobayesError(
+            f"the {name} is not the same list of numbers for every problem.",
+            "give problems whose labels are the same and in the same order.",
+        )
+    return found[0]
+
+
+def _rule_settings(rule: str, depth: int, rationality: float, literal: str) -> dict[str, Any]:
+    _require_one_of(literal, LITERALS, "literal learner")
     if rule != "pragmatic":
         return {"kind": rule.upper()}
     if depth < 0 or rationality <= 0:
@@ -251,7 +279,12 @@ def _rule_settings(rule: str, depth: int, rationality: float) -> dict[str, Any]:
             f"the pragmatic rule has depth {depth} and rationality {rationality:g}; expected a "
             "depth of at least 0 and a positive rationality."
         )
-    return {"kind": "Pragmatic", "depth": depth, "rationality": rationality}
+    return {
+        "kind": "Pragmatic",
+        "depth": depth,
+        "rationality": rationality,
+        "literal": literal,
+    }
 
 
 def _rule_text(rule: str, depth: int, rationality: float) -> str:

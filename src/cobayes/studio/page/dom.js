@@ -25,19 +25,26 @@ function fill(element, attributes, children) {
       for (const [key, text] of Object.entries(value)) element.style.setProperty(key, text);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(
-    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  element.append(...content(children));
   return element;
 }
+
+/** What an element is to hold: nodes and texts, without those that are left out. */
+const content = (children) =>
+  children
+    .flat()
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === "string" ? withSubscripts(child) : child));
+
+/** Write the names of the paper as it does: h_1 as h₁, M'_2 as M′₂. */
+const withSubscripts = (text) =>
+  text.replace(/\b([A-Za-z])('?)_(\d)\b/g, (_, letter, prime, digit) => letter + (prime && "′") + "₀₁₂₃₄₅₆₇₈₉"[digit]);
 
 /** Replace what an element holds. The focus stays at its place, for those who work by keyboard. */
 export function put(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement : element;
   const place = focused === element ? -1 : [...element.querySelectorAll(FOCUSABLE)].indexOf(focused);
-  element.replaceChildren(
-    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  element.replaceChildren(...content(children));
   if (place >= 0 && document.activeElement !== focused)
     element.querySelectorAll(FOCUSABLE)[place]?.focus({ preventScroll: true });
   return element;
@@ -47,7 +54,7 @@ export function put(element, ...children) {
 export function setText(element, text) {
   if (element.lastText === text) return;
   element.lastText = text;
-  element.textContent = text;
+  element.textContent = withSubscripts(text);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What one round does: the table through its normalisations, to the matrix of SCBI. */
 import { alternate, scaleToBelief } from "../twin/scaling.js";
-import { button, digits, h, inSightFirst, prefersCalm, put, svg } from "./dom.js";
+import { button, digits, h, inSightFirst, prefersCalm, put, setText, svg } from "./dom.js";
 import { figure } from "./figures.js";
 import { heatMap } from "./heat.js";
 import { probabilities } from "./lesson_data.js";
@@ -67,14 +67,9 @@ export function oneRound(store) {
       scaled.blocks && (scaled.blocks.length > 1 || vanishing(matrix, scaled, prior, logBelief) > 0);
     slide.value = String(state.frame);
     put(label, ...stage(state.frame, belief, scaled, binds));
-    fig.caption.textContent = caption(
-      isLimit,
-      binds,
-      matrix,
-      scaled,
-      prior,
-      logBelief,
-      hypotheses[state.truth],
+    setText(
+      fig.caption,
+      caption(isLimit, binds, matrix, scaled, prior, logBelief, hypotheses[state.truth]),
     );
     const sumsOf = (numbers) => ({
       rowSums: numbers.map((row) => row.reduce((sum, x) => sum + x, 0)),
