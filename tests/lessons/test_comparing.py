@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes.errors import ImpossibleDatumError
-from cobayes.lessons.baselines import drawing_rule, truthful_data
 from cobayes.lessons.comparing import TEACHERS
+from cobayes.lessons.teachers import drawing_rule, truthful_data
 
 
 def random_model(seed, n=4, m=3):

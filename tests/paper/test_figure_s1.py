@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobayes.paper import figure_s1, rate_experiments
-from cobayes.paper.empirical_formula import GUESS, empirical_formula
+from cobayes.paper.figure2_claims import GUESS, empirical_formula
 from cobayes.paper.figure_s1 import fit_formula
 from cobayes.report.section import Context
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from cobayes.plots import (
-    plot_mean_beliefs,
-)
+import cobayes as cb
+from cobayes.plots import plot_mean_beliefs, plot_teachers
 
 
 def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
@@ -12,3 +11,14 @@ def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
     plot_mean_beliefs({"SCBI": (mean, np.zeros(400))}, ax=ax)
     assert ax.get_xlim()[1] <= 15
     assert "no change from here to 399" in ax.get_xlabel()
+
+
+def test_every_pair_of_teacher_and_learner_has_a_mark():
+    model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
+    found = cb.compare_teachers(
+        model, 0, teachers=["literal", "greedy"], learners=["bi", "scbi"], num_lessons=20, rng=1
+    )
+    ax = plot_teachers(found)
+    assert len(ax.lines) == 4
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["literal", "greedy"]
+    assert "0.95" in ax.get_xlabel()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.plots import plot_simplex_points, simplex
+from cobayes.plots import plot_simplex_path, plot_simplex_points, simplex
 
 weights = st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3)
 
@@ -58,3 +58,17 @@ def test_points_lie_where_the_projection_puts_them_and_carry_their_values(ax):
     np.testing.assert_allclose(drawn.get_offsets(), simplex.project(beliefs))
     np.testing.assert_allclose(drawn.get_array(), beliefs[:, 0])
     assert ax.get_figure().axes[1].get_ylabel() == "rate"
+
+
+def test_a_path_runs_through_the_projected_beliefs(lessons, ax):
+    plot_simplex_path(lessons["BI"], ax=ax)
+    plot_simplex_path(lessons["SCBI"], frame=False, ax=ax)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    for name, lesson in lessons.items():
+        np.testing.assert_allclose(lines[name].get_xydata(), simplex.project(lesson.beliefs))
+    assert [text.get_text() for text in ax.texts] == ["h₁", "h₂", "h₃"]
+
+
+def test_a_path_needs_three_hypotheses():
+    with pytest.raises(cb.CobayesError, match="exactly three hypotheses; this lesson has 2"):
+        plot_simplex_path([[0.5, 0.5]])

@@ -14,13 +14,12 @@ from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
-from cobayes.lessons.asking import ask_questions, can_ask
-from cobayes.lessons.baselines import drawing_rule
 from cobayes.lessons.comparison import TeacherComparison, TeacherResult
 from cobayes.lessons.ensemble import RoundsNeeded
 from cobayes.lessons.lesson import run_lesson
 from cobayes.lessons.planning import Node, Planner, Search, SearchTooLargeError
 from cobayes.lessons.simulation import simulate
+from cobayes.lessons.teachers import ask_questions, can_ask, drawing_rule
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules import BI, SCBI, Pragmatic, Rule, as_rule
 from cobayes.rules.naming import RuleLike

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from cobayes.paper.empirical_formula import GUESS, empirical_formula
-from cobayes.paper.figure2_claims import judge_figure2
+from cobayes.paper.figure2_claims import GUESS, empirical_formula, judge_figure2
 from cobayes.paper.figure_s1 import TOPIC
 from cobayes.paper.rate_experiments import (
     SHAPES,

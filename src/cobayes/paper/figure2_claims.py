@@ -1,4 +1,4 @@
-"""What the paper says about Figure 2, judged."""
+"""What the paper says about Figure 2, judged, and its formula for P of n x 2 matrices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from cobayes.paper.empirical_formula import GUESS, empirical_formula
 from cobayes.paper.rate_experiments import Family, Splitting
 from cobayes.random_matrices.exact_two import expected_advantage
 from cobayes.report.claims import (
@@ -31,6 +31,30 @@ _STRAIGHT = 0.25
 _MEAN_LIMIT = 0.003
 # From this size on exceptions among squares are counted by splitting, which sees rarer ones.
 _SPLIT_FROM = 8
+
+Array = NDArray[np.float64]
+
+PARAMETERS = ("a", "c", "b", "d")
+GUESS = (0.5, 1.5, 0.1, -0.3)
+"""The authors' values: -ln(1 - P) = a ln(x (x + 1) / (x - c)) + b x + d."""
+
+
+def empirical_formula(num_data: ArrayLike, a: float, c: float, b: float, d: float) -> Array:
+    """Return -ln(1 - P) by the supplement's formula.
+
+    Parameters
+    ----------
+    num_data
+        The number of rows, x.
+    a, c, b, d
+        See `GUESS`.
+
+    Notes
+    -----
+    With the authors' values this is 1 - P = sqrt((x - 1.5) / (x (x + 1))) exp(-0.1 x + 0.3).
+    """
+    x = np.asarray(num_data, dtype=float)
+    return a * np.log(x * (x + 1.0) / (x - c)) + b * x + d
 
 
 def judge_figure2(families: dict[str, Family], splitting: Splitting) -> tuple[Claim, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.paper.empirical_formula import GUESS, PARAMETERS, empirical_formula
+from cobayes.paper.figure2_claims import GUESS, PARAMETERS, empirical_formula
 from cobayes.paper.rate_experiments import Family, family_of, rates_experiment
 from cobayes.report.claims import (
     ERROR_RATE,

@@ -6,12 +6,12 @@ from .beliefs import plot_belief_curves as plot_belief_curves
 from .comparison import plot_against_diagonal as plot_against_diagonal
 from .comparison import plot_mean_beliefs as plot_mean_beliefs
 from .comparison import plot_rounds_needed as plot_rounds_needed
+from .comparison import plot_teachers as plot_teachers
 from .house import style as style
 from .matrices import plot_matrix as plot_matrix
 from .matrices import plot_scaling as plot_scaling
 from .overview import draw_lessons as draw_lessons
 from .overview import save_lessons as save_lessons
-from .paths import plot_simplex_path as plot_simplex_path
 from .people import plot_calibration as plot_calibration
 from .people import plot_comparison as plot_comparison
 from .people import plot_confusion as plot_confusion
@@ -20,6 +20,7 @@ from .people import plot_recovery as plot_recovery
 from .rates import plot_exceptions as plot_exceptions
 from .rates import plot_probability_and_advantage as plot_probability_and_advantage
 from .rates import plot_splitting as plot_splitting
+from .simplex import plot_simplex_path as plot_simplex_path
 from .simplex import plot_simplex_points as plot_simplex_points
 from .stability import plot_angles as plot_angles
 from .stability import plot_directions as plot_directions
@@ -31,7 +32,6 @@ from .stability_maps import plot_position as plot_position
 from .stability_maps import plot_robustness_map as plot_robustness_map
 from .stability_maps import plot_success_disc as plot_success_disc
 from .stability_maps import plot_success_map as plot_success_map
-from .teachers import plot_teachers as plot_teachers
 from .worlds import plot_certainty as plot_certainty
 from .worlds import plot_trajectory as plot_trajectory
 from .worlds import plot_world as plot_world

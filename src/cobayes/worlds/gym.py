@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import draw_outcome
 from cobayes.worlds.agents import RuleName, WorldLearner
-from cobayes.worlds.grid import GridWorld
-from cobayes.worlds.text import draw_beliefs, draw_board
+from cobayes.worlds.grid import GridWorld, Square
 
 if TYPE_CHECKING:
     import gymnasium
@@ -27,6 +26,7 @@ else:
 
 ENVIRONMENT = "cobayes/GridWorld-v0"
 RENDER_MODES = ("rgb_array", "ansi")
+BAR_WIDTH = 20
 
 
 class GridWorldEnv(gymnasium.Env):
@@ -187,6 +187,44 @@ class GridWorldEnv(gymnasium.Env):
             "action": None if action is None else self.world.action_labels[action],
             "belief_in_goal": float(self._learner.belief[self._goal]),
         }
+
+
+def draw_board(world: GridWorld, walker: Square | None = None) -> str:
+    """Draw the board with a frame; the walker is ``@``.
+
+    Parameters
+    ----------
+    world
+        The board.
+    walker
+        Where the walker is.
+    """
+    edge = "+" + "-" * (2 * world.width + 1) + "+"
+    rows = [f"| {' '.join(line)} |" for line in world.to_text(walker).splitlines()]
+    return "\n".join([edge, *rows, edge])
+
+
+def draw_beliefs(world: GridWorld, belief: ArrayLike, goal: int | None = None) -> str:
+    """Draw the watcher's belief, a bar for every goal; the walker's own is marked ``*``.
+
+    Parameters
+    ----------
+    world
+        The board.
+    belief
+        The watcher's belief over the goals.
+    goal
+        The position of the walker's goal.
+    """
+    width = max(len(label) for label in world.goal_labels)
+    lines = []
+    for position, (label, share) in enumerate(
+        zip(world.goal_labels, np.asarray(belief, dtype=float), strict=True)
+    ):
+        bar = "#" * round(BAR_WIDTH * float(share))
+        mark = "*" if position == goal else " "
+        lines.append(f"{mark} {label:<{width}} [{bar:<{BAR_WIDTH}}] {share:6.1%}")
+    return "\n".join(lines)
 
 
 def register() -> None:
