@@ -58,6 +58,7 @@ fit.depths[["depth", "rationality", "lapse", "log_likelihood"]]
 fit.trials[["problem", "round", "belief", "entropy", "information_gain", "rank"]].head(8).round(3)
 
 # %%
-# Is the model any good? Options that it calls likely should be chosen often.
+# Is the model any good? Options that it calls likely should be chosen often. The band is what
+# people with parameters drawn from the fit's uncertainty would do.
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
-plot_calibration(fit, num_bins=5, ax=ax)
+plot_calibration(people.calibration(fit, num_bins=5), ax=ax)

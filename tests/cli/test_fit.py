@@ -56,8 +56,86 @@ def test_simulated_people_say_whether_the_study_could_tell(run, study, tmp_path)
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "Could this study have told?" in page
     # What the footer says makes the same page again.
-    assert "--no-loo --recover 5 --out" in page
+    assert "--no-loo --recover 5" in page
     assert "--seed 3" in page
+
+
+def test_a_plan_says_how_many_responses_are_needed(run, study, tmp_path):
+    result = run(
+        "fit", study / "choices.csv", "-p", study / "problems", "--depth", "1", "--lapse", "0.05",
+        "--no-loo", "--plan", "rationality=12", "--json", "--out", tmp_path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["plan"]
+    assert found["num_choices"] in [row["num_choices"] for row in found["table"]]
+    assert len(pd.read_csv(tmp_path / "plan.csv")) == len(found["table"])
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "How many responses are needed?" in page
+    assert "--plan rationality=12" in page
+
+
+def test_every_part_of_the_family_can_be_set(run, study, tmp_path):
+    files = sorted((study / "problems").glob("*.csv"))
+    problems = {file.stem: cb.read_model(file) for file in files}
+    rng = np.random.default_rng(3)
+    cost = pd.DataFrame(
+        [
+            {"problem": name, "datum": datum, "cost": rng.random(), "edge": rng.random()}
+            for name, model in problems.items()
+            for datum in model.data[::-1]
+        ]
+    )
+    cost.to_csv(tmp_path / "cost.csv", index=False)
+    prior = pd.DataFrame({"hypothesis": problems["p0"].hypotheses, "prior": [0.5, 0.3, 0.2]})
+    prior.to_csv(tmp_path / "prior.csv", index=False)
+    features = {
+        column: {name: own[column].to_numpy()[::-1] for name, own in cost.groupby("problem")}
+        for column in ("cost", "edge")
+    }
+    family = people.Family(
+        depth=2, lapse=0.05, features=features, weights=(-2.0, 2.0), inner_rationality=(0.5, 3.0),
+        prior_temperature=(0.0, 2.0), other=1, literal="truth",
+    )  # fmt: skip
+    expected = people.fit(
+        study / "choices.csv",
+        problems,
+        family,
+        None,
+        priors={name: [0.5, 0.3, 0.2] for name in problems},
+        intervals=None,
+    )
+    result = run(
+        "fit", study / "choices.csv", "-p", study / "problems", "--depth", "2", "--lapse", "0.05",
+        "--features", tmp_path / "cost.csv", "--weights", "-2:2", "--inner-rationality", "0.5:3",
+        "--prior-temperature", "0:2", "--priors", tmp_path / "prior.csv", "--other", "1",
+        "--literal", "truth", "--by", "none", "--no-loo", "--json", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["estimates"][0]
+    for name in family.free_names(2):
+        assert found[name] == pytest.approx(expected.estimates[name][0]), name
+    assert {"cost", "edge", "inner_rationality", "prior_temperature"} < set(family.free_names(2))
+    command = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "--weights -2:2" in command
+    assert "--json" not in command
+
+
+def test_tables_of_numbers_name_what_is_missing(run, study, tmp_path):
+    rows = {
+        "datum,cost\n0,1\n1,2\n": "no row for datum '2'",
+        "datum,cost\n0,1\n0,2\n1,1\n2,1\n3,1\n4,1\n5,1\n": "2 rows for datum '0'",
+        "datum,cost\n0,1\n1,cheap\n2,1\n3,1\n4,1\n5,1\n": "row 2 of the table, column 'cost'",
+        "item,cost\n0,1\n": "needs a column 'datum'",
+        "datum,cost\nx,1\n": "no datum called 'x'",
+    }
+    for text, message in rows.items():
+        (tmp_path / "cost.csv").write_text(text, encoding="utf-8")
+        result = run(
+            "fit", study / "choices.csv", "-p", study / "problems", "-o", tmp_path / "out",
+            "--features", tmp_path / "cost.csv",
+        )  # fmt: skip
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
 
 
 def test_json_is_for_programs(run, study, tmp_path):
@@ -79,6 +157,10 @@ def test_json_is_for_programs(run, study, tmp_path):
         (["--lapse", "0:2"], "lapse is"),
         (["--by", "age"], "no column 'age'"),
         (["--response", "speech"], "is not one of"),
+        (["--other", "friend"], "'friend' is not a number"),
+        (["--plan", "rationality"], "not a name and a number"),
+        (["--plan", "speed=1"], "precision of 'speed' cannot be planned"),
+        (["--features", "none.csv"], "none.csv"),
     ],
 )
 def test_bad_options_are_one_line(run, study, tmp_path, options, message):

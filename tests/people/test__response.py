@@ -5,6 +5,7 @@ import pytest
 
 import cobayes as cb
 from cobayes import people
+from cobayes.people._response import draw_many
 from cobayes.people.choices import read_choices
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
@@ -179,3 +180,9 @@ def test_rationality_of_a_literal_teacher_on_zeros_and_ones_is_not_identified():
     found = people.fit(choices, table, Family(depth=0)).estimates.iloc[0]
     assert np.isnan(found["rationality"])
     assert "rationality is not identified" in found["note"]
+
+
+def test_a_draw_never_leaves_the_support():
+    probability = np.array([[0.0, 0.3, 0.7 - 1e-16, 0.0]])
+    for uniform in (0.0, 0.2999, 0.3001, 1.0 - 1e-16):
+        assert draw_many(probability, np.array([uniform]))[0] in (1, 2)

@@ -113,18 +113,6 @@ def test_ratings_of_other_values_are_other_responses():
         people.compare(dict(zip("ab", fits, strict=True)), loo=False)
 
 
-def test_predicted_frequencies_sum_to_one_and_are_calibrated(fits):
-    table = people.predictions(fits["social"])
-    keys = ["problem", "hypothesis", "round"]
-    sums = table.groupby(keys)[["predicted", "observed"]].sum().to_numpy()
-    assert sums == pytest.approx(1.0)
-    found = people.calibration(fits["social"], num_bins=4)
-    assert found["num_options"].sum() == 8 * len(fits["social"].choices)
-    # The expected number of hits is the sum of probabilities: 4.5 standard errors per bin.
-    error = np.sqrt(found["predicted"] / found["num_options"])
-    assert (np.abs(found["observed"] - found["predicted"]) < 4.5 * error).all()
-
-
 def test_responses_that_every_draw_predicts_alike_leave_loo_a_number():
     # Depth 0 on zeros and ones chooses evenly whatever the parameters are: log 3 per response.
     concept = {"all": cb.Model([[1, 0, 1], [0, 1, 1], [0, 0, 1]])}

@@ -7,7 +7,6 @@ import pytest
 import cobayes as cb
 from cobayes import people
 from cobayes.people import Family
-from cobayes.people.simulate import draw_many
 
 PROBLEM = {"one": [[0.6, 0.2, 0.3], [0.3, 0.1, 0.5], [0.1, 0.7, 0.2]]}
 
@@ -70,12 +69,6 @@ def test_a_person_whose_parameter_is_missing_is_named():
         people.simulate(table, PROBLEM, num_rounds=1)
 
 
-def test_a_draw_never_leaves_the_support():
-    probability = np.array([[0.0, 0.3, 0.7 - 1e-16, 0.0]])
-    for uniform in (0.0, 0.2999, 0.3001, 1.0 - 1e-16):
-        assert draw_many(probability, np.array([uniform]))[0] in (1, 2)
-
-
 def test_unknown_parameters_are_refused():
     with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
         people.simulate({"speed": 1.0}, PROBLEM, num_people=1, num_rounds=1)
@@ -110,15 +103,3 @@ def test_recovery_counts_coverage_and_confusion():
     assert row["num_identified"] == 40
     with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
         people.recover(family, problems, num_people=2, num_rounds=1, parameters={"speed": 1.0})
-
-
-def test_more_responses_give_narrower_intervals():
-    rng = np.random.default_rng(5)
-    problems = {f"p{i}": rng.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(6)}
-    plan = people.plan_study(
-        Family(depth=1, lapse=0.0), problems, num_rounds=(1, 6), num_people=20, rng=1
-    )
-    assert plan["num_choices"].tolist() == [6, 36]
-    widths = plan["rationality_width"].to_numpy()
-    assert widths[1] < 0.8 * widths[0]
-    assert (plan["depth_accuracy"] == 1.0).all()

@@ -32,9 +32,13 @@ def test_comparison_shows_every_model_and_how_far_it_is_behind(fit, ax):
     assert max(ends) == pytest.approx(max(np.ptp(found.table["bic"]), np.ptp(found.table["aic"])))
 
 
-def test_calibration_has_one_point_per_bin(fit, ax):
-    plots.plot_calibration(fit, num_bins=3, ax=ax)
-    assert len(ax.containers[0].lines[0].get_xdata()) == len(people.calibration(fit, 3))
+def test_calibration_has_a_point_per_bin_and_marks_those_outside_of_the_band(fit, ax):
+    table = people.calibration(fit, 3)
+    table.loc[1, "observed"] = 1.5 * table.loc[1, "predicted_high"]
+    plots.plot_calibration(table, ax=ax)
+    _, inside, outside = ax.get_lines()
+    assert inside.get_ydata() == pytest.approx(table["observed"].to_numpy()[[0, 2]])
+    assert outside.get_ydata() == pytest.approx(table["observed"].to_numpy()[[1]])
 
 
 def test_estimates_are_drawn_in_order(fit, ax):

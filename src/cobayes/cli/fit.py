@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,18 +13,20 @@ from cobayes.errors import CobayesError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cobayes.people import Comparison, Fit, Recovery
-    from cobayes.tasks.repeats import WithoutRepeats
+    from cobayes.people import Comparison, Fit, Recovery, StudyPlan
+    from cobayes.people.problems import Problem
 
-WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "recovery.csv", "index.html")
+WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "recovery.csv", "plan.csv", "index.html")
 EPILOG = (
     "Examples:\n\n"
     "cobayes fit choices.csv --problems problems --out fit\n\n"
-    "cobayes fit choices.csv --problems leaves.csv --depth 0,1,inf --lapse 0.02 --by none"
+    "cobayes fit choices.csv --problems leaves.csv --depth 0,1,inf --lapse 0.02 --by none\n\n"
+    "cobayes fit choices.csv --problems leaves.csv --features cost.csv --weights -5:0"
 )
 
 
 def fit(
+    context: typer.Context,
     choices: Annotated[
         Path,
         typer.Argument(
@@ -70,6 +71,68 @@ def fit(
             "is kept fixed.",
         ),
     ] = "0:0.5",
+    inner_rationality: Annotated[
+        str,
+        typer.Option(
+            "--inner-rationality",
+            metavar="BOUNDS",
+            help="The rationality of the teachers inside a recursion of finite depth (from depth 2 "
+            "on; learners: from 1 on): bounds of the estimate, or a fixed number.",
+        ),
+    ] = "1",
+    prior_temperature: Annotated[
+        str,
+        typer.Option(
+            "--prior-temperature",
+            metavar="BOUNDS",
+            help="The learner in mind starts from the prior to this power: bounds of the estimate, "
+            "or a fixed number. It needs --priors.",
+        ),
+    ] = "1",
+    priors: Annotated[
+        Path | None,
+        typer.Option(
+            "--priors",
+            metavar="FILE",
+            help="A table with the columns problem, hypothesis and prior (default: uniform). "
+            "Without the column problem it holds for every problem.",
+        ),
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            "--features",
+            metavar="FILE",
+            help="A table with the columns problem and datum and a column of numbers for each "
+            "feature, such as a cost. Without the column problem it holds for every problem.",
+        ),
+    ] = None,
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights",
+            metavar="BOUNDS",
+            help="How strongly people prefer data with a high feature: bounds of the estimates.",
+        ),
+    ] = "-10:10",
+    other: Annotated[
+        str,
+        typer.Option(
+            "--other",
+            metavar="DEPTH",
+            help="Depth of the learner whose belief a teacher follows from round to round: a "
+            "number, 'inf', 'static' (its belief stays at the prior) or 'mind' (the learner that "
+            "the teacher has in mind).",
+        ),
+    ] = "mind",
+    noise: Annotated[
+        str,
+        typer.Option(
+            "--noise",
+            metavar="BOUNDS",
+            help="The standard deviation of ratings: bounds of the estimate, or a fixed number.",
+        ),
+    ] = "0.01:1",
     by: Annotated[
         str,
         typer.Option(
@@ -119,6 +182,16 @@ def fit(
             help="Also simulate this many people on these problems and fit them.",
         ),
     ] = 0,
+    plan: Annotated[
+        str,
+        typer.Option(
+            "--plan",
+            metavar="PRECISION",
+            help="Also find out how many responses per person a wanted precision needs, as "
+            "rationality=2,depth=0.9: the width of a 95 % interval, the share of people whose "
+            "depth is recovered.",
+        ),
+    ] = "",
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write the results.")
     ] = Path("fit"),
@@ -130,26 +203,41 @@ def fit(
     """Fit people's responses by maximum likelihood and compare depths of recursion.
 
     Writes fit.csv (estimates), trials.csv (log-likelihood, belief, entropy and information gain of
-    every response), comparison.csv and index.html; with --recover also recovery.csv.
+    every response), comparison.csv and index.html; with --recover also recovery.csv, with --plan
+    plan.csv.
     """
     from cobayes import people
+    from cobayes.cli.progress import ProgressLine
+    from cobayes.people.choices import read_numbers
+    from cobayes.people.plan import check_precision
 
+    for path in filter(None, (choices, problems, priors, features)):
+        _require_file(path)
+    sources = [choices, *_files_of(problems), priors, features]
+    inputs.check_folder("--out", out, WRITTEN, sources)
+    known = _read_problems(problems, priors, no_repeats)
     family = people.Family(
         depth=[_number(part, "--depth") for part in depth.split(",")],
         rationality=_bounds(rationality, "--rationality"),
         lapse=_bounds(lapse, "--lapse"),
+        features=None if features is None else read_numbers(features, known, "datum"),
+        weights=_bounds(weights, "--weights"),
+        inner_rationality=_bounds(inner_rationality, "--inner-rationality"),
+        prior_temperature=_bounds(prior_temperature, "--prior-temperature"),
+        noise=_bounds(noise, "--noise"),
+        other=None
+        if other == "mind"
+        else other
+        if other == "static"
+        else _number(other, "--other"),
         response=response,
         literal=literal,
     )
-    _require_file(choices)
-    _require_file(problems)
-    inputs.check_folder("--out", out, WRITTEN, [choices, *_files_of(problems)])
-    from cobayes.cli.progress import ProgressLine
-
+    precision = check_precision(_precision(plan), family)
     with ProgressLine() as line:
         found = people.fit(
             choices,
-            _without_repeats(problems) if no_repeats else problems,
+            known,
             family,
             None if by == "none" else by,
             progress=lambda text, share: line.tell("fit", f"{text}, {100 * share:.0f} %"),
@@ -161,39 +249,66 @@ def fit(
             cross_validation=cross_validation,
             rng=seed,
         )
-        recovery = None
+        recovery = study = None
+        rounds = _rounds_per_lesson(found)
         if recover:
             line.tell("recover", f"{recover} simulated people")
             recovery = people.recover(
-                family,
-                found.problems,
-                num_people=recover,
-                num_rounds=_rounds_per_lesson(found),
-                rng=seed,
+                family, known, num_people=recover, num_rounds=rounds, rng=seed
             )
-    command = ["cobayes", "fit", str(choices), "--problems", str(problems), "--depth", depth]
-    command += ["--rationality", rationality, "--lapse", lapse, "--by", by]
-    command += ["--response", response, "--literal", literal]
-    command += ["--no-repeats"] * no_repeats + ["--no-loo"] * (not loo)
-    command += ["--cross-validation"] * cross_validation
-    command += ["--recover", str(recover)] if recover else []
-    command += ["--out", str(out), "--seed", str(seed)]
-    _write(out, found, comparison, recovery, shlex.join(command))
+        if precision:
+            line.tell("plan", "simulated studies of different lengths")
+            study = people.plan_study(
+                family, known, precision=precision, num_rounds=rounds, rng=seed
+            )
+        line.tell("page", "predicted against observed")
+        extra = {"recovery": recovery, "plan": study}
+        _write(out, found, comparison, extra, inputs.typed_command(context))
     if as_json:
-        output.print_json(_as_json(found, comparison, recovery))
+        output.print_json(_as_json(found, comparison, recovery, study))
     else:
         _print(found, comparison)
-        if recovery is not None:
-            output.console().print(str(recovery), markup=False)
-    files = f"{out / 'index.html'}, fit.csv, trials.csv and comparison.csv"
-    output.say(f"wrote {files}" + (", recovery.csv" if recovery is not None else ""))
+        for result in (recovery, study):
+            if result is not None:
+                output.console().print(str(result), markup=False)
+    files = [f"{name}.csv" for name, result in extra.items() if result is not None]
+    names = ["fit.csv", "trials.csv", "comparison.csv", *files]
+    output.say(f"wrote {out / 'index.html'}, {', '.join(names[:-1])} and {names[-1]}")
 
 
-def _without_repeats(problems: Path) -> dict[str, WithoutRepeats]:
+def _read_problems(path: Path, priors: Path | None, no_repeats: bool) -> dict[str, Problem]:
+    from cobayes.people.choices import read_numbers
     from cobayes.people.problems import read_problems
     from cobayes.tasks.repeats import without_repeats
 
-    return {name: without_repeats(found.model) for name, found in read_problems(problems).items()}
+    found = read_problems(path)
+    beliefs = {}
+    if priors is not None:
+        columns = read_numbers(priors, found, "hypothesis")
+        if list(columns) != ["prior"]:
+            raise CobayesError(
+                f"{priors} has the columns of numbers {', '.join(columns)}; expected 'prior'."
+            )
+        beliefs = columns["prior"]
+    models = {name: problem.model for name, problem in found.items()}
+    if no_repeats:
+        return read_problems(
+            {name: without_repeats(model) for name, model in models.items()}, beliefs
+        )
+    return read_problems(models, beliefs)
+
+
+def _precision(text: str) -> dict[str, float]:
+    """Read ``rationality=2,depth=0.9``."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise CobayesError(
+                f"--plan: {part!r} is not a name and a number.", "write rationality=2,depth=0.9."
+            )
+        found[name.strip()] = _number(value, "--plan")
+    return found
 
 
 def _number(text: str, name: str) -> float:
@@ -242,7 +357,7 @@ def _guarded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write(
-    out: Path, found: Fit, comparison: Comparison, recovery: Recovery | None, command: str
+    out: Path, found: Fit, comparison: Comparison, extra: dict[str, Any], command: str
 ) -> None:
     from cobayes._output import write_text
     from cobayes.people.page import render_fit
@@ -253,32 +368,39 @@ def _write(
         _guarded(found.trials).to_csv(out / "trials.csv", index=False)
         models = comparison.table.rename_axis("model").reset_index()
         _guarded(models).to_csv(out / "comparison.csv", index=False)
-        if recovery is not None:
-            _guarded(recovery.table).to_csv(out / "recovery.csv", index=False)
-        write_text(out / "index.html", render_fit(found, comparison, command, recovery))
+        for name, result in extra.items():
+            if result is not None:
+                _guarded(result.table).to_csv(out / f"{name}.csv", index=False)
+        write_text(out / "index.html", render_fit(found, comparison, command, **extra))
     except OSError as error:
         raise CobayesError(f"{out} cannot be written: {error.strerror}.") from None
 
 
-def _as_json(found: Fit, comparison: Comparison, recovery: Recovery | None) -> dict[str, Any]:
+def _as_json(
+    found: Fit, comparison: Comparison, recovery: Recovery | None, study: StudyPlan | None
+) -> dict[str, Any]:
     from cobayes import __version__
 
-    recovered = (
-        {
-            "num_choices": recovery.num_choices,
-            "depth_accuracy": recovery.depth_accuracy,
-            "coverage": recovery.coverage.reset_index().to_dict(orient="records"),
-        }
-        if recovery is not None
-        else None
-    )
-    return {
+    content = {
         "cobayes": __version__,
         "log_likelihood": found.log_likelihood,
         "estimates": found.estimates.to_dict(orient="records"),
         "comparison": comparison.table.rename_axis("model").reset_index().to_dict(orient="records"),
         "conclusion": comparison.conclusion,
-    } | ({"recovery": recovered} if recovered else {})
+    }
+    if recovery is not None:
+        content["recovery"] = {
+            "num_choices": recovery.num_choices,
+            "depth_accuracy": recovery.depth_accuracy,
+            "coverage": recovery.coverage.reset_index().to_dict(orient="records"),
+        }
+    if study is not None:
+        content["plan"] = {
+            "num_choices": study.num_choices,
+            "table": study.table.to_dict(orient="records"),
+            "conclusion": study.conclusion,
+        }
+    return content
 
 
 def _print(found: Fit, comparison: Comparison) -> None:

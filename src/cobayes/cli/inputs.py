@@ -12,6 +12,7 @@ from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
     import numpy as np
+    import typer
     from numpy.typing import NDArray
 
     from cobayes.example_library import Example
@@ -218,6 +219,23 @@ def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
         rows = rows[1:]  # headings
     values: Any = {label.strip(): _number(value, "data prior") for label, value in rows}
     return model.distribution(values, over="datum", name="data prior")
+
+
+def typed_command(context: typer.Context) -> str:
+    """Return the running command with every option that is not its default, for a shell."""
+    import shlex
+
+    words = ["cobayes", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if value is None or parameter.name == "as_json":
+            continue
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif value != parameter.get_default(context):
+            flags = parameter.opts if value is not False else parameter.secondary_opts
+            words += flags[:1] if isinstance(value, bool) else [flags[0], str(value)]
+    return shlex.join(words)
 
 
 def choose_seed(seed: int | None) -> int:

@@ -123,6 +123,14 @@ def _slope(
     return rationality[:, None] * np.where(possible, utility.tangents[position], 0.0)
 
 
+def draw_many(probability: Array, uniform: Array) -> Positions:
+    """Return one option of every row; one with probability zero is never drawn."""
+    sums = np.cumsum(probability, axis=1)
+    drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
+    last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)
+    return np.minimum(drawn, last)
+
+
 def answered(responses: Responses, answer: Positions) -> Rows:
     """Return the rows of answers that are one of the options."""
     every = np.arange(len(answer))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +109,48 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     return Choices(frame, reader.problem, history, datum, hypothesis, guess, rating)
 
 
+def read_numbers(
+    table: Any, problems: Mapping[str, Problem], kind: str
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return numbers by column and problem, one for each datum or hypothesis.
+
+    Parameters
+    ----------
+    table
+        A table like the choices: a column of labels called like the kind, columns of numbers, and
+        a column ``problem`` unless the numbers go with every problem.
+    problems
+        By name.
+    kind
+        "datum" or "hypothesis".
+    """
+    frame = _as_frame(table)
+    if kind not in frame.columns or set(frame.columns) <= {"problem", kind}:
+        raise CobayesError(
+            f"a table of numbers for each {kind} needs a column {kind!r} and columns of numbers; "
+            f"found {shorten([*map(str, frame.columns)])}."
+        )
+    columns = [name for name in frame.columns if name not in ("problem", kind)]
+    if "problem" not in frame.columns:
+        pandas = import_optional("pandas", "people", "a table of numbers")
+        frame = pandas.concat([frame.assign(problem=name) for name in problems])
+    rows = _Rows(frame, problems)
+    place = rows.positions(kind, kind)
+    found: dict[str, dict[str, NDArray[np.float64]]] = {str(name): {} for name in columns}
+    for name, problem in problems.items():
+        labels = problem.model.data if kind == "datum" else problem.model.hypotheses
+        own = [row for row, other in enumerate(rows.problem) if other is problem]
+        counts = np.bincount(place[own], minlength=len(labels))
+        for count, label in zip(counts, labels, strict=True):
+            if count != 1:
+                on = "" if name == ONLY else f" of problem {name!r}"
+                what = "no row" if count == 0 else f"{count} rows"
+                raise CobayesError(f"the table has {what} for {kind} {label!r}{on}; expected one.")
+        for column in columns:
+            found[str(column)][name] = rows.numbers(column, own)[np.argsort(place[own])]
+    return found
+
+
 def _as_frame(choices: Any) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
     if isinstance(choices, (str, Path)):
@@ -125,7 +167,7 @@ def _as_frame(choices: Any) -> pd.DataFrame:
     if isinstance(choices, pandas.DataFrame):
         return choices.reset_index(drop=True)
     try:
-        return pandas.DataFrame(choices)
+        return pandas.DataFrame(choices).reset_index(drop=True)
     except (TypeError, ValueError) as error:
         raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
 
@@ -162,7 +204,7 @@ class _Rows:
         return values.tolist()
 
     def _place(self, row: int, column: str) -> str:
-        return f"row {row + 1} of the table, column {column!r}"
+        return f"row {int(self.frame.index[row]) + 1} of the table, column {column!r}"
 
     def positions(self, column: str, kind: str) -> NDArray[np.int64]:
         """Return the positions that a column of labels stands for."""
@@ -185,15 +227,21 @@ class _Rows:
             found[row] = known[key]
         return found
 
+    def numbers(self, column: str, rows: Sequence[int]) -> NDArray[np.float64]:
+        """Return the finite numbers of some rows."""
+        values = self._values(column)
+        found = np.array([_number(values[row]) for row in rows])
+        bad = np.flatnonzero(~np.isfinite(found))
+        if len(bad):
+            row = rows[bad[0]]
+            raise CobayesError(f"{self._place(row, column)}: {values[row]!r} is not a number.")
+        return found
+
     def ratings(self) -> NDArray[np.float64]:
         """Return belief ratings between 0 and 1."""
         found = np.empty(len(self.frame))
         for row, value in enumerate(self._values("rating")):
-            try:
-                # Spreadsheets of many countries write 0,8 for 0.8; a rating has no thousands.
-                found[row] = float(with_decimal_point(value) if isinstance(value, str) else value)
-            except (TypeError, ValueError):
-                found[row] = np.nan
+            found[row] = _number(value)
             if not 0.0 <= found[row] <= 1.0:
                 raise CobayesError(
                     f"{self._place(row, 'rating')}: {value!r} is not a number between 0 and 1.",
@@ -264,6 +312,15 @@ class _Rows:
             f"{person!r}{on} occurs twice.",
             "drop one of the rows, or add a column 'lesson' that numbers a person's lessons.",
         )
+
+
+def _number(value: Any) -> float:
+    """Return a cell as a number; NaN where it is none."""
+    try:
+        # Spreadsheets of many countries write 0,8 for 0.8.
+        return float(with_decimal_point(value) if isinstance(value, str) else value)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def _text(value: Any) -> str:

@@ -51,10 +51,7 @@ class Comparison:
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> comparison = cb.people.compare({"0": fit.at_depth(0), "1": fit.at_depth(1)}, loo=False)
     >>> list(comparison.table.index)
     ['1', '0']
@@ -192,10 +189,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> list(cb.people.cross_validate(fit).columns)
     ['person', 'depth', 'log_likelihood']
     """

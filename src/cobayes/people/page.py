@@ -12,6 +12,8 @@ import numpy as np
 
 from cobayes._version import __version__
 from cobayes.people.compare import Comparison
+from cobayes.people.plan import StudyPlan
+from cobayes.people.predict import calibration
 from cobayes.people.recover import Recovery
 from cobayes.people.result import Fit
 from cobayes.plots import house
@@ -41,7 +43,11 @@ MEANINGS = {
 
 
 def render_fit(
-    fit: Fit, comparison: Comparison, command: str, recovery: Recovery | None = None
+    fit: Fit,
+    comparison: Comparison,
+    command: str,
+    recovery: Recovery | None = None,
+    plan: StudyPlan | None = None,
 ) -> str:
     """Return the page as HTML that needs nothing from elsewhere.
 
@@ -55,6 +61,8 @@ def render_fit(
         What to type to make the page again.
     recovery
         Simulated people on the same problems, fitted by the same family.
+    plan
+        How many responses a wanted precision needs.
     """
     style = (resources.files("cobayes.report") / "report.css").read_text(encoding="utf-8")
     title = "People fitted"
@@ -64,10 +72,15 @@ def render_fit(
         f"{len(fit.problems)} {'problem' if len(fit.problems) == 1 else 'problems'}, depths "
         f"{', '.join(_depth(depth) for depth in fit.family.depth)}."
     )
+    files = ["fit.csv", "trials.csv", "comparison.csv"]
     with house.style():
         sections = [_comparison(comparison), _estimates(fit), _depths(fit), _predictions(fit)]
-    if recovery is not None:
-        sections.append(_recovery(recovery))
+        if recovery is not None:
+            sections.append(_recovery(recovery))
+            files.append("recovery.csv")
+        if plan is not None:
+            sections.append(_plan(plan))
+            files.append("plan.csv")
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
@@ -81,9 +94,8 @@ def render_fit(
         "</p></section>\n"
         f"<main>{''.join(sections)}</main>\n"
         f"<footer><p>Made by <code>{escape(command)}</code> with cobayes {escape(__version__)}. "
-        "Files beside this page: <code>fit.csv</code>, <code>trials.csv</code>, "
-        "<code>comparison.csv</code>"
-        f"{'' if recovery is None else ', <code>recovery.csv</code>'}.</p></footer></body></html>\n"
+        f"Files beside this page: {', '.join(f'<code>{name}</code>' for name in files)}."
+        "</p></footer></body></html>\n"
     )
 
 
@@ -187,10 +199,12 @@ def _predictions(fit: Fit) -> str:
     if fit.family.response == "rating":
         return ""
     figure = _figure((4.6, 4.4))
-    plot_calibration(fit, ax=figure.subplots())
+    plot_calibration(calibration(fit), ax=figure.subplots())
     caption = (
-        "Options are grouped by their predicted probability. Points off the line show where the "
-        "fitted model is wrong; parameters were fitted to the same responses."
+        "A posterior predictive check. Options are grouped by their predicted probability; the "
+        "band holds 95 % of what the model answers when its parameters are drawn from their "
+        "uncertainty. Points outside of it show where the model is wrong. Parameters were fitted "
+        "to the same responses, so a good model's points lie in the band more often than 95 %."
     )
     alt = "Observed frequencies of options against their predicted probabilities."
     return _section("predictions", "Predicted against observed", _picture(figure, caption, alt))
@@ -213,6 +227,19 @@ def _recovery(recovery: Recovery) -> str:
         f"<p>{escape(text)}</p>",
         _picture(figure, "True depth and the depth with the highest likelihood.", text),
         _table("Free parameters at the true depth.", table),
+    )
+
+
+def _plan(plan: StudyPlan) -> str:
+    text = (
+        f"{plan.conclusion} Every row is a simulated study on these problems, with the same people "
+        "and the same first lessons."
+    )
+    return _section(
+        "plan",
+        "How many responses are needed?",
+        f"<p>{escape(text)}</p>",
+        _table("Studies of different lengths.", plan.table),
     )
 
 

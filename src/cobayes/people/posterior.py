@@ -115,8 +115,8 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
     logs = np.empty((NUM_CHAINS, per_chain, len(fit.choices)))
     for part in fit.at_best():
         for chain in range(NUM_CHAINS):
-            walk = _walk(part.likelihood, part.parameters, per_chain, random)
-            for number, (values, row_logs) in enumerate(walk):
+            steps = walk(part.likelihood, part.parameters, per_chain, random)
+            for number, (values, row_logs) in enumerate(steps):
                 draws[chain, number, part.units] = values
                 logs[chain, number, part.rows] = row_logs
     posterior = {name: draws[..., column] for column, name in enumerate(names)}
@@ -134,7 +134,7 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
     )
 
 
-def _walk(likelihood: Likelihood, start: Array, num_draws: int, random: np.random.Generator):
+def walk(likelihood: Likelihood, start: Array, num_draws: int, random: np.random.Generator):
     """Yield parameters (u, p) and log-likelihoods of the rows (t,), every so many steps."""
     family, free = likelihood.family, list(likelihood.free)
     low, high = bounds(family)

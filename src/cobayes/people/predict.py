@@ -1,18 +1,18 @@
-"""What a model says about every response: the table of trials, predicted against observed."""
+"""What a model says about every response: the table of trials, posterior predictive checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
-from cobayes._intervals import wilson_interval
+from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.choices import Choices
+from cobayes.people._response import draw_many
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.posterior import walk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from cobayes.people.result import Fit
 
 Array = NDArray[Any]
+
+# Draws of the parameters, and sets of responses made from each.
+NUM_DRAWS, NUM_REPLICATES = 100, 4
+BAND = (0.025, 0.975)
 
 
 def trial_columns(likelihood: Likelihood, parameters: Array) -> dict[str, Array]:
@@ -72,80 +76,74 @@ def trial_table(likelihood: Likelihood, parameters: Array) -> pd.DataFrame:
     return frame.rename(columns=clashes).assign(**added)
 
 
-def predictions(fit: Fit) -> pd.DataFrame:
+def predictions(fit: Fit, *, num_draws: int = NUM_DRAWS, rng: Any = 0) -> pd.DataFrame:
     """Return how often every option was expected and how often it was chosen.
+
+    A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
+    ``fit.to_arviz``; every unit keeps its best depth), and every response is made again from
+    them, given what was shown before it.
 
     Parameters
     ----------
     fit
         Of choices or guesses.
+    num_draws, rng
+        Draws of the parameters, each with four sets of responses, and their seed.
 
     Returns
     -------
     DataFrame
         One row per problem, truth, round within the lesson (counted from 1) and option:
-        ``num_responses``, ``predicted`` and ``observed`` (both frequencies between 0 and 1; an
-        option that was not available has 0).
+        ``num_responses``; ``predicted`` with ``predicted_low`` and ``predicted_high``, between
+        which 95 % of the replicated frequencies lie; and ``observed``. An option that was not
+        available has 0.
 
     Examples
     --------
-    >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
-    >>> list(cb.people.predictions(fit).columns)
-    ['problem', 'hypothesis', 'round', 'datum', 'num_responses', 'predicted', 'observed']
+    >>> from cobayes import people
+    >>> fit = people.fit(*people.example_study(), people.Family(depth=(0, 1)))
+    >>> people.predictions(fit).columns[-4:].tolist()
+    ['predicted', 'predicted_low', 'predicted_high', 'observed']
     """
     pandas = import_optional("pandas", "people", "a table of predictions")
     response = _require_options(fit)
-    totals: dict[tuple[str, int, int], list[Any]] = {}
-    for choices, probability, answers, _ in _parts(fit):
-        given = choices.hypothesis if response == "choice" else choices.datum
-        for row, problem in enumerate(choices.problem):
-            key = (problem.name, int(given[row]), len(choices.history[row]) + 1)
-            entry = totals.setdefault(key, [problem, 0, 0.0, 0.0])
-            entry[1] += 1
-            entry[2] = entry[2] + probability[row]
-            entry[3] = entry[3] + (np.arange(probability.shape[1]) == answers[row])
-    records = []
-    for (name, shown, number), (problem, count, expected, observed) in sorted(
-        totals.items(), key=lambda item: item[0]
-    ):
-        model = problem.model
-        options = model.data if response == "choice" else model.hypotheses
-        labels = model.hypotheses if response == "choice" else model.data
-        for position, option in enumerate(options):
-            records.append(
-                (
-                    name,
-                    labels[shown],
-                    number,
-                    option,
-                    count,
-                    expected[position] / count,
-                    observed[position] / count,
-                )
-            )
     given_name, option_name = (
         ("hypothesis", "datum") if response == "choice" else ("datum", "guess")
     )
+    check = _replicate(fit, num_draws, rng)
+    groups: dict[tuple[str, int, int], list[int]] = {}
+    given = getattr(fit.choices, given_name)
+    for row, problem in enumerate(fit.choices.problem):
+        key = (problem.name, int(given[row]), len(fit.choices.history[row]) + 1)
+        groups.setdefault(key, []).append(row)
+    records = []
+    for (name, shown, number), rows in sorted(groups.items()):
+        model = fit.choices.problem[rows[0]].model
+        labels, options = model.hypotheses, model.data
+        if response == "guess":
+            labels, options = options, labels
+        count = len(options)
+        counts = [np.bincount(drawn, minlength=count) for drawn in check.drawn[:, rows]]
+        low, high = np.quantile(counts, BAND, axis=0) / len(rows)
+        expected = check.mean[rows, :count].mean(axis=0)
+        observed = np.bincount(check.answer[rows], minlength=count) / len(rows)
+        records += [
+            (name, labels[shown], number, option, len(rows), *values)
+            for option, *values in zip(options, expected, low, high, observed, strict=True)
+        ]
+    names = ["problem", given_name, "round", option_name, "num_responses"]
     return pandas.DataFrame(
-        records,
-        columns=[
-            "problem",
-            given_name,
-            "round",
-            option_name,
-            "num_responses",
-            "predicted",
-            "observed",
-        ],
+        records, columns=[*names, "predicted", "predicted_low", "predicted_high", "observed"]
     )
 
 
-def calibration(fit: Fit, num_bins: int = 10) -> pd.DataFrame:
+def calibration(
+    fit: Fit, num_bins: int = 10, *, num_draws: int = NUM_DRAWS, rng: Any = 0
+) -> pd.DataFrame:
     """Return observed frequencies of options that were predicted with similar probability.
+
+    A posterior predictive check like `predictions`, over all problems: an observed frequency
+    outside of its band is one that the fitted model would rarely produce.
 
     Parameters
     ----------
@@ -153,54 +151,97 @@ def calibration(fit: Fit, num_bins: int = 10) -> pd.DataFrame:
         Of choices or guesses.
     num_bins
         Bins with about equal numbers of predicted responses.
+    num_draws, rng
+        As in `predictions`.
 
     Returns
     -------
     DataFrame
-        One row per bin: ``predicted``, ``observed``, ``observed_low``, ``observed_high`` (a 95 %
-        interval) and ``num_options``.
+        One row per bin: ``predicted`` with the 95 % band from ``predicted_low`` to
+        ``predicted_high``, ``observed`` and ``num_options``.
 
     Examples
     --------
-    >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
-    >>> cb.people.calibration(fit, num_bins=4).shape
+    >>> from cobayes import people
+    >>> fit = people.fit(*people.example_study(), people.Family(depth=(0, 1)))
+    >>> people.calibration(fit, num_bins=4).shape
     (4, 5)
     """
     whole_number(num_bins, "num_bins", 1)
     pandas = import_optional("pandas", "people", "a table of predictions")
     _require_options(fit)
-    chances, hits = [], []
-    for _, probability, answers, available in _parts(fit):
-        chances.append(probability[available])
-        hits.append((np.arange(probability.shape[1]) == answers[:, None])[available])
-    chance, hit = np.concatenate(chances), np.concatenate(hits)
-    order = np.argsort(chance, kind="stable")
-    chance, hit = chance[order], hit[order]
+    check = _replicate(fit, num_draws, rng)
+    row, option = np.nonzero(check.available)
+    order = np.argsort(check.fitted[row, option], kind="stable")
+    row, option = row[order], option[order]
     # Every bin holds the same expected number of responses, so that rare options are pooled.
-    share = np.cumsum(chance) / chance.sum()
-    bins = np.minimum((share * num_bins).astype(int), num_bins - 1)
-    records = []
-    for number in np.unique(bins):
-        inside = bins == number
-        count, seen = int(inside.sum()), int(hit[inside].sum())
-        low, high = wilson_interval(seen, count)
-        records.append((chance[inside].mean(), seen / count, low, high, count))
+    share = np.cumsum(check.fitted[row, option])
+    bins = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
+    sizes = np.bincount(bins, minlength=num_bins)
+    of_option = np.zeros(check.fitted.shape, dtype=np.int64)
+    of_option[row, option] = bins
+    every = np.arange(len(of_option))
+    replicated = np.array(
+        [np.bincount(of_option[every, drawn], minlength=num_bins) for drawn in check.drawn]
+    )
+    used = sizes > 0
+    low, high = np.quantile(replicated[:, used], BAND, axis=0) / sizes[used]
+    hits = np.bincount(of_option[every, check.answer], minlength=num_bins)
+    expected = np.bincount(bins, weights=check.mean[row, option], minlength=num_bins)
     return pandas.DataFrame(
-        records, columns=["predicted", "observed", "observed_low", "observed_high", "num_options"]
+        {
+            "predicted": expected[used] / sizes[used],
+            "predicted_low": low,
+            "predicted_high": high,
+            "observed": hits[used] / sizes[used],
+            "num_options": sizes[used],
+        }
     )
 
 
-def _parts(fit: Fit) -> Iterator[tuple[Choices, Array, Array, Array]]:
-    """Yield responses, probabilities of the options, what was answered and what was available."""
-    for part in fit.at_best():
-        choices, likelihood = part.likelihood.choices, part.likelihood
-        found = likelihood.responses(part.parameters, with_derivatives=False)
-        answers = choices.datum if fit.family.response == "choice" else choices.guess
-        yield choices, found.probability, answers, np.isfinite(likelihood.options.log_base)
+class _Replicates(NamedTuple):
+    """Responses (t) with options (k), and what the model would have answered in s replicates.
+
+    Attributes
+    ----------
+    fitted, mean : ndarray
+        (t, k): probabilities at the estimates, and their mean over the posterior.
+    available : ndarray
+        (t, k).
+    answer, drawn : ndarray
+        (t,) and (s, t): positions of the options answered, and answered in each replicate.
+    """
+
+    fitted: Array
+    mean: Array
+    available: Array
+    answer: Array
+    drawn: Array
+
+
+def _replicate(fit: Fit, num_draws: int, rng: Any) -> _Replicates:
+    whole_number(num_draws, "num_draws", 1)
+    random = generator(rng)
+    rows = len(fit.choices)
+    answer = fit.choices.datum if fit.family.response == "choice" else fit.choices.guess
+    parts = list(fit.at_best())
+    widest = max(part.likelihood.options.log_base.shape[1] for part in parts)
+    fitted, mean = np.zeros((rows, widest)), np.zeros((rows, widest))
+    available = np.zeros((rows, widest), dtype=bool)
+    drawn = np.empty((num_draws, NUM_REPLICATES, rows), dtype=np.int64)
+    for part in parts:
+        likelihood, own = part.likelihood, part.rows
+        base = likelihood.options.log_base
+        columns = slice(base.shape[1])
+        available[own, columns] = np.isfinite(base)
+        at_best = likelihood.responses(part.parameters, with_derivatives=False)
+        fitted[own, columns] = at_best.probability
+        for number, (values, _) in enumerate(walk(likelihood, part.parameters, num_draws, random)):
+            found = likelihood.responses(values, with_derivatives=False).probability
+            mean[own, columns] += found / num_draws
+            for place in range(NUM_REPLICATES):
+                drawn[number, place, own] = draw_many(found, random.random(len(own)))
+    return _Replicates(fitted, mean, available, answer, drawn.reshape(-1, rows))
 
 
 def _require_options(fit: Fit) -> str:

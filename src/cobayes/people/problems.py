@@ -97,7 +97,7 @@ def read_problems(problems: Any, priors: Mapping[str, Any] | None = None) -> dic
         From name to prior; uniform where nothing is given.
     """
     if isinstance(problems, (str, Path)):
-        problems = _from_path(Path(problems))
+        problems = _from_path(problems)
     if not isinstance(problems, Mapping):
         problems = {ONLY: problems}
     if not problems:
@@ -122,12 +122,12 @@ ONLY = "*"
 """Name of a single problem that was given without one; it goes with every choice."""
 
 
-def _from_path(path: Path) -> dict[str, Model]:
+def _from_path(path: str | Path) -> dict[str, Model]:
     from cobayes.reading import read_model
 
-    if not path.is_dir():
+    if not Path(path).is_dir():
         return {ONLY: read_model(path)}
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+    files = sorted(file for file in Path(path).iterdir() if file.suffix.lower() in SUFFIXES)
     if not files:
         raise CobayesError(
             f"the folder {path} holds no model file.",

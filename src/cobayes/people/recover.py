@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +47,15 @@ class Recovery:
         True depth (rows) against the depth with the highest likelihood: shares of people.
     coverage : DataFrame
         One row per free parameter: ``coverage`` of the intervals with a 95 % Wilson interval,
-        ``bias`` and ``rmse`` of the estimates, ``correlation``, ``num_identified``.
+        ``bias`` and ``rmse`` of the estimates, the ``median_width`` of the intervals (that of the
+        bounds where a parameter is not identified), ``correlation``, ``num_identified``.
     num_choices : int
         Responses per person.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> problems, family = cb.read_model("example:gestures"), cb.people.Family(depth=(0, 1))
     >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
     >>> recovery.num_choices
     5
@@ -84,6 +84,7 @@ def recover(
     *,
     num_people: int,
     num_rounds: int,
+    num_lessons: int = 1,
     parameters: Mapping[str, Any] | None = None,
     priors: Mapping[str, Any] | None = None,
     confidence: float = 0.95,
@@ -99,8 +100,8 @@ def recover(
         The design, as in `score`.
     num_people
         How many to simulate.
-    num_rounds
-        Responses per person and problem.
+    num_rounds, num_lessons
+        Responses per lesson, and lessons per person and problem.
     parameters
         True values: a number, or a range to draw from evenly. By default rationality is between 1
         and 6, lapse below 0.2 and weights between -2 and 2, within the family's bounds.
@@ -121,7 +122,9 @@ def recover(
     random = generator(rng)
     truth = _draw_people(family, num_people, dict(parameters or {}), random)
     known = read_problems(problems, priors)
-    table = simulate(truth, known, num_rounds=num_rounds, family=family, rng=random)
+    table = simulate(
+        truth, known, num_rounds=num_rounds, num_lessons=num_lessons, family=family, rng=random
+    )
     choices = read_choices(table, known, family.response)
     chosen = fit_choices(choices, known, family, "person")
     result = truth.assign(depth_estimate=chosen.estimates["depth"].to_numpy())
@@ -204,77 +207,9 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
                 "coverage_high": ends[1],
                 "bias": error.mean() if len(inside) else np.nan,
                 "rmse": np.sqrt((error**2).mean()) if len(inside) else np.nan,
-                "median_width": np.median((high - low)[known]) if len(inside) else np.nan,
+                "median_width": float(np.nanmedian(high - low)),
                 "correlation": np.corrcoef(truth[known], guess[known])[0, 1] if spread else np.nan,
                 "num_identified": int(known.sum()),
             }
         )
     return pandas.DataFrame(records).set_index("parameter")
-
-
-def plan_study(
-    family: Family,
-    problems: Any,
-    *,
-    num_rounds: Sequence[int] = (1, 2, 4, 8),
-    num_people: int = 100,
-    parameters: Mapping[str, Any] | None = None,
-    priors: Mapping[str, Any] | None = None,
-    rng: Any = None,
-) -> pd.DataFrame:
-    """Say how many responses per person a study needs for a given precision.
-
-    Parameters
-    ----------
-    family, problems, parameters, priors
-        As in `recover`.
-    num_rounds
-        Responses per problem to try.
-    num_people
-        Simulated people for each.
-    rng
-        Anything that `numpy.random.default_rng` takes.
-
-    Returns
-    -------
-    DataFrame
-        One row per entry of `num_rounds`: ``num_choices`` per person, ``depth_accuracy`` with a
-        95 % interval, and for every free parameter the median ``..._width`` of its 95 % interval
-        and its ``..._rmse``.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
-    >>> plan = cb.people.plan_study(family, problems, num_rounds=(1, 4), num_people=5, rng=1)
-    >>> len(plan)
-    2
-    """
-    pandas = import_optional("pandas", "people", "a plan")
-    random = generator(rng)
-    records = []
-    for count in num_rounds:
-        found = recover(
-            family,
-            problems,
-            num_people=num_people,
-            num_rounds=count,
-            parameters=parameters,
-            priors=priors,
-            rng=random,
-        )
-        hits = round(found.depth_accuracy * num_people)
-        low, high = wilson_interval(hits, num_people)
-        record = {
-            "num_rounds": count,
-            "num_choices": found.num_choices,
-            "depth_accuracy": found.depth_accuracy,
-            "depth_accuracy_low": low,
-            "depth_accuracy_high": high,
-        }
-        for name, row in found.coverage.iterrows():
-            record[f"{name}_width"] = row["median_width"]
-            record[f"{name}_rmse"] = row["rmse"]
-        records.append(record)
-    return pandas.DataFrame(records)

@@ -68,12 +68,9 @@ class Fit:
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> fit
-    Fit(person: 3; responses: 15; depths: 0, 1; log-likelihood: -25.71)
+    Fit(person: 3; responses: 15; depths: 0, 1; log-likelihood: -25.59)
     """
 
     family: Family

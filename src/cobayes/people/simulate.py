@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
+from cobayes.people._response import draw_many
 from cobayes.people.choices import Choices
 from cobayes.people.family import INNER, Family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Problem, read_problems
 from cobayes.people.result import Fit
+from cobayes.reading import read_model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from cobayes.model import Model
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -38,6 +42,7 @@ def simulate(
     problems: Any,
     *,
     num_rounds: int,
+    num_lessons: int = 1,
     num_people: int | None = None,
     family: Family | None = None,
     priors: Mapping[str, Any] | None = None,
@@ -56,7 +61,9 @@ def simulate(
     problems, priors
         As in `score`.
     num_rounds
-        Responses per person and problem.
+        Responses per lesson.
+    num_lessons
+        Lessons per person and problem; each starts afresh. More than one get a column ``lesson``.
     num_people
         Needed where the parameters are a mapping.
     family
@@ -75,20 +82,46 @@ def simulate(
     ['1', '2']
     """
     whole_number(num_rounds, "num_rounds", 1)
+    whole_number(num_lessons, "num_lessons", 1)
     if isinstance(parameters, Fit):
         family = family or parameters.family
     family = family or Family()
     names, depth, values = _people(parameters, family, num_people)
     known = list(read_problems(problems, priors).values())
     random = generator(rng)
-    lessons = _Lessons(names, known, random)
-    parts = [
-        lessons.play(number, family, depth, values, random) for number in range(1, num_rounds + 1)
-    ]
+    parts = []
+    for lesson in range(1, num_lessons + 1):
+        lessons = _Lessons(names, known, random)
+        for number in range(1, num_rounds + 1):
+            parts.append(lessons.play(number, family, depth, values, random))
+            if num_lessons > 1:
+                parts[-1].insert(2, "lesson", lesson)
     pandas = import_optional("pandas", "people", "a table of choices")
     table = pandas.concat(parts)
     order = np.argsort(table.pop("lesson_number").to_numpy(), kind="stable")
     return table.iloc[order].reset_index(drop=True)
+
+
+def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
+    """Return the choices of three simulated teachers, and their problem, to try things out on.
+
+    Returns
+    -------
+    DataFrame
+        Five choices of each; the teachers have depth 1, rationality 2 and lapse 0.05.
+    dict
+        One problem, ``example:gestures``.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> choices, problems = people.example_study()
+    >>> len(choices)
+    15
+    """
+    problems = {"p": read_model("example:gestures")}
+    truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
+    return simulate(truth, problems, num_people=3, num_rounds=5, rng=1), problems
 
 
 class _Lessons:
@@ -180,14 +213,6 @@ class _Lessons:
         size = max(len(column) for column in columns)
         padded = np.array([np.pad(column, (0, size - len(column))) for column in columns])
         return draw_many(padded, random.random(len(columns)))
-
-
-def draw_many(probability: Array, uniform: Array) -> Positions:
-    """Return one option of every row; one with probability zero is never drawn."""
-    sums = np.cumsum(probability, axis=1)
-    drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
-    last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)
-    return np.minimum(drawn, last)
 
 
 def _span(values: Array) -> tuple[float, float] | float:

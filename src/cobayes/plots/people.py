@@ -21,6 +21,7 @@ from cobayes.plots.house import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from cobayes.people import Comparison, Fit, Recovery
@@ -39,10 +40,7 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> comparison = cb.people.compare({"0": fit.at_depth(0), "1": fit.at_depth(1)}, loo=False)
     >>> ax = cb.plots.plot_comparison(comparison)
     """
@@ -67,42 +65,45 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_calibration(fit: Fit, *, num_bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Draw observed frequencies of options against their predicted probabilities.
+def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw observed frequencies of options, and the band that the fitted model predicts.
 
     Parameters
     ----------
-    fit
-        Of choices or guesses.
-    num_bins
-        As in `cobayes.people.calibration`.
+    calibration
+        What `cobayes.people.calibration` returned.
     ax
         Where to draw; None makes a new figure.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
-    >>> ax = cb.plots.plot_calibration(fit, num_bins=4)
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
+    >>> ax = cb.plots.plot_calibration(cb.people.calibration(fit, num_bins=4))
     """
-    from cobayes.people import calibration
-
-    found = calibration(fit, num_bins)
     ax = axes_or_new(ax, (4.4, 4.2))
-    predicted, observed = found["predicted"].to_numpy(), found["observed"].to_numpy()
-    errors = np.abs(found[["observed_low", "observed_high"]].to_numpy().T - observed)
-    top = 1.08 * max(predicted.max(), (observed + errors[1]).max())
-    ax.plot([0.0, top], [0.0, top], color=GREY, linewidth=1, label="perfect prediction")
-    ax.errorbar(
-        predicted, observed, yerr=errors, fmt="o", color=BLUE, capsize=3, label="95 % interval"
+    predicted, low, high, observed = (
+        calibration[name].to_numpy()
+        for name in ("predicted", "predicted_low", "predicted_high", "observed")
     )
+    top = 1.08 * max(high.max(), observed.max())
+    ax.plot([0.0, top], [0.0, top], color=GREY, linewidth=1, label="perfect prediction")
+    ax.fill_between(
+        predicted, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % of replicated data"
+    )
+    # One bin alone has no area to fill.
+    ax.vlines(predicted, low, high, color=BLUE, alpha=0.35, linewidth=1)
+    outside = (observed < low) | (observed > high)
+    for flags, colour, label, marker in (
+        (~outside, BLUE, "observed", "o"),
+        (outside, VERMILION, "observed, outside", "X"),
+    ):
+        if flags.any():
+            ax.plot(predicted[flags], observed[flags], marker, color=colour, label=label)
     ax.set_xlim(0.0, top)
     ax.set_ylim(0.0, top)
     ax.set_aspect("equal")
-    ax.set_xlabel("predicted probability")
+    ax.set_xlabel("predicted frequency")
     ax.set_ylabel("observed frequency")
     ax.legend(frameon=False, loc="upper left")
     tidy(ax)
@@ -124,10 +125,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     Examples
     --------
     >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> truth = {"depth": 1, "rationality": 2.0, "lapse": 0.05}
-    >>> choices = cb.people.simulate(truth, problems, num_people=3, num_rounds=5, rng=1)
-    >>> fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1), lapse=0.05))
+    >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> ax = cb.plots.plot_estimates(fit, "rationality")
     """
     ax = axes_or_new(ax, (6.4, 3.4))
@@ -184,11 +182,11 @@ def plot_recovery(
 
     Examples
     --------
-    >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
-    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
-    >>> ax = cb.plots.plot_recovery(recovery)
+    >>> from cobayes import people, plots
+    >>> recovery = people.recover(
+    ...     people.Family(depth=(0, 1)), "example:gestures", num_people=3, num_rounds=5, rng=1
+    ... )
+    >>> ax = plots.plot_recovery(recovery)
     """
     ax = axes_or_new(ax, (4.4, 4.2))
     table = recovery.table
@@ -236,11 +234,11 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cobayes as cb
-    >>> problems = {"p": cb.read_model("example:gestures")}
-    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
-    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
-    >>> ax = cb.plots.plot_confusion(recovery)
+    >>> from cobayes import people, plots
+    >>> recovery = people.recover(
+    ...     people.Family(depth=(0, 1)), "example:gestures", num_people=3, num_rounds=5, rng=1
+    ... )
+    >>> ax = plots.plot_confusion(recovery)
     """
     ax = axes_or_new(ax, (4.2, 3.8))
     table = recovery.confusion
