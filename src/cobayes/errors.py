@@ -48,6 +48,16 @@ class ConvergenceError(CobayesError):
     ----------
     result
         The unconverged result, or None where there is none to show.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> try:
+    ...     result = cb.scale([[1.0, 2.0], [3.0, 1.0]], max_iterations=1)
+    ... except cb.ConvergenceError as error:
+    ...     result = error.result
+    >>> result.is_converged
+    False
     """
 
     def __init__(
@@ -84,11 +94,31 @@ class ImpossibleDatumError(CobayesError):
 
 
 class MissingDependencyError(CobayesError, ImportError):
-    """A feature of an optional extra was used and the extra is not installed."""
+    """A feature of an optional extra was used and the extra is not installed.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> error = cb.MissingDependencyError("this needs matplotlib.", "pip install matplotlib")
+    >>> print(error)
+    this needs matplotlib.
+      hint: pip install matplotlib
+    """
 
 
 class CobayesWarning(UserWarning):
-    """Something legal that a user probably did not mean."""
+    """Something legal that a user probably did not mean.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import cobayes as cb
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", cb.CobayesWarning)
+    ...     model = cb.Model([[0.6, 0.2], [0.4, 0.8]], hypotheses=[10, 20])
+    >>> str(caught[0].message).partition(";")[0]
+    'the hypothesis labels are integers'
+    """
 
 
 _PACKAGE = str(Path(__file__).parent)

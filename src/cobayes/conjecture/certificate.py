@@ -261,6 +261,14 @@ class CertificateCheck:
         Positive where the certificate's witness proves the claim; None where it has none.
     enclosure : SuccessEnclosure
         An interval that contains the success rate for certain.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import Certificate, check_certificate
+    >>> certificate = Certificate.load("tv-paper-matrix")
+    >>> check = check_certificate(certificate, num_sequences=500, rng=1)
+    >>> check.enclosure.lower <= check.lessons.value <= check.enclosure.upper
+    True
     """
 
     certificate: Certificate
@@ -341,6 +349,14 @@ def check_certificate(
         How many lessons; by default what the certificate asks for.
     rng
         Anything that `numpy.random.default_rng` takes.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import Certificate, check_certificate
+    >>> certificate = Certificate.load("tv-paper-matrix")
+    >>> check = check_certificate(certificate, num_sequences=500, rng=1)
+    >>> check.is_enclosed
+    True
     """
     generator = np.random.default_rng(rng)
     estimates = {}

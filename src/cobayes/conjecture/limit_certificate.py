@@ -43,6 +43,13 @@ class LimitCertificate(CertificateFile):
         Where it comes from.
     evidence : dict
         What was measured when it was made.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import LimitCertificate
+    >>> certificate = LimitCertificate.of([[0.8, 0.3], [0.2, 0.7]], 0, [0.6, 0.4], [-1, 1])
+    >>> certificate.direction
+    array([-1.,  1.])
     """
 
     kind = "cobayes conjecture limit certificate"
@@ -155,6 +162,15 @@ class LimitCheck:
         Failure over what is allowed, in the limit of small perturbations.
     at_sizes : dict
         The same at the certificate's sizes.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import LimitCertificate, check_limit
+    >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
+    >>> certificate = LimitCertificate.of(matrix, 0, [0.6, 0.4], [-1, 1], num_rounds=5)
+    >>> check = check_limit(certificate, num_sequences=4, rng=1)
+    >>> round(check.limit.value, 9), check.is_confirmed
+    (0.5, False)
     """
 
     certificate: LimitCertificate
@@ -206,6 +222,14 @@ def check_limit(
         How many sequences each; by default what the certificate asks for.
     rng
         Anything that `numpy.random.default_rng` takes.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import LimitCertificate, check_limit
+    >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
+    >>> certificate = LimitCertificate.of(matrix, 0, [0.6, 0.4], [-1, 1], num_rounds=5)
+    >>> round(check_limit(certificate, num_sequences=4, rng=1).limit.value, 9)
+    0.5
     """
     first, *others = spawn_generators(rng, 1 + len(certificate.sizes))
     return LimitCheck(

@@ -33,6 +33,13 @@ class SteepestLimit:
         Its slope, from sequences drawn after it was chosen.
     num_candidates : int
         How many were looked at.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import steepest_limit
+    >>> found = steepest_limit(3, num_candidates=1, final=(10, 50), rng=1)
+    >>> found.num_candidates, found.slope.stderr > 0.0
+    (1, True)
     """
 
     candidate: Candidate

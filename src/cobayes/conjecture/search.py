@@ -101,6 +101,14 @@ class SearchReport:
         Its slope, from sequences drawn after it was chosen.
     confirmed : tuple of dict
         The counter-examples: file, slope, log-evidence.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes.conjecture import Falsifier
+    >>> report = Falsifier(tempfile.mkdtemp(), "tv", seed=1).report()
+    >>> report.num_candidates, report.confirmed
+    (0, ())
     """
 
     distance: Distance
@@ -153,6 +161,15 @@ class Falsifier:
         An integer; with the folder's state it fixes everything but the time it takes.
     alpha
         The probability that the whole search, however long, confirms something that is false.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes.conjecture import Falsifier
+    >>> search = Falsifier(tempfile.mkdtemp(), "tv", seed=1)
+    >>> search.step()
+    >>> search.report().num_candidates
+    1
     """
 
     def __init__(

@@ -29,7 +29,15 @@ SETTLED = math.log1p(-1e-9)
 
 
 class LimitSlope(NamedTuple):
-    """An estimated lower bound on failure over what Conjecture 5.3 allows, in L1."""
+    """An estimated lower bound on failure over what Conjecture 5.3 allows, in L1.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import LimitSlope
+    >>> slope = LimitSlope(1.2, 0.01)
+    >>> slope.value - 3 * slope.stderr > 1.0
+    True
+    """
 
     value: float
     stderr: float

@@ -65,6 +65,14 @@ class TeacherComparison:
         One for each pair.
     left_out : dict of str to str
         Teachers that the task does not allow, and why.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> teachers = ["literal", "optimal"]
+    >>> found = cb.compare_teachers("example:M_1", 0, teachers=teachers, num_lessons=200, rng=1)
+    >>> found.teachers, found.learners
+    (('literal', 'optimal'), ('BI', 'Pragmatic', 'SCBI'))
     """
 
     model: Model

@@ -53,6 +53,14 @@ def plot_probability_and_advantage(
         Label of the horizontal axis.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> sizes, share, gain = [2, 3, 4], [0.7, 0.8, 0.9], [0.1, 0.15, 0.2]
+    >>> ax = cb.plots.plot_probability_and_advantage(sizes, share, [0.01] * 3, gain, [0.01] * 3)
+    >>> ax.get_xlabel()
+    'number of rows n'
     """
     ax = axes_or_new(ax)
     size, exact = np.asarray(size), exact_advantage
@@ -100,6 +108,13 @@ def plot_exceptions(
         Label of the horizontal axis.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_exceptions([2, 3, 4], [1, 2, 3], [0.9, 1.8, 2.6], [1.1, 2.2, 3.5])
+    >>> ax.get_xlabel()
+    'number of rows n'
     """
     ax = axes_or_new(ax)
     size, value, low, high = (np.asarray(x, dtype=float) for x in (size, minus_log, low, high))
@@ -147,6 +162,12 @@ def plot_splitting(
         Values and the ends of their intervals.
     ax
         Where the sampled values are drawn already.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_exceptions([2, 3, 4], [1, 2, 3], [0.9, 1.8, 2.6], [1.1, 2.2, 3.5])
+    >>> ax = cb.plots.plot_splitting([5, 6], [4.0, 5.0], [3.8, 4.7], [4.2, 5.3], ax=ax)
     """
     value, low, high = (np.asarray(x, dtype=float) for x in (minus_log, low, high))
     ax.errorbar(

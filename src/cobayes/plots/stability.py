@@ -202,6 +202,13 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
         How many directions to show.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> ax = cb.plots.plot_directions(found)
     """
     ax = axes_or_new(ax, size=(6.4, 4.2))
     order = np.argsort(result.moved.values)[:most][::-1]
@@ -234,6 +241,13 @@ def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None =
         One for each.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> directions = cb.stability.random_directions(5, 4, rng=1)
+    >>> angles = cb.stability.spherical_coordinates(directions)
+    >>> ax = cb.plots.plot_angles(angles, ["tab:blue"] * 5)
     """
     ax = axes_or_new(ax, size=(6.0, 3.0))
     down, around = np.degrees(np.asarray(angles)).T

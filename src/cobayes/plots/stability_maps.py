@@ -56,6 +56,12 @@ def plot_success_map(
         Where to draw; None makes a new figure.
     **scatter
         Passed on to `matplotlib.axes.Axes.scatter`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.stability.disc([0.4, 0.3, 0.3], num_circles=3)
+    >>> ax = cb.plots.plot_success_map(found.points, 1.0 - found.distances, centre=found.centre)
     """
     shown = np.atleast_2d(np.asarray(points, dtype=np.float64))
     ax = plot_simplex_points(
@@ -107,6 +113,12 @@ def plot_success_disc(
         The points' area, in square points.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.stability.disc([0.4, 0.3, 0.3], num_circles=3)
+    >>> ax = cb.plots.plot_success_disc(found.points, 1.0 - found.distances, (0.8, 1.0))
     """
     ax = axes_or_new(ax, size=(3.0, 3.0))
     flat = project(points)
@@ -131,6 +143,11 @@ def plot_position(
         The name of the first corner.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> ax = cb.plots.plot_position([0.4, 0.3, 0.3], 0.1, truth="h_1")
     """
     from matplotlib.patches import Circle, Polygon
 
@@ -177,6 +194,15 @@ def plot_column_map(
         The width of a dark line around the points; one for all or for each.
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.stability.perturb_column("example:M_2", "h_2")
+    >>> own = cb.examples["M_2"].model.matrix.T
+    >>> success = [0.9] * len(found.columns)
+    >>> names = ["h_1", "h_2", "h_3"]
+    >>> ax = cb.plots.plot_column_map(found.columns, success, own, names, (0.8, 1.0))
     """
     ax = axes_or_new(ax, size=(4.0, 3.6))
     flat, crosses = project(columns), project(own_columns)
@@ -210,6 +236,13 @@ def plot_robustness_map(
         Their success rates, (k,).
     ax
         Where to draw; None makes a new figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.robustness("example:M_2", hypothesis="h_1", num_sequences=200, rng=1)
+    >>> grid = cb.stability.simplex_grid(3, 6)
+    >>> ax = cb.plots.plot_robustness_map(found, grid, grid[:, 0])
     """
     ax = axes_or_new(ax, size=(5.4, 4.4))
     x, y = project(grid).T

@@ -54,6 +54,13 @@ class RateComparison:
         Confidence level of the intervals.
     is_precise : bool or None
         Whether the asked precision was reached; None where none was asked for.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.random_matrices.compare_rates(10, 2, num_samples=1000, rng=1)
+    >>> found.probability > 0.5, found.advantage > 0.0
+    (True, True)
     """
 
     num_data: int

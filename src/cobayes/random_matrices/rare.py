@@ -50,6 +50,13 @@ class RareProbability:
         The effort at every level.
     confidence : float
         Confidence level of the interval.
+
+    Examples
+    --------
+    >>> from cobayes.random_matrices import rare_probability
+    >>> found = rare_probability(8, 2, num_particles=64, num_replicates=2, rng=1)
+    >>> found.interval[0] < found.probability < found.interval[1]
+    True
     """
 
     num_data: int
@@ -200,6 +207,13 @@ def rare_probability(
     chooses the levels and the steps of the Markov chains and is then thrown away; with both
     fixed, every replicate is unbiased, however badly its chains mix. Bad mixing shows as
     scatter. When the estimates scatter by more than their mean, use more particles or sweeps.
+
+    Examples
+    --------
+    >>> from cobayes.random_matrices import rare_probability
+    >>> found = rare_probability(8, 2, num_particles=64, num_replicates=2, rng=1)
+    >>> 0.0 < found.probability < 0.5
+    True
     """
     check_shape(num_data, num_hypotheses)
     number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")

@@ -63,6 +63,16 @@ def build_report(
     -------
     Path
         The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes import report
+    >>> def build(context):
+    ...     return report.Section("Mine", ("Some *words*.",))
+    >>> mine = report.Recipe("mine", "a section of my own", build)
+    >>> report.build_report(tempfile.mkdtemp(), recipes=[mine]).name
+    'index.html'
     """
     known = paper_recipes() if recipes is None else tuple(recipes)
     chosen = choose_recipes(names, known)
@@ -103,6 +113,17 @@ def write_page(
         The sections to look for, in order; those of the paper when left out.
     formats
         Formats of the claims: "csv" and "netcdf" are heeded.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes import report
+    >>> def build(context):
+    ...     return report.Section("Mine", ("Some *words*.",))
+    >>> mine = report.Recipe("mine", "a section of my own", build)
+    >>> page = report.build_report(tempfile.mkdtemp(), recipes=[mine])
+    >>> report.write_page(page.parent, recipes=[mine]) == page
+    True
     """
     from cobayes import __version__
 

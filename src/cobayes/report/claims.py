@@ -77,6 +77,13 @@ def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
         Under which heading the page shows them.
     *claims
         Any number.
+
+    Examples
+    --------
+    >>> from cobayes.report import about, judge_exact
+    >>> claim = judge_exact("Rows sum to one", "Section 2", 1e-16, 1e-12, "largest error 1e-16")
+    >>> [one.topic for one in about("Scaling", claim)]
+    ['Scaling']
     """
     return tuple(dataclasses.replace(claim, topic=topic) for claim in claims)
 
@@ -158,6 +165,14 @@ def judge_all_above(
         The quantity's name.
     places
         What the places are, in the plural.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_all_above
+    >>> judge_all_above(
+    ...     "P exceeds 1/2", "my notes", ["n = 2"], [0.7], [0.6], [0.8], 0.5, what="P"
+    ... ).verdict
+    'holds'
     """
     values, low, high = (np.asarray(x, dtype=float) for x in (values, low, high))
     is_below = high < threshold
@@ -202,6 +217,15 @@ def judge_monotone(
         Which way it should go.
     what
         The quantity's name.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_monotone
+    >>> names = ["n = 2", "n = 3", "n = 4"]
+    >>> judge_monotone(
+    ...     "P grows", "my notes", names, [0.6, 0.7, 0.8], [0, 0, 0], rises=True, what="P"
+    ... ).verdict
+    'holds'
     """
     values, stderrs = np.asarray(values, dtype=float), np.asarray(stderrs, dtype=float)
     steps = (1.0 if rises else -1.0) * np.diff(values)
@@ -266,6 +290,14 @@ def judge_agreement(
         The quantity's name.
     unit
         Unit of the limit.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_agreement
+    >>> judge_agreement(
+    ...     "P is one half", "my notes", [0.501], [0.001], [0.5], within=0.01, what="P"
+    ... ).verdict
+    'holds'
     """
     from scipy.special import gammaincc
 
@@ -314,6 +346,13 @@ def judge_differences(
         The difference in words.
     noise
         Standard errors of the single differences; they are exact when left out.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_differences
+    >>> gains = [0.1, 0.2, 0.15, 0.12, 0.18, 0.11, 0.16, 0.13]
+    >>> judge_differences("SCBI gains", "my notes", gains, what="gain").verdict
+    'holds'
     """
     from cobayes._intervals import exact_interval
 
@@ -362,6 +401,12 @@ def judge_exact(
         The largest violation found.
     tolerance
         What still counts as rounding.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_exact
+    >>> judge_exact("Rows sum to one", "Section 2", 0.1, 1e-12, "largest error 0.1").verdict
+    'does not hold'
     """
     return Claim(
         statement,

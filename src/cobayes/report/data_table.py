@@ -56,6 +56,16 @@ class DataTable:
         All of one length.
     row : str
         What a row is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from cobayes.report import DataTable, column
+    >>> columns = column("n", [2, 3], "rows"), column("p", [0.7, 0.8], "probability")
+    >>> table = DataTable("p", "P by size", columns)
+    >>> table.write_csv(Path(tempfile.mkdtemp()))
+    'p.csv'
     """
 
     name: str
@@ -182,6 +192,12 @@ def column(
         See `Column`.
     values
         Numbers or strings.
+
+    Examples
+    --------
+    >>> from cobayes.report import column
+    >>> column("rate", [0.1, 0.2], "rate of convergence", "nats per round").unit
+    'nats per round'
     """
     return Column(name, np.asarray(values), description, unit, is_key)
 

@@ -30,6 +30,22 @@ class Runner:
         True shows progress on standard error; a function is called with the state instead.
     alone
         Gives the terminal to an experiment's progress for as long as it runs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> from cobayes.report import Runner
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> with Runner(jobs=1) as runner:
+    ...     result = runner.run(experiment, tempfile.mkdtemp())
+    >>> result["one"].num_samples
+    1000
     """
 
     def __init__(

@@ -48,6 +48,13 @@ class Picture:
         What it shows, for those who cannot see it.
     is_wide : bool
         Whether it takes the whole width of the page.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from cobayes.report import Picture
+    >>> Picture("curve", Figure(), "Belief by round.", "A rising curve.").name
+    'curve'
     """
 
     name: str
@@ -69,6 +76,12 @@ class LiveFigure:
         The name of the built-in example that it starts with.
     caption : str
         What the reader sees in it.
+
+    Examples
+    --------
+    >>> from cobayes.report import LiveFigure
+    >>> LiveFigure("lesson", "gestures", "One lesson by three rules.").example
+    'gestures'
     """
 
     figure: str
@@ -78,7 +91,14 @@ class LiveFigure:
 
 @dataclass(frozen=True)
 class Cell:
-    """A table's cell with a judgement: its tone is shown by colour and by a sign."""
+    """A table's cell with a judgement: its tone is shown by colour and by a sign.
+
+    Examples
+    --------
+    >>> from cobayes.report import Cell
+    >>> Cell("holds", "good").text
+    'holds'
+    """
 
     text: str
     tone: Tone = "plain"
@@ -96,6 +116,13 @@ class Table:
         The columns' names.
     rows : tuple of tuples
         Text, or `Cell` where a value is judged.
+
+    Examples
+    --------
+    >>> from cobayes.report import Cell, Table
+    >>> table = Table("Sizes.", ("n", "verdict"), (("2", Cell("holds", "good")),))
+    >>> len(table.rows)
+    1
     """
 
     caption: str
@@ -115,6 +142,12 @@ class Download:
         What the file holds, in words.
     content : str or None
         The text of the file; None where the file lies in the section's folder already.
+
+    Examples
+    --------
+    >>> from cobayes.report import Download
+    >>> Download("notes.txt", "what was left out", "Nothing.").name
+    'notes.txt'
     """
 
     name: str
@@ -142,6 +175,12 @@ class Section:
         sections in one table.
     sizes : str
         How much was computed, in words.
+
+    Examples
+    --------
+    >>> from cobayes.report import Section, Table
+    >>> Section("Mine", ("Some *words*.", Table("Sizes.", ("n",), (("2",),)))).title
+    'Mine'
     """
 
     title: str
@@ -200,6 +239,16 @@ class Context:
         Whether the quick numbers apply instead of a share of the paper's.
     runner : Runner or None
         Computes experiments; in this process when there is none.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from cobayes.report import Context
+    >>> context = Context("mine", 0.5, 1, Path("."))
+    >>> context.count(1000)
+    500
+    >>> context.rng().random() == context.rng().random()
+    True
     """
 
     name: str
@@ -278,6 +327,14 @@ class Recipe:
         a function ``build``, or ``"module:function"``: it is imported when it is needed.
     is_opening : bool
         Whether the page shows it before the claims.
+
+    Examples
+    --------
+    >>> from cobayes.report import Recipe, Section
+    >>> def build(context):
+    ...     return Section("Mine", ("Some *words*.",))
+    >>> Recipe("mine", "a section of my own", build).name
+    'mine'
     """
 
     name: str

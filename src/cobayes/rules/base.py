@@ -43,6 +43,17 @@ class Response:
     logs : ndarray or None
         What the learner takes for the log-likelihood, (n, m), where the logarithm of the likelihood
         is not exact enough (or, for a literal learner that takes a table as it is, another one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cobayes as cb
+    >>> response = cb.SCBI([[0.6, 0.2], [0.4, 0.8]]).respond(np.log([0.5, 0.5]))
+    >>> response.likelihood.round(3)
+    array([[0.71, 0.29],
+           [0.29, 0.71]])
+    >>> response.column(0).round(3)
+    array([0.71, 0.29])
     """
 
     matrix: Array

@@ -42,6 +42,15 @@ class BeliefState(NamedTuple):
     row_sums : ndarray or None
         A data prior for each belief, times the number of data: (groups, n, LANES), zero for
         data that are not available. None leaves it to the rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobayes.rules import BeliefState
+    >>> state = BeliefState.from_logs(np.log([[0.5, 0.5], [0.9, 0.1]]))
+    >>> state.beliefs.round(6)
+    array([[0.5, 0.5],
+           [0.9, 0.1]])
     """
 
     mantissas: Array

@@ -77,7 +77,16 @@ def rule_class(rule: RuleLike) -> type[Rule] | None:
 
 
 def rule_from_dict(content: dict[str, Any]) -> Rule:
-    """Undo `Rule.to_dict`."""
+    """Undo `Rule.to_dict`.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.rules import rule_from_dict
+    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2, rationality=3.0)
+    >>> rule_from_dict(rule.to_dict()).depth
+    2
+    """
     own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
     return rule_from_settings(content["rule"], Model.from_dict(content), own)
 
@@ -86,6 +95,14 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """Make a rule from its name and from what `Rule.settings` returned.
 
     A custom rule is found by its name as soon as its class has been defined.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.rules import rule_from_settings
+    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2)
+    >>> rule_from_settings("Pragmatic", rule.task, rule.settings()).depth
+    2
     """
     kinds: list[type[Rule]] = [Rule]
     for kind in kinds:

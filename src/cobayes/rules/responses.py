@@ -24,6 +24,16 @@ class Responses:
         The beliefs that were answered.
     log_likelihoods
         The logarithms of the likelihood matrices, (size, n, m).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cobayes as cb
+    >>> from cobayes.rules import BeliefState
+    >>> rule = cb.BI([[0.6, 0.2], [0.4, 0.8]])
+    >>> beliefs = BeliefState.from_logs(np.log([[0.5, 0.5], [0.9, 0.1]]))
+    >>> rule.respond_many(beliefs).likelihoods.shape
+    (2, 2, 2)
     """
 
     def __init__(self, beliefs: BeliefState, log_likelihoods: Array) -> None:

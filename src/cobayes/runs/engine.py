@@ -72,6 +72,20 @@ def run(
         A shard failed three times.
     RunInterrupted
         Ctrl-C. The message says what is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> result = runs.run(experiment, tempfile.mkdtemp(), jobs=1)
+    >>> result["one"].statistics["count"]
+    1000
     """
     (result,) = run_all(
         [(experiment, folder)],
@@ -109,6 +123,20 @@ def run_all(
     -------
     list of RunResult
         In the order of the experiments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> [result] = runs.run_all([(experiment, tempfile.mkdtemp())], jobs=1)
+    >>> result["one"].num_samples
+    1000
     """
 
     def start() -> Executor:

@@ -13,13 +13,28 @@ from cobayes.errors import CobayesError
 
 
 class RunError(CobayesError):
-    """A run stopped or was refused; the message says what is kept."""
+    """A run stopped or was refused; the message says what is kept.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.runs import RunError
+    >>> issubclass(RunError, cb.CobayesError)
+    True
+    """
 
     exit_code = 1
 
 
 class ShardError(RunError):
-    """A shard failed as often as it may; its parameters are in the message."""
+    """A shard failed as often as it may; its parameters are in the message.
+
+    Examples
+    --------
+    >>> from cobayes.runs import RunError, ShardError
+    >>> issubclass(ShardError, RunError)
+    True
+    """
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -34,6 +49,15 @@ class RunInterrupted(KeyboardInterrupt):
         What was saved.
     hint
         How to resume.
+
+    Examples
+    --------
+    >>> from cobayes.runs import RunInterrupted
+    >>> issubclass(RunInterrupted, KeyboardInterrupt)
+    True
+    >>> print(RunInterrupted("3 of 8 shards are saved.", "run the same command again."))
+    3 of 8 shards are saved.
+      hint: run the same command again.
     """
 
     exit_code = 130

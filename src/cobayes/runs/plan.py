@@ -40,6 +40,13 @@ class Point:
     samples_per_shard
         How many samples each shard draws (the last may draw fewer); about a second or two
         of work, see `suggest_samples_per_shard`. All in one shard when left out.
+
+    Examples
+    --------
+    >>> from cobayes.runs import Point
+    >>> point = Point("scale 2", {"scale": 2.0}, num_samples=1100, samples_per_shard=500)
+    >>> point.num_shards, point.samples_in(2)
+    (3, 100)
     """
 
     name: str
@@ -105,6 +112,17 @@ class Experiment:
     version
         Change it to start over where nothing in the code shows why. A change of the shard
         function, of a module around it that it imports, or of cobayes is noticed without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobayes.runs import Experiment, Point
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     rng = np.random.default_rng(seed_sequence)
+    ...     return {"total": rng.normal(parameters["mean"], 1.0, num_samples).sum()}
+    >>> points = [Point(f"mean {k}", {"mean": k}, 1000, samples_per_shard=500) for k in (1, 2)]
+    >>> Experiment("normal", points, shard, seed=1).num_shards
+    4
     """
 
     name: str
@@ -227,6 +245,15 @@ def suggest_samples_per_shard(
         The parameters of a typical point.
     seconds
         How long a shard should take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobayes.runs import suggest_samples_per_shard
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     return {"total": np.random.default_rng(seed_sequence).random(num_samples).sum()}
+    >>> suggest_samples_per_shard(shard, {}, seconds=0.001) >= 1
+    True
     """
     normal = _as_json(parameters, "to measure")
     shard(normal, np.random.SeedSequence(0), 1)  # compile first

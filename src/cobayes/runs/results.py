@@ -108,6 +108,13 @@ class PointResult:
         From these statistics.
     seconds
         Work that went into it, added up over workers.
+
+    Examples
+    --------
+    >>> from cobayes.runs import Estimate, PointResult
+    >>> point = PointResult("one", {}, 100, {"total": 52.0}, {"mean": Estimate(0.52, 0.03)}, 0.1)
+    >>> point.estimates["mean"].value
+    0.52
     """
 
     name: str
@@ -134,6 +141,15 @@ class RunResult:
         Where the ledger is.
     seconds
         Time spent, added up over sessions.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from cobayes.runs import Estimate, PointResult, RunResult
+    >>> point = PointResult("one", {}, 100, {"total": 52.0}, {"mean": Estimate(0.52, 0.03)}, 0.1)
+    >>> result = RunResult("uniform", 1, (point,), Path("results"), 0.1)
+    >>> result["one"].num_samples
+    100
     """
 
     experiment: str

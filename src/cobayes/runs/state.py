@@ -36,6 +36,13 @@ class PointState:
         Work that went into it, added up over workers.
     estimates
         From what has finished; all shards up to the first missing one.
+
+    Examples
+    --------
+    >>> from cobayes.runs import PointState
+    >>> point = PointState("one", {}, num_done=3, num_shards=8, samples_per_shard=500, seconds=4.2)
+    >>> point.num_done, point.num_shards
+    (3, 8)
     """
 
     name: str
@@ -71,6 +78,15 @@ class RunState:
         Where the shards are computed.
     shards_per_second
         In the last session; NaN before the first shard.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from cobayes.runs import PointState, RunState
+    >>> point = PointState("one", {}, num_done=3, num_shards=8, samples_per_shard=500, seconds=4.2)
+    >>> state = RunState(Path("results"), "uniform", 1, "running", (point,), 2.1, 2, "local", 1.4)
+    >>> state.num_done, state.num_shards
+    (3, 8)
     """
 
     folder: Path
@@ -132,6 +148,20 @@ def read_state(folder: str | Path) -> RunState:
     ----------
     folder
         The run's folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> result = runs.run(experiment, tempfile.mkdtemp(), jobs=1)
+    >>> runs.read_state(result.folder).status
+    'complete'
     """
     folder = Path(folder)
     if not (folder / LEDGER_NAME).exists():
@@ -203,6 +233,13 @@ def find_runs(folder: str | Path) -> list[Path]:
     ----------
     folder
         Where to look.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes.runs import find_runs
+    >>> find_runs(tempfile.mkdtemp())
+    []
     """
     return sorted(path.parent for path in Path(folder).rglob(LEDGER_NAME))
 

@@ -100,6 +100,12 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     ----------
     left, right
         Statistics with the same names and shapes.
+
+    Examples
+    --------
+    >>> from cobayes.runs import add
+    >>> add({"count": 2, "total": 3.0}, {"count": 1, "total": 0.5})
+    {'count': 3, 'total': 3.5}
     """
     _check_same_names(left, right)
     return {name: _widened(left[name]) + _widened(right[name]) for name in left}
@@ -114,6 +120,13 @@ def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
     ----------
     left, right
         Statistics with the same names; arrays of at least one dimension.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobayes.runs import concatenate
+    >>> concatenate({"x": np.array([1.0, 2.0])}, {"x": np.array([3.0])})["x"]
+    array([1., 2., 3.])
     """
     _check_same_names(left, right)
     return {name: np.concatenate([left[name], right[name]]) for name in left}
@@ -129,6 +142,12 @@ class Estimate:
         The estimate; NaN where there are no samples yet.
     stderr
         Its standard error; NaN where it is not known.
+
+    Examples
+    --------
+    >>> from cobayes.runs import Estimate
+    >>> Estimate(0.75, 0.01)
+    Estimate(value=0.75, stderr=0.01)
     """
 
     value: float
@@ -156,6 +175,12 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
         Their sum.
     total_of_squares
         The sum of their squares.
+
+    Examples
+    --------
+    >>> from cobayes.runs import mean_estimate
+    >>> mean_estimate(4, 10.0, 30.0).value
+    2.5
     """
     count, total, total_of_squares = float(count), float(total), float(total_of_squares)
     if count == 0:
@@ -179,6 +204,13 @@ def proportion_estimate(successes: float, trials: float) -> Estimate:
         How often it happened.
     trials
         How often it could have.
+
+    Examples
+    --------
+    >>> from cobayes.runs import proportion_estimate
+    >>> found = proportion_estimate(10, 10)
+    >>> found.value, round(found.stderr, 3)
+    (1.0, 0.094)
     """
     successes, trials = float(successes), float(trials)
     if trials == 0:

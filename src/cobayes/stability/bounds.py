@@ -25,6 +25,13 @@ class SuccessBounds(NamedTuple):
     ----------
     lower, upper : float
         Its ends.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.stability.success_bounds([0.5, 0.5], [0.4, 0.6], 0)
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (0.0, 0.8)
     """
 
     lower: float
@@ -141,7 +148,7 @@ def conjectured_success(
     return float(1.0 - prior_distance(taught, believed, distance) / taught[position])
 
 
-def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "euclidean"):
+def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "euclidean") -> Any:
     """Return the distance between distributions along the last axis.
 
     Parameters
@@ -150,6 +157,11 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         Distributions; they broadcast against each other.
     distance
         "euclidean", "l1" or "tv" (half of l1).
+
+    Returns
+    -------
+    float or ndarray
+        One number for each pair.
 
     Examples
     --------

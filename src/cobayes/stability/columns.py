@@ -34,6 +34,13 @@ class ColumnRoles(NamedTuple):
         The one that is hardest to tell from it, which sets the rate of convergence.
     irrelevant : tuple of int
         All others.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.stability import column_roles
+    >>> column_roles(cb.examples["M_2"], "h_1")
+    ColumnRoles(target=0, relevant=2, irrelevant=(1,))
     """
 
     target: int
@@ -57,6 +64,14 @@ class ColumnPerturbations:
         "disc", "equal divergence" or "mixture", (k,).
     num_left_out : int
         How many points fell outside the open simplex.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.stability import perturb_column
+    >>> found = perturb_column(cb.examples["M_2"], "h_2")
+    >>> found.columns.shape[1], len(found.of_kind("mixture").columns)
+    (3, 50)
     """
 
     model: Model
@@ -270,6 +285,16 @@ def equal_divergence_curve(
     In terms of ``r``, the normalised ratio of column and target, the divergence is
     ``KL(e / n, r)``: zero in the middle of the simplex and growing without bound along every ray
     from there to the border. Every ray has exactly one solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cobayes as cb
+    >>> from cobayes.stability import equal_divergence_curve, normalized_divergence
+    >>> curve = equal_divergence_curve(cb.examples["M_2"], "h_2", num_points=8)
+    >>> target = cb.examples["M_2"].model.matrix[:, 0]
+    >>> bool(np.ptp(normalized_divergence(curve, target)) < 1e-9)
+    True
     """
     model, changed, target = _columns(matrix, column, hypothesis)
     count = at_least_one(num_points, "num_points", MOST_POINTS)
@@ -330,6 +355,14 @@ def mixtures_with_target(
     -------
     ndarray
         (num_points, n), t growing.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.stability import mixtures_with_target
+    >>> mixtures = mixtures_with_target(cb.examples["M_2"], "h_2", num_points=4)
+    >>> mixtures.shape, bool((mixtures > 0).all())
+    ((4, 3), True)
     """
     model, changed, target = _columns(matrix, column, hypothesis)
     count = at_least_one(num_points, "num_points", MOST_POINTS)

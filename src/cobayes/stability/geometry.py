@@ -44,6 +44,13 @@ class SimplexPoints:
         The ray or direction on which a point lies, (k,); -1 where it lies on none.
     num_left_out : int
         How many points fell outside the open simplex.
+
+    Examples
+    --------
+    >>> from cobayes.stability import disc
+    >>> found = disc([0.4, 0.3, 0.3], num_circles=2)
+    >>> found.points.shape, found.num_left_out
+    ((18, 3), 0)
     """
 
     points: Array

@@ -167,6 +167,14 @@ class SuccessRates:
         The label of what was taught.
     hypotheses : tuple of str
         All labels.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> sequences = cb.stability.TeachingSequences.draw("example:M_3", 0, num_sequences=500, rng=1)
+    >>> found = sequences.success_of_many(priors=[[1 / 3, 1 / 3, 1 / 3], [0.2, 0.4, 0.4]])
+    >>> found.values.round(1)
+    array([1. , 0.6])
     """
 
     values: Array

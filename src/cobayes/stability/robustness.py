@@ -55,6 +55,14 @@ class Robustness:
         Its success rate, from sequences drawn after it was chosen.
     teacher_prior, learner_prior : ndarray
         The priors that directions start from and that were asked about, (m,).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found.worst_prior.round(3)
+    array([0.465, 0.535])
     """
 
     rate: SuccessRate

@@ -30,6 +30,13 @@ class ChoosingRate:
         How often the best teacher shows each datum in the long run, (n,).
     hypothesis : str
         The label of what is taught.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.theory.choosing_rate(cb.SCBI(cb.examples["M_1"]), "h_1")
+    >>> found.rate >= found.drawing_rate
+    True
     """
 
     rate: float

@@ -67,6 +67,13 @@ class DataPrior:
         The matrix and its labels.
     hypothesis : int or None
         What is taught, by position; None where the mean over all was maximised.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.best_data_prior([[0.6, 0.2], [0.4, 0.8]], 0)
+    >>> found.data_prior.round(3), found.rate >= found.uniform_rate
+    (array([0.642, 0.358]), True)
     """
 
     data_prior: Array

@@ -36,6 +36,14 @@ class EmpiricalRate:
         The position of the hypothesis that was taught.
     hypothesis_label : str
         Its label.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.BI("example:M_1")
+    >>> rate = cb.theory.empirical_rate(rule, "h_1", num_rounds=100, num_lessons=50, rng=1)
+    >>> rate.first_round < rate.last_round, round(rate.value, 2)
+    (True, 0.09)
     """
 
     value: float

@@ -54,6 +54,13 @@ class ExactRounds:
         excludes the taught one.
     num_atoms : int
         How many different beliefs the last round was computed from, at most.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.exact_rounds(cb.SCBI([[0.6, 0.2], [0.4, 0.8]]), 0, 2)
+    >>> found.mean.round(3)
+    array([0.5  , 0.588, 0.644])
     """
 
     model: Model

@@ -84,6 +84,13 @@ class InvariantReport:
         Mean belief under uniform data, (k + 1, m).
     uniform_spread : ndarray
         Mean squared distance from the uniform belief under uniform data, (k + 1,).
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> report = cb.theory.check_invariants(cb.SCBI([[0.6, 0.2], [0.4, 0.8]]), 0, num_rounds=3)
+    >>> report.holds, report.failures
+    (True, ())
     """
 
     model: Model

@@ -46,6 +46,13 @@ class PredictedRounds:
         The learner is sure when its belief exceeds 1 - doubt.
     hypothesis, rival : str
         The labels of what is taught and of the hypothesis that is hardest to tell from it.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.theory.predicted_rounds(cb.SCBI(cb.examples["M_1"]), "h_1", doubt=0.01)
+    >>> found.rival, round(found.mean, 1)
+    ('h_2', 46.8)
     """
 
     mean: float

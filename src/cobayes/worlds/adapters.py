@@ -125,6 +125,15 @@ def taxi_world(env: Any, state: int, discount: float = 0.9) -> TabularWorld:
         The environment's state at the start, as ``env.reset()`` returns it.
     discount
         What a step costs.
+
+    Examples
+    --------
+    >>> import gymnasium
+    >>> from cobayes.worlds import taxi_world
+    >>> env = gymnasium.make("Taxi-v4")
+    >>> state, _ = env.reset(seed=1)
+    >>> taxi_world(env, state).goal_labels
+    ('red', 'green', 'yellow')
     """
     decode = env.unwrapped.decode
 

@@ -36,6 +36,15 @@ class World(Task):
     - A state from which a goal cannot be reached any more would be worth nothing, and rules
       need positive entries: it is worth one millionth of the least that any state is worth
       for that goal.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper()
+    >>> world.goal_labels, world.action_labels
+    (('A', 'B'), ('left', 'up', 'right'))
+    >>> world.matrix_at(world.start).matrix.shape
+    (3, 2)
     """
 
     discount: float

@@ -39,6 +39,13 @@ class Legibility:
         The watcher's belief in the goal, averaged over the moves of a walk, and over walks.
     num_walks : int
         How many walks.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.worlds.measure_legibility(cb.GridWorld.paper(), "A", num_walks=20, rng=1)
+    >>> found.num_walks, 0.0 < found.legibility < 1.0
+    (20, True)
     """
 
     teacher_rule: str

@@ -37,6 +37,15 @@ class TabularWorld(World):
         Labels of the moves; numbered by default.
     reward
         What a goal is worth.
+
+    Examples
+    --------
+    >>> from cobayes.worlds import TabularWorld
+    >>> table = {s: {0: [(1.0, max(s - 1, 0))], 1: [(1.0, min(s + 1, 4))]} for s in range(5)}
+    >>> world = TabularWorld(table, 2, {"left": 0, "right": 4}, 0.5, ("back", "on"))
+    >>> world.matrix_at(2).matrix.round(3)
+    array([[0.5  , 0.125],
+           [0.125, 0.5  ]])
     """
 
     table: Table

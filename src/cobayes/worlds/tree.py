@@ -47,6 +47,13 @@ class WalkDistribution:
         The watcher's beliefs after it and the walker's estimates, as logarithms, (w, m).
     goal : int
         The position of the walker's goal.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.worlds.walk_distribution(cb.GridWorld.paper(), "A", 2)
+    >>> len(found.actions), round(float(found.probabilities.sum()), 6)
+    (9, 1.0)
     """
 
     probabilities: Array

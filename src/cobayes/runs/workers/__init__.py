@@ -16,7 +16,15 @@ from cobayes.runs.workers.tasks import Outcome, Task, perform
 
 
 class Executor(Protocol):
-    """Computes tasks, a few at a time, and hands back outcomes in any order."""
+    """Computes tasks, a few at a time, and hands back outcomes in any order.
+
+    Examples
+    --------
+    >>> from cobayes.runs import workers
+    >>> with workers(jobs=1) as executor:
+    ...     executor.num_workers, executor.capacity >= 1
+    (1, True)
+    """
 
     description: str
 
@@ -87,6 +95,13 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
         Number of local processes; 1 is this process alone; all cores when left out.
     scheduler
         Address or scheduler file of a Dask cluster, or a `distributed.Client`.
+
+    Examples
+    --------
+    >>> from cobayes.runs import workers
+    >>> with workers(jobs=1) as executor:
+    ...     executor.num_workers
+    1
     """
     executor = choose_executor(jobs=jobs, scheduler=scheduler)
     try:
