@@ -27,13 +27,13 @@ def test_scalings_that_do_not_converge_are_finished_by_newton(monkeypatch):
 
     played, calls = playing._play, []
 
-    def give_up_once(beliefs, lanes, tolerance, is_answered, *others):
+    def give_up_once(beliefs, lanes, tolerance, wide, is_answered, *others):
         if not is_answered and not calls:
             calls.append(1)
-            playing.scale_many(beliefs, lanes, None, tolerance, True)
+            playing.scale_many(beliefs, lanes, tolerance, True, wide)
             lanes.not_converged[:] = 1
             return 0
-        return played(beliefs, lanes, tolerance, is_answered, *others)
+        return played(beliefs, lanes, tolerance, wide, is_answered, *others)
 
     monkeypatch.setattr(playing, "_play", give_up_once)
     found = cb.simulate(cb.SCBI(matrix), 0, num_rounds=5, num_lessons=9, rng=1)

@@ -18,7 +18,8 @@ def _group(rng, num_rows, num_columns, smallest=1.0):
 
 def _by_newton(matrix, beliefs, factors=None, tolerance=1e-13):
     problems = _lanes(matrix, beliefs, factors)
-    left = solve_in_closed_form(problems, tolerance)
+    wide = True if matrix.shape[1] == 4 else None
+    left = solve_in_closed_form(problems, tolerance, wide)
     return problems.factors[0], problems.row_scaling[0], left, problems.not_converged[0]
 
 

@@ -80,6 +80,7 @@ def _play(
     beliefs,
     lanes,
     tolerance,
+    wide,
     is_answered,
     uniforms,
     hypothesis,
@@ -96,7 +97,7 @@ def _play(
 
     Parameters
     ----------
-    beliefs, lanes, tolerance
+    beliefs, lanes, tolerance, wide
         As for `scale_many`; a tolerance of None means one likelihood for all beliefs.
     is_answered
         Whether the first round's scalings are there already.
@@ -116,7 +117,7 @@ def _play(
         # The compiler drops what does not apply: None is a type of its own.
         if tolerance is not None:
             is_ready = is_answered and k == 0
-            if not is_ready and scale_many(beliefs, lanes, None, tolerance, True) > 0:
+            if not is_ready and scale_many(beliefs, lanes, tolerance, True, wide) > 0:
                 return k
         draw_many(lanes, taught, uniforms[k], data)
         observe_many(lanes, data, beliefs)
@@ -178,6 +179,7 @@ def play(
                 beliefs,
                 responses.lanes,
                 tolerance,
+                solver.wide if isinstance(solver, ScalingSolver) else None,
                 is_answered,
                 uniforms[start:],
                 tallies.hypothesis,

@@ -30,7 +30,7 @@ def _summarise(mantissas, shifts, count):
     return mean, squares
 
 
-@compiled()
+@compiled(inline="always")
 def _log_odds(mantissas, shifts, hypothesis, least, odds):
     """Fill the log-odds of the truth in every lane, or infinity where they are beyond all bins.
 

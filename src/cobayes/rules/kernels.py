@@ -11,7 +11,6 @@ import numpy as np
 from cobayes._runtime.compiled import compiled
 from cobayes.rules.beliefs import fill_shares, renormalise, replace_belief
 from cobayes.scaling.lanes import LANES
-from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.small import solve_in_closed_form
 from cobayes.scaling.stopping import HARMLESS_RATE, WEAK_COUPLING
 
@@ -65,26 +64,23 @@ def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
                     shares[j, lane] = fresh[j, lane] if moves[lane] > 0.0 else shares[j, lane]
 
 
-@compiled()
-def scale_many(beliefs, lanes, probes, tolerance, trusted):
-    """Scale the matrix to every belief; return how many scalings did not converge.
+@compiled(inline="always")
+def scale_many(beliefs, lanes, tolerance, trusted, wide):
+    """Scale a matrix of two to four columns to every belief; return how many did not converge.
 
     Parameters
     ----------
     beliefs, lanes
         A `BeliefState` and the `Lanes` to be filled in.
-    probes
-        The `Probes` of the sweeps, or None: the closed form for two to four hypotheses.
     tolerance
         For the relative error.
     trusted
         Whether sweeps can tell that they have converged; see `stopping.is_nearly_blocks`.
+    wide
+        True for four columns, None for fewer; see `small.solve_in_closed_form`.
     """
-    fill_all_shares(beliefs, lanes, probes, tolerance, trusted)
-    # The compiler drops the branch that does not apply: None is a type of its own.
-    if probes is None:
-        return solve_in_closed_form(lanes, tolerance)
-    return solve_by_sweeps(lanes, probes, tolerance, trusted)
+    fill_all_shares(beliefs, lanes, None, tolerance, trusted)
+    return solve_in_closed_form(lanes, tolerance, wide)
 
 
 @compiled()
@@ -121,7 +117,7 @@ def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data, scratch
         data[lane] = datum
 
 
-@compiled()
+@compiled(inline="always")
 def _draw_column(matrix, factors, row_scaling, h, uniforms, data, scratch):
     """Do what `draw_group` does where everybody teaches the same."""
     for lane in range(LANES):

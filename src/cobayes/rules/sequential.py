@@ -29,6 +29,7 @@ from cobayes.scaling.solver import Solution, solve, solve_components
 from cobayes.scaling.stopping import (
     LOOSEST,
     MAX_NEWTON_STEPS,
+    MAX_SWEEPS,
     WEAK_COUPLING,
     entry_spread,
     is_nearly_blocks,
@@ -95,7 +96,9 @@ class SCBI(Rule):
         )
         self.tolerance = min(tolerance, LOOSEST)
         # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
-        self.balanced = balance(self.model.matrix)[0]
+        balanced = balance(self.model.matrix)[0]
+        # To the compiler read-only arrays would be another type, for which it would compile again.
+        self.balanced = balanced if balanced.flags.writeable else balanced.copy()
         self.data_prior = None
         self._row_sums = np.ones(self.model.num_data)
         if data_prior is not None:
@@ -122,19 +125,26 @@ class SCBI(Rule):
         Found at the uniform belief by the power method, as in `cobayes.scaling.sweeps`. Where
         parts of the matrix share few data it tells these parts from each other, at any belief.
         """
-        m = self.model.num_hypotheses
-        vector = np.cos(1.0 + 1.7 * np.arange(m))
-        try:
-            likelihood = self.likelihood(np.full(m, 1.0 / m))
-        except ConvergenceError:
-            return vector
-        totals = likelihood.sum(axis=1, keepdims=True)
-        posterior = likelihood / np.where(totals > 0.0, totals, 1.0)
+        matrix, sums = self.balanced[self._available], self._row_sums[self._available]
+        n, m = len(self.balanced), self.model.num_hypotheses
+        factors = np.ones(m)
+        # In NumPy: a solver for one belief need not be compiled for this.
+        for _ in range(MAX_SWEEPS):
+            rows = sums / (matrix @ factors * (n / m))
+            totals = rows @ matrix
+            change = np.abs(factors * totals - 1.0).max()
+            factors = 1.0 / totals
+            if not change > self.tolerance:
+                break
+        likelihood = rows[:, None] * matrix * factors
+        posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
+        start = np.cos(1.0 + 1.7 * np.arange(m))
+        vector = start
         for _ in range(SLOW_MODE_STEPS):
             vector = likelihood.T @ (posterior @ (vector - vector.mean()))
             length = np.abs(vector).max()
-            if not length > 0.0:
-                return np.cos(1.0 + 1.7 * np.arange(m))
+            if not 0.0 < length < np.inf:
+                return start
             vector /= length
         return vector
 
@@ -286,7 +296,8 @@ class SCBI(Rule):
                 np.tile(self._slow_mode[:, None], (groups, 1, LANES)),
                 np.zeros((groups, LANES)),
             )
-        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks)
+        wide = True if m == small.LARGEST else None
+        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks, wide)
         return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
 
 
@@ -302,16 +313,19 @@ class ScalingSolver:
         For the relative error.
     trusted : bool
         Whether sweeps can tell that they have converged.
+    wide : bool or None
+        For the closed form: True for four hypotheses, None for fewer.
     """
 
     probes: Probes | None
     tolerance: float
     trusted: bool
+    wide: bool | None = None
 
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
         if self.probes is None:
-            left = scale_many(beliefs, lanes, None, self.tolerance, self.trusted)
+            left = scale_many(beliefs, lanes, self.tolerance, self.trusted, self.wide)
         else:
             # Two calls, so that the long solver is compiled by itself and without the short one.
             fill_all_shares(beliefs, lanes, self.probes, self.tolerance, self.trusted)

@@ -62,7 +62,7 @@ def _find_components(work, row_sums, column_sums, by_flow):
     return flow_blocks(work, row_sums, column_sums)
 
 
-@compiled()
+@compiled(inline="always")
 def _is_settled(mantissas, shifts, shares, lane):
     """Tell whether a lane's belief is certain, as it was when it was last answered."""
     for j in range(mantissas.shape[0]):

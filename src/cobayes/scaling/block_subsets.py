@@ -18,7 +18,7 @@ from cobayes.scaling.stopping import NEGLIGIBLE, TIE
 MAX_COLUMNS = 8
 
 
-@compiled()
+@compiled(inline="always")
 def _fill_set_sums(masks, row_labels, row_sums, masses, columns, tables):
     """Fill, for every set of columns, its mass and the row sums that it touches.
 
@@ -50,7 +50,7 @@ def _fill_set_sums(masks, row_labels, row_sums, masses, columns, tables):
             tables[0, k | bit] = tables[0, k] + masses[j]
 
 
-@compiled()
+@compiled(inline="always")
 def _largest_ratio(columns, tables):
     """Return the set of columns with the largest ratio; of several, their union."""
     best = 0.0
@@ -64,7 +64,7 @@ def _largest_ratio(columns, tables):
     return union
 
 
-@compiled()
+@compiled(inline="always")
 def _label_block(masks, block, row_sums, tables, count, row_labels, column_labels, reach):
     """Label the components of one block; return the next free label.
 

@@ -140,7 +140,7 @@ def attach(work, row_sums, count):
         work.ratios[label] /= work.totals[label]
 
 
-@compiled()
+@compiled(inline="always")
 def _is_less_loaded(work, label, other):
     """Tell whether a column would rather send mass to the first component than to the second."""
     if work.block_of[label] != work.block_of[other]:

@@ -18,7 +18,7 @@ LONGEST_STEP = 1.0
 WEAKEST_COUPLING = 1e-3
 
 
-@compiled()
+@compiled(inline="always")
 def _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
     """Scale a component of which one column has all the mass; return whether it is one."""
     num_rows, num_columns = part.shape
@@ -38,7 +38,7 @@ def _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
     return True
 
 
-@compiled()
+@compiled(inline="always")
 def _quick_newton(part, row_sums, column_sums, factors, row_scaling, tolerance):
     """Take Newton steps in working precision; return whether they converged.
 
@@ -88,7 +88,7 @@ def _quick_newton(part, row_sums, column_sums, factors, row_scaling, tolerance):
     return False
 
 
-@compiled()
+@compiled(inline="always")
 def scale_component(part, row_sums, column_sums, factors, row_scaling, tolerance, max_steps):
     """Scale one component; return whether that converged.
 

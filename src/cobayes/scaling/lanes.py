@@ -133,7 +133,7 @@ def multiply(matrix, vectors, out):
             store_eight(out, i + 3, lane, d)
 
 
-@compiled()
+@compiled(inline="always")
 def group_of(lanes, g):
     """Return one group of problems, as views."""
     row_sums = _group_or_none(lanes.row_sums, g)

@@ -46,7 +46,7 @@ from cobayes.scaling.accelerated import (
 from cobayes.scaling.lanes import LANES, LOOSEST, multiply
 
 
-@compiled()
+@compiled(inline="always")
 def _pack(shares, factors, order, num_rows, table):
     """Write problems in a row each: factors and column sums. Lanes take them in turn."""
     num_columns = shares.shape[1]
@@ -57,7 +57,7 @@ def _pack(shares, factors, order, num_rows, table):
             table[task, num_columns + j] = num_rows * shares[group, j, place]
 
 
-@compiled()
+@compiled(inline="always")
 def _unpack(table, order, factors, row_scaling):
     """Put the solutions, column and row factors, into their lanes."""
     num_columns, num_rows = factors.shape[1], row_scaling.shape[1]
@@ -139,7 +139,7 @@ def _invert(rows):
             store_eight(rows, num_rows - 1, lane, inverses(load_eight(rows, num_rows - 1, lane)))
 
 
-@compiled()
+@compiled(inline="always")
 def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
     """Solve the problems of the table whose numbers stand in `order`; return how many give up.
 
@@ -266,7 +266,7 @@ def _read_probes(shares, factors, first, field, work):
         store_eight(work, 1, lane, squares)
 
 
-@compiled()
+@compiled(inline="always")
 def _probe(lanes, probes, g, first, is_asked, field, rows, work):
     """Apply the derivative of the sweep to some probes of a group, and take their rates from it.
 
@@ -308,7 +308,7 @@ def _probe(lanes, probes, g, first, is_asked, field, rows, work):
                 probe[j, first + lane] = math.cos(1.0 + 1.7 * j)
 
 
-@compiled()
+@compiled(inline="always")
 def _probe_some(lanes, probes, is_asked):
     """Move the probes of some problems on, sixteen side by side; see `_probe`."""
     num_rows, num_columns = lanes.matrix.shape
@@ -317,11 +317,14 @@ def _probe_some(lanes, probes, is_asked):
     work = aligned_space(3 * PART).reshape(3, PART)
     for start in range(0, is_asked.shape[0], PART):
         part = is_asked[start : start + PART]
-        if part.max() > 0.0:
+        num_asked = 0.0
+        for lane in range(PART):
+            num_asked += part[lane]
+        if num_asked > 0.0:
             _probe(lanes, probes, start // LANES, start % LANES, part, field, rows, work)
 
 
-@compiled()
+@compiled(inline="always")
 def _find_doubtful(rates, changes, not_converged, tolerance, order):
     """Put first those whose rate leaves more of their error than was thought; return how many."""
     count = 0

@@ -138,7 +138,7 @@ def solve_laplacian(chain, right_side, pinned, solution):
     return smallest
 
 
-@compiled()
+@compiled(inline="always")
 def _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors):
     """Take one plain step, after which columns of next to no weight are right, and their errors.
 
@@ -154,7 +154,7 @@ def _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors):
     column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
 
 
-@compiled()
+@compiled(inline="always")
 def _find_groups(chain, coupling, group):
     """Fill in the group of every column; groups are coupled less than so strongly."""
     size = chain.shape[0]
@@ -181,7 +181,7 @@ def _find_groups(chain, coupling, group):
     return count
 
 
-@compiled()
+@compiled(inline="always")
 def _balance_groups(
     matrix,
     row_sums,
@@ -258,7 +258,7 @@ def _balance_groups(
             for d in range(b):
                 flows[b, d] += flows[d, b]
                 flows[d, b] = flows[b, d]
-        if not solve_laplacian(flows, -errors, 0, step) > 0.0:
+        if not solve_laplacian(flows, -errors, np.int64(0), step) > 0.0:
             return taken, np.inf
         length = 0.0
         for b in range(count):
@@ -279,7 +279,7 @@ def _balance_groups(
     return taken, length
 
 
-@compiled()
+@compiled(inline="always")
 def _balance_levels(
     matrix, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
 ):

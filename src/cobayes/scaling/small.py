@@ -248,7 +248,18 @@ def _write_rows(matrix, row_sums, g, weights, row_scaling):
 
 
 @compiled()
-def solve_in_closed_form(lanes, tolerance):
+def _newton_step(columns, row_sums, g, work, tolerance, wide):
+    """Take one Newton step for all lanes of a group; return how many are not done."""
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if wide is None:
+        _sum_rows_3(columns, row_sums, g, work)
+        return _step_3(work, tolerance)
+    _sum_rows_4(columns, row_sums, g, work)
+    return _step_4(1.0 / columns.shape[0], work, tolerance)
+
+
+@compiled()
+def solve_in_closed_form(lanes, tolerance, wide):
     """Scale a matrix of two to four columns to many column sums.
 
     The twin of `many.solve_by_sweeps`, for m from `SMALLEST` to `LARGEST`.
@@ -259,6 +270,8 @@ def solve_in_closed_form(lanes, tolerance):
         The problems; factors and row scalings are filled in.
     tolerance
         For the relative error of the factors.
+    wide
+        True for four columns, None for fewer, so that only one procedure is compiled.
 
     Returns
     -------
@@ -294,12 +307,7 @@ def solve_in_closed_form(lanes, tolerance):
             work[active * LANES + at] = lanes.not_converged[g, at]
             work[last * LANES + at] = 0.0
         for _ in range(MAX_STEPS):
-            if width == 4:
-                _sum_rows_4(columns, lanes.row_sums, g, work)
-                num_active = _step_4(1.0 / num_rows, work, tolerance)
-            else:
-                _sum_rows_3(columns, lanes.row_sums, g, work)
-                num_active = _step_3(work, tolerance)
+            num_active = _newton_step(columns, lanes.row_sums, g, work, tolerance, wide)
             if num_active == 0:
                 break
         for j in range(num_columns):

@@ -98,7 +98,7 @@ def probe_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
             totals[j] += share * matrix[i, j]
 
 
-@compiled()
+@compiled(inline="always")
 def sweep_all(state):
     """Sweep all rows on this thread."""
     for j in range(state.totals.shape[0]):
@@ -114,7 +114,7 @@ def sweep_all(state):
     )
 
 
-@compiled()
+@compiled(inline="always")
 def probe_all(state):
     """Probe all rows on this thread."""
     for j in range(state.totals.shape[0]):
@@ -157,14 +157,14 @@ def on_threads(kernel: Callable[..., None]) -> Callable[[ScalingState], None]:
     return pass_over_rows
 
 
-@compiled()
+@compiled(inline="always")
 def start_sweeps(state):
     """Fill in the weights that belong to the factors."""
     for j in range(state.factors.shape[0]):
         state.weights[j] = state.factors[j] * state.column_sums[j]
 
 
-@compiled()
+@compiled(inline="always")
 def finish_sweep(state):
     """Turn column totals into new factors; return the largest relative change.
 
@@ -182,7 +182,7 @@ def finish_sweep(state):
     return change
 
 
-@compiled()
+@compiled(inline="always")
 def start_probe(vector):
     """Fill in the vector that every probe starts from, the same arbitrary one every time."""
     for j in range(vector.shape[0]):

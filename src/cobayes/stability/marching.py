@@ -7,6 +7,8 @@ group of beliefs through many rounds.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,68 +16,38 @@ from cobayes._runtime.compiled import compiled
 from cobayes.rules import BeliefState, Responses, Rule
 from cobayes.rules.kernels import SCRATCH, draw_group, observe_group, scale_many
 from cobayes.rules.responses import CompiledResponses
-from cobayes.rules.sequential import ScalingSolver, not_converged
-from cobayes.scaling.lanes import (
-    LANES,
-    Probes,
-    from_lanes,
-    group_of,
-    solve_by_newton,
-    to_lanes,
-)
-from cobayes.scaling.stopping import MAX_NEWTON_STEPS
+from cobayes.rules.sequential import ScalingSolver
+from cobayes.scaling.lanes import LANES, Lanes, Probes, from_lanes, group_of, to_lanes
 
 Array = NDArray[np.float64]
 
 
 @compiled()
-def _answer_group(beliefs, lanes, probes, tolerance, trusted):
-    """Answer one group of beliefs; return how many scalings did not converge."""
-    # The compiler drops what does not apply: None is a type of its own.
-    if tolerance is None:
-        return 0
-    left = scale_many(beliefs, lanes, probes, tolerance, trusted)
-    if not trusted:
-        for lane in range(LANES):
-            lanes.not_converged[0, lane] = 1
-        left = LANES
-    if left > 0:
-        left = solve_by_newton(lanes, tolerance, MAX_NEWTON_STEPS)
-    return left
-
-
-@compiled()
-def _probes_of(probes, g):
-    """Return one group's probes, where there are some."""
-    if probes is None:
-        return None
-    return Probes(probes.transposed, probes.vectors[g : g + 1], probes.rates[g : g + 1])
-
-
-@compiled()
-def _march_groups(
+def _march(
     beliefs,
     lanes,
-    probes,
     tolerance,
-    trusted,
+    wide,
     hypothesis,
     level,
     uniforms,
     data,
     starts,
     lengths,
+    place,
+    first,
+    last,
 ):
-    """Take every lane through its own rounds.
+    """Take every lane through its own rounds; a lane that has come to its end stays as it is.
 
     Teachers and learners share this one kernel, which takes long to compile: the teacher's part
     is a small one of it.
 
     Parameters
     ----------
-    beliefs, lanes, probes, tolerance, trusted
-        As for `cobayes.rules.kernels.scale_many`; a tolerance of None means that the
-        likelihoods are the same for every belief.
+    beliefs, lanes, tolerance, wide
+        As for `cobayes.rules.kernels.scale_many`; a tolerance of None means that the likelihoods
+        are there already.
     hypothesis, level
         What a teacher teaches, and the belief in it at which a lane stops; a learner has
         hypothesis -1.
@@ -86,38 +58,46 @@ def _march_groups(
     starts
         Where each group's data start, and the end: (groups + 1,).
     lengths
-        For a teacher out: after how many rounds a lane was sure, or -1. Else in: how many
+        For a teacher in and out: after how many rounds a lane was sure, or -1. Else in: how many
         data a lane observes. (groups, lanes).
-
-    Returns
-    -------
-    num_left
-        How many scalings did not converge; the work stops at the first.
+    place
+        In and out: the group and its round to go on with, and whether its likelihoods are there.
+        Where scalings do not converge the work stops at this place.
+    first, last
+        Every group takes the rounds from the first up to the last, which is not taken.
     """
     matrix, mantissas, shifts = lanes.matrix, beliefs.mantissas, beliefs.shifts
     factors, rows = lanes.factors, lanes.row_scaling
     num_groups, num_columns, _ = mantissas.shape
-    final_mantissas = np.empty((num_columns, LANES))
-    final_shifts = np.empty((num_columns, LANES), dtype=np.int64)
+    before = np.empty((num_columns, LANES))
+    shifts_before = np.empty((num_columns, LANES), dtype=np.int64)
     chosen = np.empty(LANES, dtype=np.int64)
     taught = np.full(LANES, hypothesis)
     scratch = np.empty(SCRATCH)
     teaches = hypothesis >= 0
-    for g in range(num_groups):
-        # Loops, because an array assignment takes seconds to compile.
-        for j in range(num_columns):
-            for lane in range(LANES):
-                final_mantissas[j, lane] = mantissas[g, j, lane]
-                final_shifts[j, lane] = shifts[g, j, lane]
-        num_sure = 0
-        if teaches:
-            lengths[g] = -1
-        for k in range(starts[g + 1] - starts[g]):
+    first_group, first_round, is_ready = place[0], place[1], place[2] > 0
+    for g in range(first_group, num_groups):
+        for k in range(first_round, min(starts[g + 1] - starts[g], last)):
             row = starts[g] + k
-            own = BeliefState(mantissas[g : g + 1], shifts[g : g + 1], LANES, None)
-            left = _answer_group(own, group_of(lanes, g), _probes_of(probes, g), tolerance, trusted)
-            if left > 0:
-                return left
+            num_open = 0
+            for lane in range(LANES):
+                is_open = lengths[g, lane] < 0 if teaches else lengths[g, lane] > k
+                num_open += 1 if is_open else 0
+            if num_open == 0:
+                break
+            # The compiler drops what does not apply: None is a type of its own.
+            if tolerance is not None:
+                if not is_ready:
+                    own = BeliefState(mantissas[g : g + 1], shifts[g : g + 1], LANES, None)
+                    if scale_many(own, group_of(lanes, g), tolerance, True, wide) > 0:
+                        place[0], place[1], place[2] = g, k, 1
+                        return
+                is_ready = False
+            # Loops, because an array assignment takes seconds to compile.
+            for j in range(num_columns):
+                for lane in range(LANES):
+                    before[j, lane] = mantissas[g, j, lane]
+                    shifts_before[j, lane] = shifts[g, j, lane]
             if teaches:
                 draw_group(matrix, factors[g], rows[g], taught, uniforms[row], chosen, scratch)
                 for lane in range(LANES):
@@ -127,29 +107,19 @@ def _march_groups(
                     chosen[lane] = data[row, lane]
             observe_group(matrix, factors[g], rows[g], chosen, mantissas[g], shifts[g], scratch)
             for lane in range(LANES):
-                if teaches:
-                    ends = (
-                        lengths[g, lane] < 0
-                        and shifts[g, hypothesis, lane] == 0
-                        and mantissas[g, hypothesis, lane] > level
-                    )
-                    if ends:
-                        lengths[g, lane] = k + 1
-                        num_sure += 1
-                else:
-                    ends = lengths[g, lane] == k + 1
-                if ends:
+                is_open = lengths[g, lane] < 0 if teaches else lengths[g, lane] > k
+                if not is_open:
                     for j in range(num_columns):
-                        final_mantissas[j, lane] = mantissas[g, j, lane]
-                        final_shifts[j, lane] = shifts[g, j, lane]
-            if num_sure == LANES:
-                break
-        for lane in range(LANES):
-            if lengths[g, lane] >= 0:
-                for j in range(num_columns):
-                    mantissas[g, j, lane] = final_mantissas[j, lane]
-                    shifts[g, j, lane] = final_shifts[j, lane]
-    return 0
+                        mantissas[g, j, lane] = before[j, lane]
+                        shifts[g, j, lane] = shifts_before[j, lane]
+                elif (
+                    teaches
+                    and shifts[g, hypothesis, lane] == 0
+                    and mantissas[g, hypothesis, lane] > level
+                ):
+                    lengths[g, lane] = k + 1
+        first_round = first
+    place[0] = num_groups
 
 
 def datum_type(num_data: int) -> type[np.unsignedinteger]:
@@ -255,7 +225,7 @@ class Marchers:
         # Zeros: rounds after everybody in a group was sure are not played, yet may be read.
         data = np.zeros(chance.shape, dtype=datum_type(self.rule.model.num_data))
         starts = np.arange(groups + 1) * num_rounds
-        rounds = np.empty((groups, LANES), dtype=np.int64)
+        rounds = np.full((groups, LANES), -1)
         if not self._march(hypothesis, level, chance, data, starts, rounds):
             return self._teach_slowly(hypothesis, uniforms, level)
         by_lane = from_lanes(data.reshape(groups, num_rounds, LANES), self.size)
@@ -268,17 +238,71 @@ class Marchers:
         if not isinstance(responses, CompiledResponses) or responses.has_zeros:
             return False
         solver = responses.solver
-        probes, tolerance, trusted = None, None, True
-        if isinstance(solver, ScalingSolver):
-            probes, tolerance, trusted = solver.probes, solver.tolerance, solver.trusted
-        elif solver is not None:
-            return False
-        num_left = _march_groups(
-            self._beliefs, responses.lanes, probes, tolerance, trusted, hypothesis, level, *rounds
-        )
-        if num_left and tolerance is not None:
-            raise not_converged(num_left, tolerance)
+        responses.beliefs = self._beliefs
+        if solver is not None and not (
+            isinstance(solver, ScalingSolver) and solver.probes is None and solver.trusted
+        ):
+            self._march_by_rounds(responses, hypothesis, level, *rounds)
+            return True
+        tolerance = None if solver is None else solver.tolerance
+        wide = None if solver is None else solver.wide
+        num_groups = len(self._beliefs.mantissas)
+        uniforms, data, starts, lengths = rounds
+        place = np.zeros(3, dtype=np.int64)
+        while place[0] < num_groups:
+            _march(
+                self._beliefs,
+                responses.lanes,
+                tolerance,
+                wide,
+                hypothesis,
+                level,
+                uniforms,
+                data,
+                starts,
+                lengths,
+                place,
+                0,
+                _longest(starts),
+            )
+            if place[0] < num_groups and solver is not None:
+                solver.finish(self._beliefs, responses.lanes)
         return True
+
+    def _march_by_rounds(
+        self,
+        responses: CompiledResponses,
+        hypothesis: int,
+        level: float,
+        uniforms: Array,
+        data: NDArray,
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+    ) -> None:
+        """Take the rounds one by one: a solver that is long to compile is compiled by itself."""
+        ends = np.diff(starts)
+        for k in range(_longest(starts)):
+            # Groups are sorted by length: those that have come to their end lie at the start.
+            first = int(np.argmax(ends > k))
+            later = _later_groups(responses, first)
+            later.answer(later.beliefs)
+            _march(
+                later.beliefs,
+                later.lanes,
+                None,
+                None,
+                hypothesis,
+                level,
+                uniforms,
+                data,
+                starts[first:],
+                lengths[first:],
+                np.array([0, k, 0]),
+                k,
+                k + 1,
+            )
+            if hypothesis >= 0 and lengths.ravel()[: self.size].min() >= 0:
+                break
 
     def _step(self, data: NDArray[np.intp] | None, draw: tuple[int, Array]) -> NDArray[np.intp]:
         """Take one round: observe data, or draw them first, and return them."""
@@ -321,6 +345,35 @@ class Marchers:
             final[ends] = self.log_beliefs[ends]
         self._beliefs = BeliefState.from_logs(final)
         return taught, rounds
+
+
+def _later_groups(responses: CompiledResponses, first: int) -> CompiledResponses:
+    """Return the answers from a group on, as views."""
+    if first == 0:
+        return responses
+    beliefs, solver = responses.beliefs, responses.solver
+    later = BeliefState(
+        beliefs.mantissas[first:], beliefs.shifts[first:], beliefs.size - first * LANES
+    )
+    lanes = responses.lanes
+    rows = lanes.row_sums
+    part = Lanes(
+        lanes.matrix,
+        lanes.shares[first:],
+        None if rows is None else rows[first:],
+        lanes.factors[first:],
+        lanes.row_scaling[first:],
+        lanes.not_converged[first:],
+    )
+    if isinstance(solver, ScalingSolver) and solver.probes is not None:
+        transposed, vectors, rates = solver.probes
+        solver = replace(solver, probes=Probes(transposed, vectors[first:], rates[first:]))
+    return CompiledResponses(later, part, solver)
+
+
+def _longest(starts: NDArray[np.int64]) -> int:
+    """Return the largest number of rounds of a group."""
+    return int(np.diff(starts).max(initial=0))
 
 
 def _below_each_other(values: NDArray) -> NDArray:
