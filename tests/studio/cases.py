@@ -2,6 +2,11 @@
 
 import numpy as np
 
+import cobayes as cb
+
+TOLERANCE = 1e-10
+"""What a number of the twin may differ by from Python's."""
+
 
 def positive_case(rng):
     """Return a positive table, sometimes of widely spread entries, and a belief."""
@@ -62,3 +67,13 @@ def mixed_case(rng, number):
 def as_floats(values):
     """Return numbers that the twin wrote, infinities included."""
     return np.array(values, dtype=float)
+
+
+def make_rule(kind, matrix, prior, options):
+    if kind == "BI":
+        return cb.BI(matrix)
+    if kind == "SCBI":
+        return cb.SCBI(matrix, data_prior=prior)
+    depth = options["depth"]
+    rest = {name: value for name, value in options.items() if name != "depth"}
+    return cb.Pragmatic(matrix, depth, data_prior=prior, **rest)

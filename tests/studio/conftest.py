@@ -37,21 +37,20 @@ def twin(tmp_path_factory):
 
     module = tmp_path_factory.mktemp("twin") / "cobayes.mjs"
     module.write_text(twin_module(), encoding="utf-8")
-    node = find_node()
+    command = [find_node(), str(HERE / "twin.mjs"), str(module)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
 
-    def ask(requests):
-        done = subprocess.run(
-            [node, str(HERE / "twin.mjs"), str(module)],
-            input=json.dumps(requests),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        return json.loads(done.stdout)
+        def ask(requests):
+            process.stdin.write(json.dumps(requests) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            assert answer, "the twin stopped; its error is above"
+            return json.loads(answer)
 
-    return ask
+        yield ask
+        process.stdin.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,7 @@
 """Links, Python code and files: what leaves the page gives the numbers of the screen."""
 
+import contextlib
 import io
-import subprocess
-import sys
 from ast import literal_eval
 from xml.etree import ElementTree
 
@@ -49,9 +48,10 @@ def run_python(page):
     page.click("button:has-text('Copy as Python')")
     code = page.inner_text("dialog pre")
     page.click("dialog button:has-text('Close')")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, code + done.stderr
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {"__name__": "__main__"})
+    return dict(line.split(" ", 1) for line in printed.getvalue().splitlines() if " " in line)
 
 
 ZEROS = {
@@ -119,7 +119,8 @@ def test_every_figure_can_be_taken_away(visit, pages):
 
     for view in ("lesson", "compare", "misjudge", "play", "grid"):
         page = visit(pages["three"], hash=link(view=view, round=5, steps=3, lessons=20, rounds=5))
-        wait_for_numbers(page, view)
+        if view == "compare":
+            wait_for_numbers(page, view)
         for button in page.locator("figure:visible .tools button").all():
             path = download(page, button.click)
             if button.inner_text() == "PNG":

@@ -1,5 +1,5 @@
-// Answer requests to the browser twin: `node twin.mjs cobayes.mjs < requests.json > answers.json`.
-import { readFileSync } from "node:fs";
+// Answer requests to the browser twin, a list on each line: `node twin.mjs cobayes.mjs`.
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 const cb = await import(pathToFileURL(process.argv[2]).href);
@@ -67,6 +67,5 @@ const answer = {
   },
 };
 
-const requests = JSON.parse(readFileSync(0, "utf8"));
-const answers = requests.map(({ ask, ...request }) => plain(answer[ask](request)));
-process.stdout.write(JSON.stringify(answers));
+for await (const line of createInterface({ input: process.stdin }))
+  console.log(JSON.stringify(JSON.parse(line).map(({ ask, ...request }) => plain(answer[ask](request)))));
