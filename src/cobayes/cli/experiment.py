@@ -103,7 +103,7 @@ def experiment(
         ),
     ] = None,
     title: Annotated[
-        str, typer.Option("--title", metavar="TEXT", help="The title of the page.")
+        str, typer.Option("--title", metavar="WORDS", help="The title of the page.")
     ] = "Teaching and learning",
     smooth: options.Smooth = None,
 ) -> None:
