@@ -84,6 +84,7 @@ def _set(content, path, value):
         (("made", "seconds"), "long"),
         (("claims",), [{"statement": "s"}]),
         (("title",), 7),
+        (("title",), "half a character: \ud800"),
     ],
 )
 def test_a_crafted_section_is_left_out(tmp_path, path, value):

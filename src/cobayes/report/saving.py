@@ -98,6 +98,7 @@ def load_section(folder: Path) -> dict[str, Any] | None:
 
 def _check(content: Any, folder: Path) -> None:
     """Raise where the content of a section's file is not what `save_section` writes."""
+    json.dumps(content, ensure_ascii=False).encode()  # half a character cannot be written
     _expect(str, content["title"], content["key"])
     for block in content["blocks"]:
         kind = block["kind"]
