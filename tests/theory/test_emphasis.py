@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import cobayes as cb
 from cobayes.theory.emphasis import best_data_prior
@@ -46,6 +47,29 @@ def test_for_two_hypotheses_it_sits_on_the_two_extreme_ratios(seed):
     assert best.data_prior[ratios.argmax()] == pytest.approx(share, abs=1e-3)
     exact = np.log(mean) - share * np.log(b) - (1.0 - share) * np.log(a)
     assert best.rate == pytest.approx(exact, abs=1e-9)
+
+
+@pytest.mark.parametrize(("num_hypotheses", "seed"), [(3, 0), (3, 1), (4, 0), (5, 0)])
+def test_a_best_data_prior_on_few_data_exists(num_hypotheses, seed):
+    """The linear programme of Theorem 9's proof, solved by the simplex method."""
+    matrix = _random_matrix(seed, 30, num_hypotheses)
+    best = best_data_prior(matrix, 0)
+    ratios = matrix[:, 1:] / matrix[:, :1]
+    means = best.data_prior @ ratios
+    rivals = num_hypotheses - 1
+    found = linprog(
+        np.append(np.zeros(30), -1.0),
+        A_ub=np.column_stack([np.log(ratios).T, np.ones(rivals)]),
+        b_ub=np.log(means),
+        A_eq=np.column_stack([np.vstack([np.ones(30), ratios.T]), np.zeros(rivals + 1)]),
+        b_eq=np.append(1.0, means),
+        bounds=[(0.0, None)] * 30 + [(None, None)],
+        method="highs-ds",
+    )
+    share = np.where(found.x[:30] > 1e-9, found.x[:30], 0.0)
+    assert (share > 0.0).sum() <= 2 * rivals
+    rate = cb.rate_of_convergence(matrix, 0, data_prior=share / share.sum())
+    assert rate == pytest.approx(best.rate, abs=1e-7)
 
 
 def test_scaling_rows_and_columns_of_the_matrix_changes_nothing():

@@ -48,15 +48,24 @@ def rules_of(model: Model) -> dict[str, Rule]:
 def predictable() -> dict[str, tuple[Rule, int]]:
     """Return the built-in examples whose length of lessons has a normal limit, for both rules."""
     found: dict[str, tuple[Rule, int]] = {}
-    for name, example in examples.items():
-        hypothesis = example.model.hypothesis_index(example.hypothesis)
-        for rule in (BI(example.model), SCBI(example.model)):
+    for name in examples:
+        for kind in ("BI", "SCBI"):
+            case = f"{name}, {kind}"
+            rule, hypothesis = _case(case)
             try:
                 predicted_rounds(rule, hypothesis, doubt=DOUBT)
             except CobayesError:
                 continue
-            found[f"{name}, {rule.name}"] = (rule, hypothesis)
+            found[case] = (rule, hypothesis)
     return found
+
+
+def _case(name: str) -> tuple[Rule, int]:
+    """Return the rule and the hypothesis of a case, such as "M_1, SCBI"."""
+    matrix, _, kind = name.rpartition(", ")
+    example = examples[matrix]
+    rule = BI(example.model) if kind == "BI" else SCBI(example.model)
+    return rule, example.model.hypothesis_index(example.hypothesis)
 
 
 def beyond_experiment(context: Context) -> Experiment:
@@ -136,7 +145,7 @@ def beyond_shard(
 def _rounds(
     parameters: Mapping[str, Any], num_lessons: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    rule, hypothesis = predictable()[parameters["case"]]
+    rule, hypothesis = _case(parameters["case"])
     predicted = predicted_rounds(rule, hypothesis, doubt=DOUBT)
     odds = simulate(
         rule,
