@@ -128,7 +128,7 @@ def beyond_shard(
             depth=parameters["depth"],
             max_leaves=10**6,
         )
-        return {"lower": found.lower, "upper": found.upper, "is_proved": int(found.is_proved)}
+        return {"lower": found.lower, "upper": found.upper}
     if part == "slope":
         value, stderr = limit_case().slope(
             log10_size=parameters["log10_size"],
