@@ -165,7 +165,9 @@ def fit(
     loo: Annotated[
         bool,
         typer.Option(
-            "--loo/--no-loo", help="Whether to compare by leave-one-out predictions, too."
+            "--loo/--no-loo",
+            help="Whether to compare by leave-one-out predictions, too; with thousands of "
+            "responses that takes longer than the fit.",
         ),
     ] = True,
     cross_validation: Annotated[
@@ -242,12 +244,13 @@ def fit(
             None if by == "none" else by,
             progress=lambda text, share: line.tell("fit", f"{text}, {100 * share:.0f} %"),
         )
-        line.tell("compare", "information criteria and predictions")
+        line.tell("compare", "information criteria")
         comparison = people.compare(
             {f"depth {_name(d)}": found.at_depth(d) for d in family.depth},
             loo=loo,
             cross_validation=cross_validation,
             rng=seed,
+            progress=lambda text, share: line.tell("compare", f"{text}, {100 * share:.0f} %"),
         )
         recovery = study = None
         rounds = _rounds_per_lesson(found)

@@ -25,6 +25,11 @@ NO_INFORMATION = 1e-9
 USUAL_START = {"rationality": 2.0, "lapse": 0.05, "noise": 0.2, "inner_rationality": 1.0}
 
 
+def silent(text: str, share: float) -> None:
+    """Say nothing: the progress that nobody asked for."""
+    del text, share
+
+
 @dataclass(frozen=True)
 class Estimates:
     """Estimates of every unit (u) at every depth (k) for all parameters (p).

@@ -59,68 +59,110 @@ class Rows(NamedTuple):
     information: Array
 
 
+class Scores(NamedTuple):
+    """What `choose` needs of utilities and options, worked out once where neither changes.
+
+    Attributes
+    ----------
+    utility : ndarray
+        (t, k), zero where it is minus infinity.
+    tangents : ndarray
+        (q, t, k): derivatives of the utilities along inner parameters, zero where impossible.
+    log_base : ndarray
+        (t, k): minus infinity for what only a lapse can bring.
+    even : ndarray
+        (t, k): probabilities of a lapse.
+    features : ndarray
+        (t, k, f).
+    """
+
+    utility: Array
+    tangents: Array
+    log_base: Array
+    even: Array
+    features: Array
+
+    def take(self, rows: Positions) -> Scores:
+        """Return some rows."""
+        return Scores(
+            self.utility[rows],
+            self.tangents[:, rows],
+            self.log_base[rows],
+            self.even[rows],
+            self.features[rows],
+        )
+
+
+def prepare(utility: Smooth, options: Options) -> Scores:
+    """Return the scores of utilities (t, k), which are minus infinity for what only lapses bring.
+
+    Parameters
+    ----------
+    utility
+        With tangents along inner parameters.
+    options
+        What could have been answered.
+    """
+    available = np.isfinite(options.log_base)
+    is_finite = np.isfinite(utility.value)
+    possible = is_finite & available
+    # Where the learner in mind has ruled the truth out, all data that go with it are equally good.
+    hopeless = ~possible.any(axis=1)
+    possible[hopeless] = options.allowed[hopeless]
+    return Scores(
+        np.where(is_finite, utility.value, 0.0),
+        np.where(possible, utility.tangents, 0.0),
+        np.where(possible, options.log_base, -np.inf),
+        available / available.sum(axis=1, keepdims=True),
+        options.features,
+    )
+
+
 def choose(
-    utility: Smooth,
-    options: Options,
-    rationality: Array,
-    lapse: Array,
-    weights: Array,
-    free: Sequence[Role],
+    scores: Scores, rationality: Array, lapse: Array, weights: Array, free: Sequence[Role]
 ) -> Responses:
     """Return ``(1 - lapse) softmax(rationality * utility + features) + lapse / available``.
 
     Parameters
     ----------
-    utility
-        (t, k), minus infinity for what only a lapse can bring; tangents along inner parameters.
-    options
-        What could have been answered.
+    scores
+        Utilities and options.
     rationality, lapse, weights
         (t,), (t,) and (t, f).
     free
         What to differentiate by: "rationality", "lapse", ("weight", i), ("inner", i), or None for
         a parameter that plays no part here.
     """
-    available = np.isfinite(options.log_base)
-    possible = np.isfinite(utility.value) & available
-    # Where the learner in mind has ruled the truth out, all data that go with it are equally good.
-    hopeless = ~possible.any(axis=1)
-    possible[hopeless] = options.allowed[hopeless]
-    finite = np.where(np.isfinite(utility.value), utility.value, 0.0)
-    score = np.where(possible, options.log_base + rationality[:, None] * finite, -np.inf)
-    if options.features.shape[2]:
-        score += np.einsum("tkf,tf->tk", options.features, weights)
-    choice = np.exp(score - score.max(axis=1, keepdims=True))
+    choice = rationality[:, None] * scores.utility
+    choice += scores.log_base
+    if scores.features.shape[2]:
+        choice += np.einsum("tkf,tf->tk", scores.features, weights)
+    choice -= choice.max(axis=1, keepdims=True)
+    np.exp(choice, out=choice)
     choice /= choice.sum(axis=1, keepdims=True)
-    even = available / available.sum(axis=1, keepdims=True)
-    attentive = 1.0 - lapse[:, None]
-    probability = attentive * choice + lapse[:, None] * even
+    attentive = (1.0 - lapse[:, None]) * choice
+    probability = attentive + lapse[:, None] * scores.even
     derivative = np.zeros((len(free), *probability.shape))
     for position, name in enumerate(free):
         if name == "lapse":
-            derivative[position] = even - choice
+            np.subtract(scores.even, choice, out=derivative[position])
         elif name is not None:
-            slope = _slope(name, finite, options, rationality, utility, possible)
-            centred = slope - (choice * slope).sum(axis=1, keepdims=True)
-            derivative[position] = attentive * choice * centred
+            slope = _slope(name, scores, rationality)
+            np.subtract(
+                slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[position]
+            )
+            derivative[position] *= attentive
     return Responses(probability, derivative)
 
 
-def _slope(
-    name: str | tuple[str, int],
-    finite: Array,
-    options: Options,
-    rationality: Array,
-    utility: Smooth,
-    possible: Flags,
-) -> Array:
+def _slope(name: str | tuple[str, int], scores: Scores, rationality: Array) -> Array:
     """Return the derivative of the scores inside the softmax by one parameter."""
     if isinstance(name, str):
-        return finite  # the rationality's; the lapse is outside of the softmax
+        return scores.utility  # the rationality's; the lapse is outside of the softmax
     kind, position = name
     if kind == "weight":
-        return options.features[..., position]
-    return rationality[:, None] * np.where(possible, utility.tangents[position], 0.0)
+        return scores.features[..., position]
+    return rationality[:, None] * scores.tangents[position]
 
 
 def draw_many(probability: Array, uniform: Array) -> Positions:

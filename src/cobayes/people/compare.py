@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people._estimation import bounds
+from cobayes.people._estimation import Progress, bounds, silent
 from cobayes.people._maximise import maximise
 from cobayes.people.exceedance import Exceedance, exceedance
 from cobayes.people.fit import fit_choices, group_rows
@@ -75,6 +75,7 @@ def compare(
     cross_validation: bool = False,
     num_draws: int = 400,
     rng: Any = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare fits of different families to the same responses.
 
@@ -90,6 +91,8 @@ def compare(
         Whether to predict every person from all others; see `cross_validate`.
     num_draws, rng
         Posterior draws for LOO, and their seed.
+    progress
+        Called with a text and the share done.
 
     Examples
     --------
@@ -131,13 +134,14 @@ def compare(
         table["frequency"] = found.frequencies
         table["exceedance"] = found.exceedance
         table["protected"] = found.protected
-    if cross_validation:
-        table["cross_validated"] = [
-            cross_validate(fit)["log_likelihood"].sum() for fit in fits.values()
-        ]
-    if loo:
-        results = [_loo(fit, num_draws, rng) for fit in fits.values()]
-        table[["loo", "loo_stderr", "loo_unreliable"]] = np.array(results)
+    tell = progress or silent
+    for number, (name, fit) in enumerate(fits.items()):
+        if cross_validation:
+            tell(f"cross-validation of {name}", number / len(fits))
+            table.loc[name, "cross_validated"] = cross_validate(fit)["log_likelihood"].sum()
+        if loo:
+            tell(f"LOO of {name}", (number + 0.5 * cross_validation) / len(fits))
+            table.loc[name, ["loo", "loo_stderr", "loo_unreliable"]] = _loo(fit, num_draws, rng)
     chance = _chance(first)
     # pandas sorts and keeps the people's table as it is.
     ordered = table.sort_values("bic", kind="stable")

@@ -12,7 +12,7 @@ from cobayes._input.labels import shorten
 from cobayes._input.validation import whole_number
 from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError
-from cobayes.people._estimation import Estimates, Progress, estimate
+from cobayes.people._estimation import Estimates, Progress, estimate, silent
 from cobayes.people.choices import Choices, read_choices
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
@@ -166,14 +166,10 @@ def fit_choices(
         num_starts=num_starts,
         intervals=intervals,
         confidence=confidence,
-        progress=progress or _silent,
+        progress=progress or silent,
     )
     _require_possible(found, table, family, groups)
     return Fit(family, table, problems, by, units, groups, found)
-
-
-def _silent(text: str, share: float) -> None:
-    del text, share
 
 
 def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.people._learners import Smooth
-from cobayes.people._response import Options, Responses, Role, Rows, answered, choose, rated
+from cobayes.people._response import (
+    Options,
+    Responses,
+    Role,
+    Rows,
+    Scores,
+    answered,
+    choose,
+    prepare,
+    rated,
+)
 from cobayes.people._tree import Mind, Tree
 from cobayes.people.choices import Choices
 from cobayes.people.family import INNER, Family
@@ -52,11 +62,11 @@ class Likelihood:
         self._grow()
         self.options = self._make_options()
         self._mind: Mind | None = None
-        self._utility: Smooth | None = None
+        self._scores: Scores | None = None
         if not self._inner:
             # Nothing inside the learner in mind changes, so it is computed once.
             self._mind = self._tree.mind(family, depth)
-            self._utility = self._utility_of(self._mind)
+            self._scores = prepare(self._utility_of(self._mind), self.options)
 
     def _grow(self) -> None:
         owners = self.units.tolist() if self._inner else None
@@ -130,14 +140,13 @@ class Likelihood:
 
     def responses(self, parameters: Array, *, with_derivatives: bool = True) -> Responses:
         """Return the probabilities of all options in every row, and their derivatives."""
-        utility = self._utility
-        if utility is None:
-            utility = self._utility_of(self.mind(parameters))
+        scores = self._scores
+        if scores is None:
+            scores = prepare(self._utility_of(self.mind(parameters)), self.options)
         at_row = parameters[self.units]
         num_features = self.options.features.shape[2]
         return choose(
-            utility,
-            self.options,
+            scores,
             at_row[:, 0],
             at_row[:, 1],
             at_row[:, 2 : 2 + num_features],
@@ -186,11 +195,11 @@ class Likelihood:
         part.__dict__.update(self.__dict__)
         part.choices, part.units = self.choices.take(rows), units
         part.options = self.options.take(rows)
-        if self._utility is None:
+        if self._scores is None:
             part._grow()
         else:
             part._node = self._node[rows]
-            part._utility = Smooth(*(array[..., rows, :] for array in self._utility))
+            part._scores = self._scores.take(rows)
         return part
 
     def beliefs(self, parameters: Array) -> tuple[Array, Array]:
