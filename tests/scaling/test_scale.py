@@ -116,6 +116,24 @@ def test_a_batch_equals_its_matrices_one_by_one():
         assert np.array_equal(alone.matrix, together.matrix[item])
 
 
+@pytest.mark.parametrize("spread", [1.0, 6.0])
+def test_one_matrix_scaled_to_many_sums_equals_single_calls(spread):
+    rng = np.random.default_rng(2)
+    matrix = np.exp(spread * rng.normal(size=(9, 7)))
+    columns = 9 * rng.dirichlet(np.full(7, 0.3), size=(2, 50))
+    together = cb.scale(matrix, column_sums=columns)
+    assert together.is_converged.all()
+    assert (together.num_iterations > 0).all()
+    for item in [(0, 0), (0, 49), (1, 7), (1, 49)]:
+        alone = cb.scale(matrix, column_sums=columns[item])
+        np.testing.assert_allclose(together.matrix[item], alone.matrix, rtol=1e-10, atol=1e-300)
+        # The factors have one degree of freedom.
+        ratios = together.factors[item] / alone.factors
+        np.testing.assert_allclose(ratios, ratios[0], rtol=1e-10)
+    totals = together.matrix.sum(axis=-1)
+    assert np.abs(totals - 1.0).max() <= together.residual.max() + 1e-15 <= 1.1e-12
+
+
 def test_residual_is_what_the_returned_matrix_shows():
     matrix, columns, _ = random_problem(11, 5, 5)
     s = cb.scale(matrix, column_sums=columns, max_iterations=3, on_failure="return")

@@ -54,11 +54,7 @@ def test_closed_form_newton_equals_group_sweeps(num_columns):
     matrix, beliefs = _group(rng, 4, num_columns)
     factors, rows, _, _ = _by_newton(matrix, beliefs)
     swept = _lanes(matrix, beliefs)
-    probes = lanes.Probes(
-        np.ascontiguousarray(matrix.T),
-        np.tile(np.cos(np.arange(num_columns))[:, None], (1, 1, lanes.LANES)),
-        np.zeros((1, lanes.LANES)),
-    )
+    probes = lanes.Probes.starting(matrix, np.cos(np.arange(num_columns)), 1)
     solve_by_sweeps(swept, probes, 1e-13, True)
     done = swept.not_converged[0] == 0
     assert done.sum() > lanes.LANES // 2

@@ -375,8 +375,7 @@ class Rule(ABC):
         logs = self.log_beliefs(belief)
         if logs.ndim == 1:
             return np.exp(add_evidence(logs, self.respond(logs).log_likelihood))
-        likelihoods = self._responses(logs).log_likelihoods
-        return np.exp(add_evidence(logs[:, None, :], likelihoods))
+        return self._responses(logs).posteriors(logs)
 
     def log_belief(self, belief: ArrayLike | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
@@ -388,13 +387,8 @@ class Rule(ABC):
         # Only arrays and lists of lists hold many; a mapping or a labelled Series is one.
         if _num_axes(belief) != 2:
             return self.log_belief(belief, name)
-        rows = np.asarray(belief)
         with np.errstate(divide="ignore"):
-            return np.log(
-                np.array([self.model.distribution(row, name=name) for row in rows]).reshape(
-                    len(rows), self.model.num_hypotheses
-                )
-            )
+            return np.log(self.model.distribution(np.asarray(belief), name=name, batch=True))
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""

@@ -11,6 +11,7 @@ from cobayes.errors import CobayesError
 from cobayes.rules.beliefs import BeliefState, keep_lanes
 from cobayes.rules.kernels import draw_many, draw_possible, observe_many, observe_possible
 from cobayes.scaling.lanes import LANES, Lanes, from_lanes, row_to_lanes
+from cobayes.scaling.stopping import LARGEST, SMALLEST
 
 Array = NDArray[np.float64]
 
@@ -49,6 +50,12 @@ class Responses:
     def log_likelihoods(self) -> Array:
         """Logarithms of the likelihood matrices, (size, n, m)."""
         return self._logs
+
+    def posteriors(self, log_beliefs: Array) -> Array:
+        """Return the beliefs after every datum, (size, n, m); NaN where it is impossible."""
+        from cobayes.rules.base import add_evidence
+
+        return np.exp(add_evidence(log_beliefs[:, None, :], self.log_likelihoods))
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:
         """Return the distribution over data under one hypothesis for each belief, (size, n)."""
@@ -195,7 +202,9 @@ class CompiledResponses(Responses):
         if self.solver is None:
             return np.broadcast_to(self.lanes.matrix, (self.beliefs.size, *self.lanes.matrix.shape))
         rows, columns = self.factors
-        return rows[:, :, None] * self._matrices * columns[:, None, :]
+        found = rows[:, :, None] * self._matrices
+        found *= columns[:, None, :]
+        return found
 
     @property
     def _matrices(self) -> Array:
@@ -213,6 +222,17 @@ class CompiledResponses(Responses):
         with np.errstate(divide="ignore"):
             logs = np.log(self._matrices)
             return np.log(rows)[:, :, None] + logs + np.log(columns)[:, None, :]
+
+    def posteriors(self, log_beliefs: Array) -> Array:
+        """Return the beliefs after every datum, (size, n, m); see `Responses.posteriors`."""
+        if not self.has_zeros:
+            _, columns = self.factors
+            joint = self.lanes.matrix * (np.exp(log_beliefs) * columns)[:, None, :]
+            totals = joint.sum(axis=2, keepdims=True)
+            if totals.min() > SMALLEST and totals.max() < LARGEST:
+                joint /= totals
+                return joint
+        return super().posteriors(log_beliefs)
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:
         """Return the distribution over data under one hypothesis for each belief, (size, n)."""

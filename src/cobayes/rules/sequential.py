@@ -20,7 +20,7 @@ from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.zeros import BlockSolver
 from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
-from cobayes.scaling.lanes import LANES, Lanes, Probes, solve_by_newton
+from cobayes.scaling.lanes import Lanes, Probes, slow_mode, solve_by_newton
 from cobayes.scaling.many import solve_by_sweeps
 from cobayes.scaling.plain import update_plainly
 from cobayes.scaling.problem import balance
@@ -29,7 +29,6 @@ from cobayes.scaling.solver import Solution, solve, solve_components
 from cobayes.scaling.stopping import (
     LOOSEST,
     MAX_NEWTON_STEPS,
-    MAX_SWEEPS,
     WEAK_COUPLING,
     entry_spread,
     is_nearly_blocks,
@@ -38,7 +37,6 @@ from cobayes.scaling.stopping import (
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100_000
-SLOW_MODE_STEPS = 40
 
 
 class SCBI(Rule):
@@ -120,33 +118,9 @@ class SCBI(Rule):
 
     @cached_property
     def _slow_mode(self) -> Array:
-        """About the direction in log-factors that sweeps correct most slowly, (m,).
-
-        Found at the uniform belief by the power method, as in `cobayes.scaling.sweeps`. Where
-        parts of the matrix share few data it tells these parts from each other, at any belief.
-        """
-        matrix, sums = self.balanced[self._available], self._row_sums[self._available]
-        n, m = len(self.balanced), self.model.num_hypotheses
-        factors = np.ones(m)
-        # In NumPy: a solver for one belief need not be compiled for this.
-        for _ in range(MAX_SWEEPS):
-            rows = sums / (matrix @ factors * (n / m))
-            totals = rows @ matrix
-            change = np.abs(factors * totals - 1.0).max()
-            factors = 1.0 / totals
-            if not change > self.tolerance:
-                break
-        likelihood = rows[:, None] * matrix * factors
-        posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
-        start = np.cos(1.0 + 1.7 * np.arange(m))
-        vector = start
-        for _ in range(SLOW_MODE_STEPS):
-            vector = likelihood.T @ (posterior @ (vector - vector.mean()))
-            length = np.abs(vector).max()
-            if not 0.0 < length < np.inf:
-                return start
-            vector /= length
-        return vector
+        """About the direction in log-factors that sweeps correct most slowly, (m,)."""
+        rows = self._available
+        return slow_mode(self.balanced[rows], self._row_sums[rows], self.tolerance)
 
     def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
         """Return the matrix scaled to a belief, with columns summing to one.
@@ -290,12 +264,7 @@ class SCBI(Rule):
         m = self.model.num_hypotheses
         probes = None
         if not small.SMALLEST <= m <= small.LARGEST:
-            groups = len(beliefs.mantissas)
-            probes = Probes(
-                np.array(self.balanced.T, order="C"),
-                np.tile(self._slow_mode[:, None], (groups, 1, LANES)),
-                np.zeros((groups, LANES)),
-            )
+            probes = Probes.starting(self.balanced, self._slow_mode, len(beliefs.mantissas))
         wide = True if m == small.LARGEST else None
         solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks, wide)
         return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
@@ -347,9 +316,11 @@ class ScalingSolver:
         if self.probes is None:
             return self
         vectors = keep_lanes(self.probes.vectors, size, chosen)
-        rates = keep_lanes(self.probes.rates[:, None], size, chosen)[:, 0]
-        probes = Probes(self.probes.transposed, vectors, np.ascontiguousarray(rates))
-        return replace(self, probes=probes)
+        kept = [
+            np.ascontiguousarray(keep_lanes(values[:, None], size, chosen)[:, 0])
+            for values in self.probes[2:]
+        ]
+        return replace(self, probes=Probes(self.probes.transposed, vectors, *kept))
 
 
 def not_converged(count: int, tolerance: float) -> ConvergenceError:

@@ -18,10 +18,12 @@ from cobayes._runtime.eights import EIGHT_ZEROS, add_scaled, load_eight, store_e
 from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
 from cobayes.scaling.stopping import LOOSEST as LOOSEST
+from cobayes.scaling.stopping import MAX_SWEEPS
 
 Array = NDArray[np.float64]
 
 LANES = 64
+SLOW_MODE_STEPS = 40
 
 
 class Lanes(NamedTuple):
@@ -69,11 +71,56 @@ class Probes(NamedTuple):
         A vector for each problem to which the sweep's derivative is applied, (groups, m, LANES).
     rates : ndarray
         About the rate at which sweeps converge, (groups, LANES); at first zero.
+    changes, sweeps : ndarray
+        The last change of a factor, and the number of sweeps, of the last solution,
+        (groups, LANES).
     """
 
     transposed: Array
     vectors: Array
     rates: Array
+    changes: Array
+    sweeps: Array
+
+    @classmethod
+    def starting(cls, matrix: Array, vector: Array, groups: int) -> Probes:
+        """Return probes that all start from one vector, (m,)."""
+        return cls(
+            np.array(matrix.T, order="C"),
+            np.tile(vector[:, None], (groups, 1, LANES)),
+            np.zeros((groups, LANES)),
+            np.zeros((groups, LANES)),
+            np.zeros((groups, LANES)),
+        )
+
+
+def slow_mode(matrix: Array, row_sums: Array, tolerance: float) -> Array:
+    """Return about the direction in log-factors that sweeps correct most slowly, (m,).
+
+    Found for equal column sums by the power method, as in `cobayes.scaling.sweeps`. Where parts of
+    the matrix share few data it tells these parts from each other, for any column sums. In NumPy:
+    a solver for one problem need not be compiled for this.
+    """
+    num_columns = matrix.shape[1]
+    factors = np.ones(num_columns)
+    for _ in range(MAX_SWEEPS):
+        rows = row_sums / (matrix @ factors * (row_sums.sum() / num_columns))
+        totals = rows @ matrix
+        change = np.abs(factors * totals - 1.0).max()
+        factors = 1.0 / totals
+        if not change > tolerance:
+            break
+    likelihood = rows[:, None] * matrix * factors
+    posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
+    start = np.cos(1.0 + 1.7 * np.arange(num_columns))
+    vector = start
+    for _ in range(SLOW_MODE_STEPS):
+        vector = likelihood.T @ (posterior @ (vector - vector.mean()))
+        length = np.abs(vector).max()
+        if not 0.0 < length < np.inf:
+            return start
+        vector /= length
+    return vector
 
 
 def to_lanes(values: NDArray) -> NDArray:

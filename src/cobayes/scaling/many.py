@@ -140,7 +140,7 @@ def _invert(rows):
 
 
 @compiled(inline="always")
-def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
+def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
     """Solve the problems of the table whose numbers stand in `order`; return how many give up.
 
     A lane that is done takes the next problem: none waits for its neighbours.
@@ -184,8 +184,10 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted, changes):
                 task = tasks[lane]
                 gives_up = verdict == GIVES_UP
                 _unload(lane, gives_up, rows, totals, work, table[task])
-                changes[task] = lane_work[CHANGE * PART + lane]
-                lanes.not_converged[task // LANES, task % LANES] = 1 if gives_up else 0
+                group, place = task // LANES, task % LANES
+                probes.changes[group, place] = lane_work[CHANGE * PART + lane]
+                probes.sweeps[group, place] += lane_work[SWEEPS * PART + lane]
+                lanes.not_converged[group, place] = 1 if gives_up else 0
                 num_left += 1 if gives_up else 0
                 tasks[lane] = -1
                 num_busy -= 1
@@ -332,7 +334,7 @@ def _find_doubtful(rates, changes, not_converged, tolerance, order):
         task = order[k]
         group, place = task // LANES, task % LANES
         rate = rates[group, place]
-        error = changes[task] * left_after(rate) if rate < 1.0 else math.inf
+        error = changes[group, place] * left_after(rate) if rate < 1.0 else math.inf
         if not_converged[group, place] == 0 and not error <= SLACK * tolerance:
             order[count] = task
             count += 1
@@ -363,13 +365,13 @@ def solve_by_sweeps(lanes, probes, tolerance, trusted):
     tolerance = min(tolerance, LOOSEST)
     # A problem, and later its solution.
     table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
-    changes = np.zeros(num_groups * LANES)
     is_asked = np.zeros(num_groups * LANES)
     order = np.empty(num_groups * LANES, dtype=np.int64)
     num_pending = 0
     for task in range(num_groups * LANES):
         if lanes.not_converged[task // LANES, task % LANES] != 0:
             is_asked[task] = 1.0
+            probes.sweeps[task // LANES, task % LANES] = 0.0
             order[num_pending] = task
             num_pending += 1
     num_left = 0
@@ -379,12 +381,12 @@ def solve_by_sweeps(lanes, probes, tolerance, trusted):
             break
         pending = order[:num_pending]
         _pack(lanes.shares, lanes.factors, pending, num_rows, table)
-        num_left += _solve_tasks(lanes, probes, pending, table, tolerance, trusted, changes)
+        num_left += _solve_tasks(lanes, probes, pending, table, tolerance, trusted)
         _unpack(table, pending, lanes.factors, lanes.row_scaling)
         if attempt == 0:
             _probe_some(lanes, probes, is_asked)
             num_pending = _find_doubtful(
-                probes.rates, changes, lanes.not_converged, tolerance, pending
+                probes.rates, probes.changes, lanes.not_converged, tolerance, pending
             )
             if not trusted:
                 break

@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._runtime.compiled import compiled
+from cobayes.scaling.accelerated import left_after
+from cobayes.scaling.lanes import LANES, Lanes, Probes, from_lanes, to_lanes
+from cobayes.scaling.many import solve_by_sweeps as solve_many
 from cobayes.scaling.result import ScalingResult
 from cobayes.scaling.stopping import (
     EQUAL_TOTALS,
     LARGEST,
     MAX_SWEEPS,
+    NEGLIGIBLE,
     PARALLEL_SIZE,
+    SLACK,
     SMALLEST,
     TINY,
     entry_spread,
@@ -46,7 +51,8 @@ def scale_plain_array(
         return None
     out, row_scaling, factors = np.empty((n, m)), np.empty(n), np.empty(m)
     is_done, count, error, residual = scale_plainly(
-        array, rows, columns, tolerance, min(max_iterations, MAX_SWEEPS), out, row_scaling, factors
+        *(array, rows, columns, tolerance, min(max_iterations, MAX_SWEEPS)),
+        *(out, row_scaling, factors, 0.0),
     )
     if not is_done:
         return None
@@ -80,10 +86,13 @@ def _as_plain(values: Any, ndim: int) -> Array | None:
 
 
 @compiled()
-def scale_plainly(matrix, row_sums, column_sums, tolerance, max_sweeps, out, row_scaling, factors):
+def scale_plainly(
+    matrix, row_sums, column_sums, tolerance, max_sweeps, out, row_scaling, factors, spread
+):
     """Scale an ordinary matrix in one call: look at it, sweep, verify and measure.
 
-    Fills the scaled matrix and its factors, with the numbers that the general procedure gives.
+    Fills the scaled matrix and its factors, with the numbers that the general procedure gives. A
+    spread below one is not yet known.
 
     Returns
     -------
@@ -113,7 +122,9 @@ def scale_plainly(matrix, row_sums, column_sums, tolerance, max_sweeps, out, row
     for j in range(num_columns):
         columns[j] = column_sums[j] / unit
     state = make_state(matrix, rows, columns, factors, row_scaling)
-    count, error, _ = solve_by_sweeps(state, np.nan, tolerance, max_sweeps, entry_spread(matrix))
+    if spread < 1.0:
+        spread = entry_spread(matrix)
+    count, error, _ = solve_by_sweeps(state, np.nan, tolerance, max_sweeps, spread)
     is_done = error <= tolerance
     for i in range(num_rows):
         is_done &= (row_scaling[i] >= TINY) & (row_scaling[i] < np.inf)
@@ -144,6 +155,7 @@ def scale_many_plainly(
 
     Fills ``found[k]`` with whether item k is done, its iterations, error and residual.
     """
+    spread = entry_spread(matrices[0]) if matrices.shape[0] == 1 else 0.0
     for k in range(found.shape[0]):
         item = first + k
         is_done, count, error, residual = scale_plainly(
@@ -155,9 +167,69 @@ def scale_many_plainly(
             out[item],
             row_scaling[item],
             factors[item],
+            spread,
         )
         found[k, 0] = 1.0 if is_done else 0.0
         found[k, 1], found[k, 2], found[k, 3] = count, error, residual
+
+
+def scale_together(
+    matrix: Array,
+    column_sums: Array,
+    slowest: Array,
+    tolerance: float,
+    out: Array,
+    row_scaling: Array,
+    factors: Array,
+    found: Array,
+) -> None:
+    """Scale one matrix to many column sums by the sweeps of many lessons; all row sums are one.
+
+    Parameters
+    ----------
+    matrix, column_sums
+        Positive, (n, m), and not negative, (k, m).
+    slowest
+        The `slow_mode` of the matrix.
+    tolerance
+        For residual and error.
+    out, row_scaling, factors
+        Out: the scaled matrices and their factors, (k, n, m), (k, n), (k, m).
+    found
+        Out: as for `scale_many_plainly`.
+    """
+    n, m = matrix.shape
+    shares = to_lanes(np.where(column_sums >= NEGLIGIBLE, column_sums, 0.0) / n)
+    groups = len(shares)
+    pending = np.zeros((groups, LANES), dtype=np.int64)
+    pending.reshape(-1)[: len(column_sums)] = 1
+    rows, columns = np.ones((groups, n, LANES)), np.ones((groups, m, LANES))
+    lanes = Lanes(matrix, shares, None, columns, rows, pending)
+    probes = Probes.starting(matrix, slowest, groups)
+    # Half of the tolerance, so that what is measured afterwards is hardly ever above it.
+    solve_many(lanes, probes, 0.5 * tolerance, True)
+    row_scaling[:] = from_lanes(rows, len(found))
+    factors[:] = from_lanes(columns, len(found))
+    _assemble_many(lanes, probes, column_sums, tolerance, out, row_scaling, factors, found)
+
+
+@compiled()
+def _assemble_many(lanes, probes, column_sums, tolerance, out, row_scaling, factors, found):
+    """Fill in scaled matrices and what is measured of them; see `scale_together`."""
+    row_sums = np.ones(out.shape[1])
+    for k in range(found.shape[0]):
+        g, lane = k // LANES, k % LANES
+        residual = assemble(
+            lanes.matrix, row_scaling[k], factors[k], row_sums, column_sums[k], out[k]
+        )
+        rate = probes.rates[g, lane]
+        error = probes.changes[g, lane] * left_after(rate) if rate < 1.0 else np.inf
+        # As in `probed_error`: within the slack the rate that the sweeps saw counts.
+        error = tolerance if tolerance < error <= SLACK * tolerance else error
+        is_done = lanes.not_converged[g, lane] == 0 and error <= tolerance
+        is_done = is_done and residual <= tolerance
+        found[k, 0] = 1.0 if is_done else 0.0
+        found[k, 1], found[k, 2], found[k, 3] = probes.sweeps[g, lane], error, residual
 
 
 @compiled()

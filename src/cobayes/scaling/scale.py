@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError
 from cobayes.model import MatrixLike
+from cobayes.scaling import small
 from cobayes.scaling.blocks import (
     Status,
     describe_blocks,
@@ -21,17 +23,34 @@ from cobayes.scaling.blocks import (
     find_blocks,
     pattern_workspace,
 )
-from cobayes.scaling.plain import scale_many_plainly, scale_plain_array, sum_unit
+from cobayes.scaling.lanes import slow_mode
+from cobayes.scaling.plain import (
+    scale_many_plainly,
+    scale_plain_array,
+    scale_together,
+    sum_unit,
+)
 from cobayes.scaling.problem import balance, validated_sums
 from cobayes.scaling.result import ScalingResult, accuracy_hint
 from cobayes.scaling.solver import Solution, solve, solve_components
-from cobayes.scaling.stopping import MAX_SWEEPS, NEGLIGIBLE, PARALLEL_SIZE, entry_spread
+from cobayes.scaling.stopping import (
+    LARGEST,
+    LOOSEST,
+    MAX_SWEEPS,
+    NEGLIGIBLE,
+    PARALLEL_SIZE,
+    SMALLEST,
+    entry_spread,
+    is_nearly_blocks,
+)
 from cobayes.scaling.sweeps import assemble
 
 Array = NDArray[np.float64]
 
 # Matrices of a batch that one thread scales in one go.
 BATCH_CHUNK = 256
+# From so many column sums for one matrix on, they are scaled side by side.
+MANY = 16
 # Where all entries are above this, none comes from a product with a denormal part.
 FAINT = 1e-10
 
@@ -118,17 +137,33 @@ def scale(
     start = _validated_start(warm_start, batch, array.shape[-1])
 
     out = np.empty(array.shape)
-    items = list(np.ndindex(batch))
+    num_items = math.prod(batch)
     row_scaling, factors = np.empty(rows.shape), np.empty(columns.shape)
     measures = np.empty((*batch, 3))  # iterations, error, residual
-    statuses = ["exact"] * len(items)
+    statuses = ["exact"] * num_items
     is_small = array.shape[-2] * array.shape[-1] < PARALLEL_SIZE
-    is_quick = batch and items and start is None and is_small and array.min() > 0.0
+    is_quick = batch and num_items and start is None and is_small and array.min() > 0.0
     plain = _stacked(matrices, array) if is_quick else None
+    slowest = None
+    if plain is not None and matrices.ndim == 2 and num_items >= MANY:
+        slowest = _slow_mode(plain[0], rows, tolerance, max_iterations)
+        matrices = plain[0]
 
     def scale_items(first: int) -> None:
-        found = np.zeros((min(BATCH_CHUNK, len(items) - first), 4))
-        if plain is not None:
+        found = np.zeros((min(BATCH_CHUNK, num_items - first), 4))
+        chunk = slice(first, first + len(found))
+        if slowest is not None:
+            scale_together(
+                matrices,
+                columns.reshape(-1, columns.shape[-1])[chunk],
+                slowest,
+                tolerance,
+                out.reshape(-1, *out.shape[-2:])[chunk],
+                row_scaling.reshape(-1, rows.shape[-1])[chunk],
+                factors.reshape(-1, columns.shape[-1])[chunk],
+                found,
+            )
+        elif plain is not None:
             scale_many_plainly(
                 plain,
                 rows.reshape(-1, rows.shape[-1]),
@@ -141,11 +176,9 @@ def scale(
                 factors.reshape(-1, columns.shape[-1]),
                 found,
             )
-        for k, (is_done, *measured) in enumerate(found.tolist()):
-            item = items[first + k]
-            measures[item] = measured
-            if is_done:
-                continue
+        measures.reshape(-1, 3)[chunk] = found[:, 1:]
+        for k in np.flatnonzero(found[:, 0] == 0.0).tolist():
+            item = _item(first + k, batch)
             balanced, row_units, column_units = balance(array[item])
             total = sum_unit(rows[item].sum())
             supported, solution, ratios, statuses[first + k] = _solve_item(
@@ -172,7 +205,7 @@ def scale(
                 factors[item] = solution.factors / column_units
 
     # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
-    map_chunks(scale_items, range(0, len(items), BATCH_CHUNK))
+    map_chunks(scale_items, range(0, num_items, BATCH_CHUNK))
     counts, errors, residuals = np.moveaxis(measures, -1, 0).copy()
     converged = (residuals <= tolerance) & (errors <= tolerance)
     result = ScalingResult(
@@ -192,10 +225,16 @@ def scale(
     )
     if on_failure == "raise":
         if "infeasible" in statuses:
-            raise _infeasible_error(array, asked, result, items[statuses.index("infeasible")])
+            item = _item(statuses.index("infeasible"), batch)
+            raise _infeasible_error(array, asked, result, item)
         if not np.all(result.is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
+
+
+def _item(position: int, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the indices of an item of a batch."""
+    return tuple(int(index) for index in np.unravel_index(position, batch)) if batch else ()
 
 
 def _restore_faint(supported: Array, solution: Solution, column_sums: Array, out: Array) -> None:
@@ -249,6 +288,18 @@ def _solve_item(
     given = np.bincount(work.column_labels[is_placed], column_sums[is_placed], count)
     ratios = np.append(given / work.totals[:count], 0.0)  # the last one for rows without any
     return supported, solution, ratios[work.row_labels], blocks.status
+
+
+def _slow_mode(
+    matrix: Array, row_sums: Array, tolerance: float, max_iterations: int
+) -> Array | None:
+    """Return the slow mode of a matrix that can be scaled in lanes, else None."""
+    if matrix.shape[1] <= small.LARGEST or max_iterations < MAX_SWEEPS or tolerance > LOOSEST:
+        return None
+    is_plain = (matrix >= SMALLEST).all() and (matrix <= LARGEST).all() and (row_sums == 1.0).all()
+    if not is_plain or is_nearly_blocks(matrix):
+        return None
+    return slow_mode(matrix, row_sums.reshape(-1, len(matrix))[0], tolerance)
 
 
 def _stacked(matrices: Array, array: Array) -> Array:

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from cobayes._runtime.compiled import compiled
+from cobayes._runtime.compiled import REASSOCIATE, compiled
+from cobayes._runtime.vector_math import lane_exp
 
 # Column sums below this are left out of the row sums: their products would be denormal numbers,
 # which are a hundred times slower and too small to count.
@@ -162,33 +163,40 @@ def is_nearly_blocks(matrix: np.ndarray) -> bool:
         return False
     if num_columns > MAX_PAIRED_COLUMNS:
         matrix = matrix[:, np.linspace(0, num_columns - 1, MAX_PAIRED_COLUMNS).astype(int)]
-    return weakest_coupling(np.log(np.ascontiguousarray(matrix.T))) < WEAK_COUPLING
+    logs = np.log(np.ascontiguousarray(matrix.T))
+    return weakest_coupling(logs, WEAK_COUPLING) < WEAK_COUPLING
 
 
-@compiled()
-def weakest_coupling(logs):
+@compiled(fastmath=REASSOCIATE)
+def weakest_coupling(logs, most=1.0):
     """Return the least coupling of two hypotheses over all beliefs in just these two.
 
     With posteriors p_i of the first one after datum i, the coupling is the mean of
     ``p_i (1 - p_i)`` over ``p (1 - p)`` of their mean: one minus the rate of convergence of
-    plain sweeps. The logarithms are given hypothesis by hypothesis, (m, n).
+    plain sweeps. By Birkhoff's theorem it is at least ``cosh(r / 4)**-2`` where the log ratios
+    range over r: pairs for which that exceeds `most` are left out. The logarithms are given
+    hypothesis by hypothesis, (m, n).
     """
     num_columns, num_rows = logs.shape
     weakest = 1.0
+    ratios = np.empty(num_rows)
     for first in range(num_columns - 1):
         for second in range(first + 1, num_columns):
             low, high = np.inf, -np.inf
             for i in range(num_rows):
-                ratio = logs[first, i] - logs[second, i]
-                low, high = min(low, ratio), max(high, ratio)
+                ratios[i] = logs[first, i] - logs[second, i]
+                low, high = min(low, ratios[i]), max(high, ratios[i])
+            if math.cosh(min(0.25 * (high - low), 300.0)) ** -2.0 > most:
+                continue
             for part in range(NUM_PAIRED_BELIEFS):
                 # Every belief in the two amounts to a shift of the log ratios.
                 share = part / (NUM_PAIRED_BELIEFS - 1.0)
                 shift = (1.0 - share) * low + share * high
                 mean, mixed = 0.0, 0.0
                 for i in range(num_rows):
-                    ratio = logs[first, i] - logs[second, i]
-                    posterior = 1.0 / (1.0 + math.exp(shift - ratio))
+                    # Further out the posterior is one or zero to all digits.
+                    gap = min(max(shift - ratios[i], -600.0), 600.0)
+                    posterior = 1.0 / (1.0 + lane_exp(gap))
                     mean += posterior
                     mixed += posterior * (1.0 - posterior)
                 mean /= num_rows

@@ -276,6 +276,15 @@ solve_by_sweeps = compiled()(make_solver(sweep_all, probe_all))
 solve_on_threads = make_solver(on_threads(sweep_rows), on_threads(probe_rows))
 
 
+@compiled(fastmath=REASSOCIATE)
+def _total(values):
+    """Return the sum of some numbers."""
+    total = 0.0
+    for j in range(values.shape[0]):
+        total += values[j]
+    return total
+
+
 @compiled()
 def assemble(matrix, row_scaling, factors, row_sums, column_sums, out):
     """Fill the scaled matrix and return its residual, measured on the entries written.
@@ -288,13 +297,11 @@ def assemble(matrix, row_scaling, factors, row_sums, column_sums, out):
     column_totals = np.zeros(num_columns)
     residual = 0.0
     for i in range(num_rows):
-        total = 0.0
         for j in range(num_columns):
             share = row_scaling[i] * matrix[i, j] * factors[j]
             column_totals[j] += share
-            entry = share * column_sums[j]
-            out[i, j] = entry
-            total += entry
+            out[i, j] = share * column_sums[j]
+        total = _total(out[i])
         target = row_sums[i]
         deviation = abs(total / target - 1.0) if target > 0.0 else total
         if not deviation <= residual:

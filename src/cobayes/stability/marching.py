@@ -366,8 +366,9 @@ def _later_groups(responses: CompiledResponses, first: int) -> CompiledResponses
         lanes.not_converged[first:],
     )
     if isinstance(solver, ScalingSolver) and solver.probes is not None:
-        transposed, vectors, rates = solver.probes
-        solver = replace(solver, probes=Probes(transposed, vectors[first:], rates[first:]))
+        transposed, *others = solver.probes
+        probes = Probes(transposed, *(values[first:] for values in others))
+        solver = replace(solver, probes=probes)
     return CompiledResponses(later, part, solver)
 
 
