@@ -73,7 +73,9 @@ def use_house_style(gallery_conf, name):
     del gallery_conf, name
     import matplotlib as mpl
 
-    mpl.rcParams.update(cobayes.plots.house.STYLE)
+    house = cobayes.plots.house
+    colors = mpl.cycler(color=house.HYPOTHESIS_COLORS)
+    mpl.rcParams.update({**house.STYLE, "axes.prop_cycle": colors})
 
 
 sphinx_gallery_conf = {

@@ -62,9 +62,13 @@ for ax, (name, classifier) in zip(axes, classifiers.items()):
     for label, color, marker in ((0, "#0072b2", "o"), (1, "#d55e00", "s")):
         here = own == label
         sizes = 60_000 * chance[label, here] ** 2  # squared, to tell large from small
-        ax.scatter(*shown[here].T, s=sizes, color=color, marker=marker, label=f"is {label}")
+        ax.scatter(*shown[here].T, s=sizes, color=color, marker=marker)
     ax.set_title(name)
-axes[0].legend(loc="lower left", fontsize=8, markerscale=0.5)
+dots = [
+    axes[-1].scatter([], [], color=color, marker=marker)
+    for color, marker in (("#0072b2", "o"), ("#d55e00", "s"))
+]
+figure.legend(dots, ["is 0", "is 1"], loc="outside right center")
 
 # %%
 # How many labelled points until the reader is 95 % sure which classifier it is?

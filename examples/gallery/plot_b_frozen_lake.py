@@ -21,10 +21,11 @@ print(world)
 # The likeliest shortest walk of a cooperative and of a literal walker, each with a watcher who
 # reads moves as it makes them.
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-for rule, marker in (("SCBI", "o"), ("BI", "s")):
+looks = {"SCBI": ("o-", "#0072B2"), "BI": ("s--", "#D55E00")}  # as in all pictures of cobayes
+for rule, (line, color) in looks.items():
     walk = cb.worlds.plan_trajectory(world, "lower right", rule)
     print(rule, walk.action_labels)
-    ax.plot(walk.belief_in_goal, marker=marker, label=f"{rule}: {walk.num_steps} moves")
+    ax.plot(walk.belief_in_goal, line, color=color, label=f"{rule}: {walk.num_steps} moves")
 ax.set(xlabel="moves", ylabel="belief in the true goal")
 ax.legend()
 

@@ -16,8 +16,8 @@ def test_a_whole_lesson_is_drawn_into_one_figure(lessons, tmp_path):
     assert len(draw_lessons([lessons["SCBI"]]).axes) == 1
     panels = draw_lessons(list(lessons.values())).axes
     assert [panel.get_title(loc="left") for panel in panels] == [
-        "BI teaches h_1",
-        "SCBI teaches h_1",
+        "BI teaches h₁",
+        "SCBI teaches h₁",
         "",
     ]
     assert plt.get_fignums() == []

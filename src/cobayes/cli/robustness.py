@@ -143,6 +143,7 @@ def _draw(result: Robustness, model, other, target: int, own, seed: int, path: P
     from matplotlib.figure import Figure
 
     from cobayes.plots import plot_directions, plot_robustness_map, style
+    from cobayes.plots.house import shorten_label
     from cobayes.plots.overview import save_picture
 
     is_map = model.num_hypotheses == 3
@@ -159,5 +160,6 @@ def _draw(result: Robustness, model, other, target: int, own, seed: int, path: P
         plot_robustness_map(result, grid, sequences.success_of_many(learners, grid).values, ax=ax)
     else:
         plot_directions(result, ax=ax)
-        ax.set_title(f"teaching {result.rate.hypothesis}: most dangerous mistakes", loc="left")
+        taught = shorten_label(result.rate.hypothesis)
+        ax.set_title(f"teaching {taught}: most dangerous mistakes", loc="left")
     save_picture(figure, path)

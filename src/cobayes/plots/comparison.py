@@ -17,6 +17,7 @@ from cobayes.plots.house import (
     axes_or_new,
     count_in_whole_numbers,
     line_style,
+    shorten_label,
     tidy,
 )
 
@@ -141,7 +142,7 @@ def plot_mean_beliefs(
         curves = dict(ensembles)
     else:
         first = ensembles[0]
-        label = f"mean belief in {first.model.hypotheses[first.hypothesis]}"
+        label = f"mean belief in {shorten_label(first.model.hypotheses[first.hypothesis])}"
         curves = {each.rule_name: (each.mean(), each.stderr()) for each in ensembles}
     for position, (name, (values, errors)) in enumerate(curves.items()):
         mean, error = np.asarray(values), 2.0 * np.asarray(errors)

@@ -125,7 +125,14 @@ def tidy(ax: Axes) -> None:
 
 def shorten_label(text: str, limit: int = 22) -> str:
     """Cut a label that would run into its neighbours; write ``h_1`` as h₁."""
-    symbol = re.fullmatch(r"([A-Za-z]+'?)_(\d)", text)
-    if symbol:
-        return symbol[1].replace("'", "′") + "₀₁₂₃₄₅₆₇₈₉"[int(symbol[2])]
+    text = with_subscripts(text)
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def with_subscripts(text: str) -> str:
+    """Write the names of the paper as it does: ``h_1`` as h₁, ``M'_2`` as M′₂."""
+    return re.sub(
+        r"\b([A-Za-z])('?)_(\d)\b",
+        lambda name: name[1] + ("′" if name[2] else "") + "₀₁₂₃₄₅₆₇₈₉"[int(name[3])],
+        text,
+    )

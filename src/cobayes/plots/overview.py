@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.beliefs import plot_belief_bars, plot_belief_curves
-from cobayes.plots.house import style
+from cobayes.plots.house import shorten_label, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,8 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
         panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
         for panel, lesson in zip(panels, lessons, strict=False):
             plot_belief_bars(lesson, ax=panel)
-            panel.set_title(f"{lesson.rule_name} teaches {lesson.hypothesis_label}", loc="left")
+            taught = shorten_label(lesson.hypothesis_label)
+            panel.set_title(f"{lesson.rule_name} teaches {taught}", loc="left")
         if len(lessons) > 1:
             plot_belief_curves(list(lessons), ax=panels[-1])
     return figure

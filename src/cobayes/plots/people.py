@@ -217,6 +217,9 @@ def plot_recovery(
     ax.set_ylabel("estimate")
     share = recovery.coverage.loc[parameter, "coverage"]
     ax.set_title(f"coverage {100 * share:.0f} %", loc="left", fontsize=10)
+    # Room for the legend above the longest interval.
+    bottom, top = ax.get_ylim()
+    ax.set_ylim(bottom, top + 0.2 * (top - bottom))
     ax.legend(frameon=False, loc="upper left", fontsize=8)
     tidy(ax)
     return ax

@@ -19,6 +19,7 @@ from cobayes.plots.house import (
     VERMILION,
     axes_or_new,
     tidy,
+    with_subscripts,
 )
 
 if TYPE_CHECKING:
@@ -224,7 +225,8 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
             markersize=5,
         )
     ax.grid(axis="x", color=FAINT, linewidth=0.5)
-    ax.set_yticks(places, [result.describe_direction(int(k)) for k in order], fontsize=8)
+    names = [with_subscripts(result.describe_direction(int(k))) for k in order]
+    ax.set_yticks(places, names, fontsize=8)
     ax.set_xlabel(f"success rate at distance {result.distances.max():.3g}")
     tidy(ax)
     return ax

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes.plots.house import BLUE, COLORMAP, GREY, INK, VERMILION, axes_or_new
+from cobayes.plots.house import BLUE, COLORMAP, GREY, INK, VERMILION, axes_or_new, shorten_label
 from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, plot_simplex_points, project
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def plot_robustness_map(
     names = result.rate.hypotheses
     draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
-    bar.set_label(f"success rate of teaching {result.rate.hypothesis}")
+    bar.set_label(f"success rate of teaching {shorten_label(result.rate.hypothesis)}")
     start, end = project(np.array([result.teacher_prior, result.worst_prior]))
     # The arrow is drawn longer than the step itself, which may be too short to see.
     aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
