@@ -82,6 +82,10 @@ class Learner:
         """The rule's likelihood matrix at the current belief, shape (n, m)."""
         return self._respond().likelihood
 
+    def distribution_over_data(self, hypothesis: int) -> Array:
+        """Return the rule's distribution over the next datum under a hypothesis, (n,)."""
+        return self._respond().column(hypothesis)
+
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
@@ -275,7 +279,7 @@ class Teacher(Learner):
     @property
     def distribution(self) -> Array:
         """The rule's distribution over the next datum, shape (n,)."""
-        return self._respond().column(self.hypothesis)
+        return self.distribution_over_data(self.hypothesis)
 
     def choose(self) -> int:
         """Choose the next datum, follow its effect on the learner, and return its position."""

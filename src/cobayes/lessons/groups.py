@@ -84,7 +84,7 @@ class FreshGroup(Group):
 
 
 class SteppedGroup(Group):
-    """Agents of any task, asked one by one."""
+    """Agents of any task, asked one by one; `beliefs` stays where they started."""
 
     def __init__(self, rule: Rule, log_prior: Array, size: int) -> None:
         super().__init__(rule, log_prior, size)
@@ -97,7 +97,7 @@ class SteppedGroup(Group):
             zip(self._agents, rng.random(len(data)).tolist(), strict=True)
         ):
             if not agent.task.is_over(agent.state, hypothesis):
-                data[k] = draw(agent.likelihood[:, hypothesis], uniform)
+                data[k] = draw(agent.distribution_over_data(hypothesis), uniform)
         return data
 
     def observe(self, data: NDArray[np.intp]) -> None:
@@ -110,7 +110,11 @@ class SteppedGroup(Group):
             except ImpossibleDatumError:  # the belief stays
                 self.contradicted[k] = True
                 agent.move_on(datum)
-        self.beliefs = BeliefState.from_logs(np.array([one.log_belief for one in self._agents]))
+
+    @property
+    def log_beliefs(self) -> Array:
+        """The logarithms of the beliefs, (size, m)."""
+        return np.array([one.log_belief for one in self._agents])
 
     def settle(self, learners: Group, rng: np.random.Generator) -> None:
         """Draw where uncertain data led, and tell the learners where that is seen."""

@@ -19,10 +19,10 @@ from cobayes.errors import CobayesError
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.groups import Group, SteppedGroup, is_compiled, make_group
 from cobayes.lessons.lesson import require_rounds
-from cobayes.lessons.playing import Tallies, can_play, play
+from cobayes.lessons.playing import ROUNDS, Tallies, can_play, play
 from cobayes.lessons.statistics import LogOddsHistogram, Moments, num_bins
 from cobayes.model import require_same_world
-from cobayes.rules import Rule, as_rule
+from cobayes.rules import BeliefState, Rule, as_rule
 from cobayes.rules.base import require_teachable
 from cobayes.rules.naming import RuleLike
 from cobayes.scaling.small import LARGEST
@@ -31,8 +31,9 @@ Array = NDArray[np.float64]
 
 # Lessons in a block: enough to amortise the calls into compiled code, few enough for the cache.
 BLOCK = 1024
-# So few lessons about more hypotheses than the closed form takes are played one by one: in compiled
-# code they would cost what sixteen cost.
+# One lesson about more hypotheses than the closed form takes is played by itself: compiled, it
+# would cost what sixteen cost. On matrices with more entries than this, so are two, and so on.
+ENTRIES_PER_LESSON = 1000
 FEW = 4
 # Blocks whose results are held before they are merged.
 WAVE = 64
@@ -171,14 +172,14 @@ def _run_block(
     task: _Task, size: int, rng: np.random.Generator
 ) -> tuple[_Block, NDArray[np.uint16]]:
     """Run the lessons of one block; return its part and its histogram."""
-    is_few = size <= FEW and task.teacher.model.num_hypotheses > LARGEST
+    n, m = task.teacher.model.shape
+    is_few = size <= min(FEW, 1 + n * m // ENTRIES_PER_LESSON) and m > LARGEST
     is_few = is_few and task.teacher.depends_on_belief and task.learner.depends_on_belief
     stepped = is_few or not (is_compiled(task.teacher) and is_compiled(task.learner))
     teacher = make_group(task.teacher, task.teacher_prior, size, stepped=stepped)
     learner = teacher
     if not task.is_shared:
         learner = make_group(task.learner, task.learner_prior, size, stepped=stepped)
-    m = task.learner.model.num_hypotheses
     tallies = Tallies(
         task.hypothesis, task.level, task.num_rounds, m, size, num_bins(task.num_rounds)
     )
@@ -209,6 +210,7 @@ def _run_rounds(
     paths: Array,
 ) -> None:
     """Play the rounds of a block one by one; see `play`."""
+    waiting: list[Array] = []
     for k in range(1, task.num_rounds + 1):
         data = teacher.draw(task.hypothesis, rng)
         teacher.observe(data)
@@ -216,9 +218,19 @@ def _run_rounds(
             learner.observe(data)
         if isinstance(teacher, SteppedGroup):
             teacher.settle(learner, rng)
-        tallies.add(learner.beliefs, k)
+        if not isinstance(learner, SteppedGroup):
+            tallies.add(learner.beliefs, k)
+            if k in recorded:
+                paths[:, recorded[k]] = learner.beliefs.log_beliefs
+            continue
+        # Put into lanes together, which costs as much as a round of one lesson.
+        waiting.append(learner.log_beliefs)
         if k in recorded:
-            paths[:, recorded[k]] = learner.beliefs.log_beliefs
+            paths[:, recorded[k]] = waiting[-1]
+        if len(waiting) == ROUNDS or k == task.num_rounds:
+            for later, beliefs in enumerate(BeliefState.from_rounds(np.array(waiting))):
+                tallies.add(beliefs, k - len(waiting) + 1 + later)
+            waiting.clear()
 
 
 def _validated(

@@ -78,24 +78,28 @@ class BeliefState(NamedTuple):
         logs = np.asarray(log_beliefs, dtype=np.float64)
         if logs.ndim == 1:
             logs = np.broadcast_to(logs, (1 if size is None else size, len(logs)))
-        padded = to_lanes(logs)
-        with np.errstate(invalid="ignore"):
-            shifts = np.floor(-padded / SHIFT_LOG)
-        # A belief of zero stays zero whatever its shift.
-        shifts = np.where(np.isfinite(shifts), np.maximum(shifts, 0.0), 0.0).astype(np.int64)
+        mantissas, shifts = _split(logs)
         row_sums = None
         if data_priors is not None:
             priors = np.asarray(data_priors, dtype=np.float64)
             row_sums = to_lanes(
                 np.broadcast_to(priors * priors.shape[-1], (len(logs), priors.shape[-1]))
             )
-        return cls(np.exp(padded + shifts * SHIFT_LOG), shifts, len(logs), row_sums)
+        return cls(to_lanes(mantissas), to_lanes(shifts), len(logs), row_sums)
+
+    @classmethod
+    def from_rounds(cls, log_beliefs: Array) -> list[BeliefState]:
+        """Return the beliefs of every round, given by their logarithms, (rounds, size, m)."""
+        mantissas, shifts = _split(log_beliefs)
+        size = log_beliefs.shape[1]
+        return [cls(to_lanes(a), to_lanes(b), size) for a, b in zip(mantissas, shifts, strict=True)]
 
     @property
     def log_beliefs(self) -> Array:
         """The logarithms of the beliefs, (size, m)."""
         with np.errstate(divide="ignore"):
-            return from_lanes(np.log(self.mantissas) - self.shifts * SHIFT_LOG, self.size)
+            logs = np.log(from_lanes(self.mantissas, self.size))
+            return logs - from_lanes(self.shifts, self.size) * SHIFT_LOG
 
     @property
     def beliefs(self) -> Array:
@@ -118,6 +122,15 @@ class BeliefState(NamedTuple):
             len(chosen),
             None if rows is None else keep_lanes(rows, self.size, chosen),
         )
+
+
+def _split(logs: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return mantissas and shifts of beliefs that are given by their logarithms."""
+    with np.errstate(invalid="ignore"):
+        shifts = np.floor(-logs / SHIFT_LOG)
+    # A belief of zero stays zero whatever its shift.
+    shifts = np.where(np.isfinite(shifts), np.maximum(shifts, 0.0), 0.0)
+    return np.exp(logs + shifts * SHIFT_LOG), shifts.astype(np.int64)
 
 
 def keep_lanes(values: NDArray, size: int, chosen: NDArray[np.intp]) -> NDArray:

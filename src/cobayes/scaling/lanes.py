@@ -126,12 +126,14 @@ def slow_mode(matrix: Array, row_sums: Array, tolerance: float) -> Array:
 def to_lanes(values: NDArray) -> NDArray:
     """Lay (k, width) out as (groups, width, LANES); spare lanes repeat the last problem."""
     size, width = values.shape
-    groups = -(-size // LANES)
-    if size < groups * LANES:
-        values = np.concatenate(
-            [values, np.broadcast_to(values[-1:], (groups * LANES - size, width))]
-        )
-    return np.ascontiguousarray(values.reshape(groups, LANES, width).swapaxes(1, 2))
+    full, rest = divmod(size, LANES)
+    out = np.empty((full + (rest > 0), width, LANES), dtype=values.dtype)
+    if full:
+        out[:full] = values[: full * LANES].reshape(full, LANES, width).swapaxes(1, 2)
+    if rest:
+        out[full, :, :rest] = values[full * LANES :].T
+        out[full, :, rest:] = values[-1][:, None]
+    return out
 
 
 def row_to_lanes(values: NDArray, dtype: type[np.generic]) -> NDArray:
