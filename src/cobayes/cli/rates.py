@@ -135,6 +135,11 @@ def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
             mean = sum(row[name.lower()]["rate"] for row in table) / len(table)
             means.append(f"{name} {mean:.5g}")
         console.print("mean rate: " + ", ".join(means))
+    if any(row[name.lower()]["rate"] == float("inf") for row in table for name in names):
+        console.print(
+            "inf: each other hypothesis is ruled out for good by some datum that is shown for the "
+            "taught one."
+        )
 
 
 def _hardest(found: dict[str, Any]) -> str:

@@ -90,7 +90,8 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     if missing:
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
-            f"a table for response={response!r} needs {', '.join(COLUMNS[response])}.",
+            f"a table for response={response!r} needs {', '.join(COLUMNS[response])}; rename "
+            "the columns that you have.",
         )
     twice = [name for name in COLUMNS[response] if list(frame.columns).count(name) > 1]
     if twice:

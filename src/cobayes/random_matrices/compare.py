@@ -209,8 +209,8 @@ class RateComparison:
         low, high = self.probability_interval
         return (
             f"RateComparison({self.num_data} x {self.num_hypotheses}, {self.num_samples:,} "
-            f"matrices; P = {self.probability:.8g} in [{low:.8g}, {high:.8g}], "
-            f"E = {self.advantage:.6g} +- {self.advantage_stderr:.2g})"
+            f"matrices; P = {self.probability:.6g} in [{low:.6g}, {high:.6g}], "
+            f"E = {self.advantage:.6g} ± {self.advantage_stderr:.2g})"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,16 +62,23 @@ class Legibility:
     num_walks: int
 
     def __repr__(self) -> str:
+        sure = _in_words(self.rounds, self.rounds_stderr, self.num_unsure, self.num_walks)
+        there = _in_words(self.steps, self.steps_stderr, self.num_unfinished, self.num_walks)
         return (
             f"Legibility({self.teacher_rule} walker, {self.learner_rule} watcher; "
-            f"{100 * self.certainty:g} % sure after {self.rounds:.3g} ± {self.rounds_stderr:.1g} "
-            f"moves ({self.num_unsure} never), at the goal after {self.steps:.3g} ± "
-            f"{self.steps_stderr:.1g} ({self.num_unfinished} never); {self.num_walks} walks)"
+            f"{100 * self.certainty:g} % sure {sure}, at the goal {there}; {self.num_walks} walks)"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""
         return asdict(self)
+
+
+def _in_words(mean: float, stderr: float, num_never: int, num_walks: int) -> str:
+    if num_never == num_walks:
+        return "never"
+    spread = "" if math.isnan(stderr) else f" ± {stderr:.1g}"
+    return f"after {mean:.3g}{spread} moves ({num_never} never)"
 
 
 def measure_legibility(
