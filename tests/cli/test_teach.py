@@ -195,9 +195,11 @@ def test_a_pragmatic_rule_has_depth_rationality_and_a_data_prior(run, world, tmp
     shares = tmp_path / "shares.csv"
     shares.write_text("datum,share\nleft,0.2\nup,0.5\nright,0.3\n", encoding="utf-8")
     options = ("--rule", "pragmatic", "--depth", 2, "--rationality", 3, "--data-prior", shares)
+    options += ("--literal", "truth")
     result = run("teach", world, "-H", "A", *options, "--rounds", 4, "--seed", 1, "--json")
     assert result.exit_code == 0, result.stderr
-    rule = cb.Pragmatic(str(world), 2, rationality=3, data_prior=[0.2, 0.5, 0.3])
+    settings = {"rationality": 3, "data_prior": [0.2, 0.5, 0.3], "literal": "truth"}
+    rule = cb.Pragmatic(str(world), 2, **settings)
     lesson = cb.run_lesson(cb.Teacher(rule, "A", rng=1), cb.Learner(rule), 4)
     np.testing.assert_array_equal(
         json.loads(result.stdout)["lessons"][0]["beliefs"], lesson.beliefs
@@ -216,6 +218,7 @@ def test_infinite_depth_is_scbi(run, world):
     ("arguments", "error"),
     [
         (("--depth", "2"), "--depth belongs to --rule pragmatic"),
+        (("--literal", "truth"), "--literal belongs to --rule pragmatic"),
         (("--rule", "bi", "--data-prior", "uniform"), "has no --data-prior"),
         (("--rule", "pragmatic", "--depth", "-1"), "--depth: expected an integer >= 0"),
         (("--rule", "pragmatic", "--rationality", "0"), "--rationality: expected a number"),

@@ -35,10 +35,10 @@ def test_the_rule_on_the_command_line_is_that_of_a_learner(run):
     arguments = ("--teachers", "greedy", "--rounds", 3, "--seed", 1, "--json")
     result = run("compare", "example:M_3", *arguments, "--rule", "pragmatic", "--depth", 4)
     found = {row["learner"]: row["final_belief"] for row in json.loads(result.stdout)["results"]}
-    assert list(found) == ["BI", "Pragmatic", "SCBI"]
+    assert list(found) == ["BI", "Pragmatic, depth 4", "SCBI"]
     deep = cb.Pragmatic("example:M_3", 4)
     plan = cb.plan_lesson(deep, cb.examples["M_3"].hypothesis, 3)
-    assert found["Pragmatic"] == plan.beliefs[-1, plan.hypothesis]
+    assert found["Pragmatic, depth 4"] == plan.beliefs[-1, plan.hypothesis]
 
 
 def test_questions_are_given_with_commas(run):

@@ -86,4 +86,4 @@ def test_a_pragmatic_walker_of_infinite_depth_is_the_cooperative_one():
     beliefs = {rule: content["walks"][0]["beliefs"] for rule, content in found.items()}
     assert beliefs["pragmatic --depth inf"] == beliefs["scbi"]
     assert beliefs["pragmatic --depth 1"] != beliefs["scbi"]
-    assert found["pragmatic --depth 1"]["walks"][0]["teacher_rule"] == "Pragmatic"
+    assert found["pragmatic --depth 1"]["walks"][0]["teacher_rule"] == "Pragmatic, depth 1"

@@ -45,7 +45,7 @@ def belief_after(rule, data, model):
     return learner.belief[0]
 
 
-RULES = {"BI": cb.BI, "Pragmatic": lambda task: cb.Pragmatic(task, 1), "SCBI": cb.SCBI}
+RULES = {"BI": cb.BI, "Pragmatic, depth 1": lambda task: cb.Pragmatic(task, 1), "SCBI": cb.SCBI}
 
 
 @settings(max_examples=10, deadline=None)
@@ -70,7 +70,7 @@ def test_the_optimal_lesson_is_as_short_as_the_shortest_of_all_sequences(seed, w
 def test_every_teacher_is_compared_with_every_learner():
     found = cb.compare_teachers(random_model(1), 1, num_rounds=4, num_lessons=20, rng=0)
     assert found.teachers == tuple(TEACHERS)
-    assert found.learners == ("BI", "Pragmatic", "SCBI")
+    assert found.learners == ("BI", "Pragmatic, depth 1", "SCBI")
     assert len(found.to_dataframe()) == len(TEACHERS) * 3
     assert all(len(result.beliefs) == 5 for result in found.results)
     assert "Rounds until belief in '1' is 0.95" in repr(found)
@@ -167,7 +167,7 @@ def test_learners_of_one_name_are_told_apart():
     found = cb.compare_teachers(
         model, 0, teachers="greedy", learners=learners, num_rounds=2, num_lessons=5
     )
-    assert found.learners == ("BI", "Pragmatic depth=1", "Pragmatic depth=3", "BI (4)")
+    assert found.learners == ("BI", "Pragmatic, depth 1", "Pragmatic, depth 3", "BI (4)")
 
 
 def test_random_and_truthful_teachers_keep_to_what_is_available():

@@ -171,3 +171,13 @@ def test_a_rule_is_made_again_from_its_settings():
 def test_a_wrong_depth_is_told_that_infinity_is_allowed(depth):
     with pytest.raises(cb.CobayesError, match=r"expected an integer >= 0, or infinity"):
         cb.Pragmatic([[1.0, 2.0], [3.0, 1.0]], depth)
+
+
+def test_titles_tell_rules_of_one_kind_apart():
+    matrix, *_ = random_problem(1)
+    deep = cb.Pragmatic(matrix, 2, rationality=3.0, literal="truth")
+    assert deep.title == "Pragmatic, depth 2, rationality 3, literal truth"
+    lesson = cb.run_lesson(cb.Teacher(deep, 0, rng=1), cb.Learner(deep), 1)
+    assert lesson.rule_name == deep.title
+    assert cb.Pragmatic(matrix, 1).title == "Pragmatic, depth 1"
+    assert cb.SCBI(matrix).title == "SCBI"

@@ -75,6 +75,7 @@ def compare(
     rule: options.Rule = "both",
     depth: options.Depth = None,
     rationality: options.Rationality = None,
+    literal: options.Literal = None,
     data_prior: options.DataPrior = None,
     seed: options.Seed = None,
     smooth: options.Smooth = None,
@@ -100,7 +101,9 @@ def compare(
 
     task = inputs.make_task(model, no_repeats=no_repeats)
     rules = _against_bayes(
-        inputs.make_rules(rule, task, depth=depth, rationality=rationality, data_prior=data_prior),
+        inputs.make_rules(
+            rule, task, depth=depth, rationality=rationality, literal=literal, data_prior=data_prior
+        ),
         task,
     )
     used_seed = inputs.choose_seed(seed)

@@ -165,6 +165,7 @@ def make_rules(
     *,
     depth: float | None = None,
     rationality: float | None = None,
+    literal: Any = None,
     data_prior: str | None = None,
 ) -> list[Rule]:
     """Return the rules that the options name, plain Bayes first.
@@ -177,21 +178,25 @@ def make_rules(
         The matrix, or a task on it.
     depth, rationality
         Depth and rationality of a pragmatic rule; None for the default, 1 each.
+    literal
+        "likelihood" or "truth" of a pragmatic rule; None for the default, the first.
     data_prior
         What the user typed for the probabilities of the data; plain Bayes has none.
     """
     from cobayes.rules import BI, SCBI, Pragmatic
 
-    if name != "pragmatic" and (depth is not None or rationality is not None):
-        option = "--depth" if depth is not None else "--rationality"
-        raise CobayesError(f"{option} belongs to --rule pragmatic.", "add --rule pragmatic.")
+    own = {"--depth": depth, "--rationality": rationality, "--literal": literal}
+    given = [option for option, value in own.items() if value is not None]
+    if name != "pragmatic" and given:
+        raise CobayesError(f"{given[0]} belongs to --rule pragmatic.", "add --rule pragmatic.")
     if name == "bi" and data_prior is not None:
         raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
     shares = None if data_prior is None else read_data_prior(data_prior, task.model)
     if name == "pragmatic":
         steps = 1 if depth is None else depth if math.isinf(depth) else int(depth)
         alpha = 1.0 if rationality is None else rationality
-        return [Pragmatic(task, steps, rationality=alpha, data_prior=shares)]
+        settings = {} if literal is None else {"literal": literal}
+        return [Pragmatic(task, steps, rationality=alpha, data_prior=shares, **settings)]
     rules: list[Rule] = [BI(task)] if name in ("bi", "both") else []
     return [*rules, SCBI(task, data_prior=shares)] if name in ("scbi", "both") else rules
 

@@ -194,6 +194,17 @@ Rationality = Annotated[
     ),
 ]
 
+Literal = Annotated[
+    str | None,
+    typer.Option(
+        "--literal",
+        **choice("likelihood", "truth"),
+        help="How the literal learner of a pragmatic teacher reads the table: each column as a "
+        "likelihood, or the numbers as they are (truth values, as in rational speech acts) "
+        "(default: likelihood).",
+    ),
+]
+
 DataPrior = Annotated[
     str | None,
     typer.Option(

@@ -36,6 +36,7 @@ def rates(
     rule: options.Rule = "both",
     depth: options.Depth = None,
     rationality: options.Rationality = None,
+    literal: options.Literal = None,
     data_prior: options.DataPrior = None,
     samples: Annotated[
         int | None,
@@ -57,7 +58,7 @@ def rates(
     """
     model, example = inputs.load_matrix(matrix, smooth)
     rules = inputs.make_rules(
-        rule, model, depth=depth, rationality=rationality, data_prior=data_prior
+        rule, model, depth=depth, rationality=rationality, literal=literal, data_prior=data_prior
     )
     table = _rates_of(model, rules)
     if hypothesis is not None:
@@ -80,7 +81,7 @@ def rates(
             }
         )
         return
-    _print_rates(table, [one.name for one in rules])
+    _print_rates(table, rules)
     if comparison is not None:
         _print_comparison(comparison)
         if seed is None:
@@ -108,9 +109,11 @@ def _rates_of(model: Model, rules: list[Rule]) -> list[dict[str, Any]]:
     ]
 
 
-def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
+def _print_rates(table: list[dict[str, Any]], rules: list[Rule]) -> None:
     from rich.text import Text
 
+    names = [rule.title for rule in rules]
+    keys = [rule.name.lower() for rule in rules]
     columns: list[tuple[str, output.Justification]] = [("taught", "left")]
     for name in names:
         columns.append((name, "right"))
@@ -119,7 +122,7 @@ def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
         columns.append((f"{names[1]} / {names[0]}", "right"))
     shown = output.table("asymptotic rates, nats per round", columns)
     for row in table:
-        found = [row[name.lower()] for name in names]
+        found = [row[key] for key in keys]
         cells: list[str | Text] = [Text(row["hypothesis"])]
         for one in found:
             cells += [f"{one['rate']:.5g}", Text(_hardest(one))]
@@ -131,8 +134,8 @@ def _print_rates(table: list[dict[str, Any]], names: list[str]) -> None:
     console.print(shown)
     if len(table) > 1:
         means = []
-        for name in names:
-            mean = sum(row[name.lower()]["rate"] for row in table) / len(table)
+        for name, key in zip(names, keys, strict=True):
+            mean = sum(row[key]["rate"] for row in table) / len(table)
             means.append(f"{name} {mean:.5g}")
         console.print("mean rate: " + ", ".join(means))
     if any(row[name.lower()]["rate"] == float("inf") for row in table for name in names):

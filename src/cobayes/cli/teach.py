@@ -45,6 +45,7 @@ def teach(
     no_repeats: options.NoRepeats = False,
     depth: options.Depth = None,
     rationality: options.Rationality = None,
+    literal: options.Literal = None,
     data_prior: options.DataPrior = None,
     prior: options.Prior = None,
     learner_prior: options.LearnerPrior = None,
@@ -69,7 +70,7 @@ def teach(
 
     task = inputs.make_task(model, no_repeats=no_repeats)
     rules = inputs.make_rules(
-        rule, task, depth=depth, rationality=rationality, data_prior=data_prior
+        rule, task, depth=depth, rationality=rationality, literal=literal, data_prior=data_prior
     )
     used_seed = inputs.choose_seed(seed)
     lessons = []

@@ -61,6 +61,7 @@ def world(
     rule: options.Rule = "both",
     depth: options.Depth = None,
     rationality: options.Rationality = None,
+    literal: options.Literal = None,
     moves: Annotated[
         str,
         typer.Option(
@@ -94,7 +95,7 @@ def world(
     made = _make_world(board, width, height, goals, discount, slip)
     true_goal = made.goal_index(made.goal_labels[0] if goal is None else goal)
     used_seed = inputs.choose_seed(seed)
-    rules = inputs.make_rules(rule, made, depth=depth, rationality=rationality)
+    rules = inputs.make_rules(rule, made, depth=depth, rationality=rationality, literal=literal)
     walks = [_walk(made, true_goal, one, moves, rounds, used_seed) for one in reversed(rules)]
     if gif is not None:
         from cobayes.plots.worlds import save_animation

@@ -225,7 +225,7 @@ class Learner:
         best = int(np.argmax(self._log_belief))
         name = self.rule.model.hypotheses[best]
         return (
-            f"{type(self).__name__}({self.rule.name}; most likely {name!r} "
+            f"{type(self).__name__}({self.rule.title}; most likely {name!r} "
             f"with {self.belief[best]:.4f})"
         )
 
@@ -309,8 +309,8 @@ class Teacher(Learner):
     def __repr__(self) -> str:
         name = self.rule.model.hypotheses[self.hypothesis]
         return (
-            f"{type(self).__name__}({self.rule.name}; teaches {name!r}; the learner's belief in it "
-            f"{self.belief[self.hypothesis]:.4f})"
+            f"{type(self).__name__}({self.rule.title}; teaches {name!r}; the learner's belief in "
+            f"it {self.belief[self.hypothesis]:.4f})"
         )
 
     @classmethod

@@ -202,7 +202,7 @@ class ClassTeacher(Teacher):
     def __repr__(self) -> str:
         truth = self.rule.model.hypotheses[self.hypothesis]
         return (
-            f"ClassTeacher({self.rule.name}; {len(self.learners)} learners in mind; teaches "
+            f"ClassTeacher({self.rule.title}; {len(self.learners)} learners in mind; teaches "
             f"{truth!r} for the {self.aim}; mean belief in it {self.belief[self.hypothesis]:.4f})"
         )
 

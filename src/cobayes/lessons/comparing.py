@@ -291,9 +291,9 @@ def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> dict[str,
     rules = [as_rule(rule, task) for rule in given]
     if not rules:
         raise CobayesError("no learners were given.", "give rules: learners=['bi', 'scbi'].")
-    labels = [rule.name for rule in rules]
+    labels = [rule.title for rule in rules]
     for name in set(labels):
-        same = [k for k, rule in enumerate(rules) if rule.name == name]
+        same = [k for k, rule in enumerate(rules) if rule.title == name]
         if len(same) == 1:
             continue
         settings = [rules[k].settings() for k in same]

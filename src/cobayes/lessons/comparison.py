@@ -72,7 +72,7 @@ class TeacherComparison:
     >>> teachers = ["literal", "optimal"]
     >>> found = cb.compare_teachers("example:M_1", 0, teachers=teachers, num_lessons=200, rng=1)
     >>> found.teachers, found.learners
-    (('literal', 'optimal'), ('BI', 'Pragmatic', 'SCBI'))
+    (('literal', 'optimal'), ('BI', 'Pragmatic, depth 1', 'SCBI'))
     """
 
     model: Model

@@ -107,8 +107,8 @@ class Lesson:
 
     @property
     def rule_name(self) -> str:
-        """The learner's rule, "BI" or "SCBI"."""
-        return self.learner_state["rule"].name
+        """The learner's rule, as "BI" or "Pragmatic, depth 2"."""
+        return self.learner_state["rule"].title
 
     def resume(self) -> tuple[Teacher, Learner]:
         """Return the two agents as they were after the last round."""

@@ -154,8 +154,8 @@ def simulate(
     return Ensemble(
         model=task.learner.model,
         hypothesis=task.hypothesis,
-        rule_name=task.teacher.name,
-        learner_rule_name=task.learner.name,
+        rule_name=task.teacher.title,
+        learner_rule_name=task.learner.title,
         num_lessons=num_lessons,
         num_rounds=num_rounds,
         means=moments.mean,

@@ -135,6 +135,11 @@ class Rule(ABC):
     closed_form: ClassVar[Literal["bi", "scbi"] | None] = None
     """Whose closed forms hold (rates, the inverse, martingales); None where none is known."""
 
+    @property
+    def title(self) -> str:
+        """The name with the settings that tell rules of one kind apart, for titles and legends."""
+        return self.name
+
     def __init__(self, matrix: MatrixLike) -> None:
         self.task: Task = as_task(matrix)
         self.model: Model = self.task.model

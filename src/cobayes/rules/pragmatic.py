@@ -110,6 +110,13 @@ class Pragmatic(Rule):
             self._literal = self._taught
 
     @property
+    def title(self) -> str:
+        """The name with depth, rationality and literal learner, where they are not the usual."""
+        rationality = "" if self.rationality == 1.0 else f", rationality {self.rationality:g}"
+        truth = "" if self.literal == "likelihood" else ", literal truth"
+        return f"{self.name}, depth {self.depth:g}{rationality}{truth}"
+
+    @property
     def depends_on_belief(self) -> bool:
         """Whether the likelihood changes with the belief: at depth 0 it does not."""
         return self.depth > 0
@@ -189,8 +196,7 @@ class Pragmatic(Rule):
         return type(self)(model, **settings)
 
     def __repr__(self) -> str:
-        options = "" if self.rationality == 1.0 else f", rationality {self.rationality:g}"
-        return f"Pragmatic(depth {self.depth:g}{options}; {self.model!r})"
+        return f"Pragmatic({self.title.partition(', ')[2]}; {self.model!r})"
 
 
 def _checked_depth(depth: Any) -> float:

@@ -156,7 +156,7 @@ def empirical_rate(
         first,
         num_rounds,
         num_lessons,
-        rule.name,
+        rule.title,
         column,
         model.hypotheses[column],
     )

@@ -180,7 +180,7 @@ class WorldTeacher(Teacher):
 
     def __repr__(self) -> str:
         goal = self.world.goal_labels[self.goal]
-        return f"WorldTeacher({self.rule.name}; goal {goal!r}; moves: {self.moves})"
+        return f"WorldTeacher({self.rule.title}; goal {goal!r}; moves: {self.moves})"
 
 
 def allowed_moves(world: World, state: State, goal: int, moves: Moves) -> NDArray[np.bool_] | None:

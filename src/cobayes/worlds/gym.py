@@ -167,7 +167,7 @@ class GridWorldEnv(gymnasium.Env):
                 belief,
                 path=self._path,
                 goal=self._goal,
-                title=f"watcher: {self._learner.rule.name}, move {len(self._path) - 1}",
+                title=f"watcher: {self._learner.rule.title}, move {len(self._path) - 1}",
                 ax=figure.add_subplot(),
             )
             return to_pixels(figure)

@@ -139,8 +139,8 @@ def measure_legibility(
             steps.append(walk.num_steps)
         scores.append(walk.legibility)
     return Legibility(
-        teacher.rule.name,
-        learner.rule.name,
+        teacher.rule.title,
+        learner.rule.title,
         certainty,
         *_mean(rounds),
         num_walks - len(rounds),

@@ -224,8 +224,8 @@ def run_trajectory(
         lesson.data,
         lesson.log_beliefs,
         lesson.teacher_log_beliefs,
-        teacher.rule.name,
-        learner.rule.name,
+        teacher.rule.title,
+        learner.rule.title,
     )
 
 
@@ -271,7 +271,7 @@ def watch_actions(
         learner.observe(action)
         states.append(learner.state)
         log_beliefs.append(learner.log_belief)
-    name = learner.rule.name
+    name = learner.rule.title
     return Trajectory(
         world,
         world.goal_index(goal),
