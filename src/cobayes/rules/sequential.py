@@ -156,6 +156,9 @@ class SCBI(Rule):
                 factors=factors,
             )
         if not solution.error <= self.tolerance:
+            logs = self._respond_in_decimals(column_sums)
+            if logs is not None:
+                return Response(np.exp(logs), logs=logs)
             raise ConvergenceError(
                 "the scaling of the matrix to the belief did not converge to "
                 f"{self.tolerance:g}: after {solution.num_iterations} iterations the estimated "
@@ -168,6 +171,26 @@ class SCBI(Rule):
             solution.factors,
             memory=np.append(solution.factors, solution.rate),
         )
+
+    def _respond_in_decimals(self, column_sums: Array) -> Array | None:
+        """Return the log-likelihoods of a small table that float64 cannot scale, or None."""
+        from cobayes.scaling.decimals import scale_in_decimals
+
+        matrix, row_sums = self.model.matrix, self._row_sums
+        logs = np.full(matrix.shape, -np.inf)
+        work = pattern_workspace(matrix > 0.0)
+        count = find_blocks(work, row_sums, column_sums)
+        row_labels = np.where(row_sums > 0.0, work.row_labels, -1)
+        for label in range(count):
+            rows = np.flatnonzero(row_labels == label)
+            columns = np.flatnonzero(work.column_labels == label)
+            targets = row_sums[rows] * work.ratios[label]
+            part = matrix[np.ix_(rows, columns)]
+            found = scale_in_decimals(part, targets, work.masses[columns], self.tolerance)
+            if found is None:
+                return None
+            logs[np.ix_(rows, columns)] = found
+        return logs
 
     def update(self, belief: ArrayLike, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).

@@ -241,7 +241,8 @@ def _restore_faint(supported: Array, solution: Solution, column_sums: Array, out
     """Compute by logarithms the entries that lost digits in a product with a denormal part."""
     if out.min() > FAINT:
         return
-    is_lost = solution.row_scaling[:, None] * supported < NEGLIGIBLE
+    with np.errstate(over="ignore"):  # factors that are not usable become an error later
+        is_lost = solution.row_scaling[:, None] * supported < NEGLIGIBLE
     i, j = np.nonzero(is_lost & (supported > 0.0) & (column_sums > 0.0))
     factors = solution.row_scaling[i], supported[i, j], solution.factors[j], column_sums[j]
     with np.errstate(divide="ignore", invalid="ignore"):  # rows and columns without a factor
