@@ -181,3 +181,22 @@ def test_titles_tell_rules_of_one_kind_apart():
     assert lesson.rule_name == deep.title
     assert cb.Pragmatic(matrix, 1).title == "Pragmatic, depth 1"
     assert cb.SCBI(matrix).title == "SCBI"
+
+
+@pytest.mark.parametrize(("depth", "rationality"), [(1, 0.3), (4, 1.0), (1, 3.0), (2, 2.0)])
+def test_compiled_answers_are_exact_where_zeros_leave_faint_beliefs_alone(depth, rationality):
+    rng = np.random.default_rng(6)
+    for spread in (100.0, 300.0, 800.0):
+        pattern = rng.random((6, 4)) < 0.5
+        pattern[np.arange(6), rng.integers(4, size=6)] = True
+        pattern[rng.integers(6, size=4), np.arange(4)] = True
+        rule = cb.Pragmatic(
+            np.where(pattern, rng.random((6, 4)) + 0.01, 0.0), depth, rationality=rationality
+        )
+        logs = -np.log(10.0) * spread * rng.random((80, 4))
+        logs[:, rng.integers(4)] = 0.0
+        logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
+        found = rule.respond_many(BeliefState.from_logs(logs)).likelihoods
+        expected = np.array([rule.respond(one).likelihood for one in logs])
+        # Below 1e-154 a belief is kept by its logarithm, with a rounding of 1e-13.
+        np.testing.assert_allclose(found, expected, atol=1e-12)

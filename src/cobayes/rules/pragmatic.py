@@ -15,7 +15,7 @@ from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Response, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.recursion import RecursionSolver
-from cobayes.rules.responses import CompiledResponses
+from cobayes.rules.responses import CompiledResponses, Responses
 from cobayes.rules.sequential import SCBI
 
 Array = NDArray[np.float64]
@@ -144,6 +144,29 @@ class Pragmatic(Rule):
             shares = np.where(is_possible, teacher - np.where(is_possible, totals, 0.0), -np.inf)
             teacher = _normalized(self._log_prior[:, None] + _times(shares, self.rationality))
         return Response(np.exp(teacher), logs=teacher)
+
+    def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
+        """Return the likelihood matrices for many beliefs; see `Rule.respond_many`.
+
+        On tables with zeros, hypotheses with next to no belief may be the only ones that allow a
+        datum; what compiled code cannot hold is then worked out belief by belief.
+        """
+        found = super().respond_many(beliefs, memory)
+        if not (isinstance(found, CompiledResponses) and found.has_zeros):
+            return found
+        if not isinstance(found.solver, RecursionSolver):
+            return found
+        is_faint = beliefs.mantissas > 0.0
+        is_faint &= (beliefs.shifts > 0) | (beliefs.mantissas < found.solver.smallest_belief)
+        rows = np.flatnonzero(is_faint.any(axis=1).reshape(-1)[: beliefs.size])
+        if not len(rows):
+            return found
+        with np.errstate(invalid="ignore"):
+            logs = found.log_likelihoods
+        own = beliefs.log_beliefs
+        for row in rows:
+            logs[row] = self.respond(own[row]).log_likelihood
+        return Responses(beliefs, logs)
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""

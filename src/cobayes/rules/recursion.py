@@ -14,10 +14,8 @@ from cobayes.scaling.lanes import LANES, Lanes, multiply
 
 Array = NDArray[np.float64]
 
-# With zeros, a hypothesis with almost no belief may be the only one to allow a datum: beliefs that
-# are not zero count at least this much. Below it, batches differ from single answers in the data
-# that only such hypotheses allow.
-SMALLEST_SHARE = 1e-140
+# Intermediate factors go up to this and down to its inverse.
+LARGEST_FACTOR = 1e140
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,16 @@ class RecursionSolver:
         levels = [rationality**level * log_literal for level in range(num_levels)]
         powers = np.exp(levels)
         return cls(powers, np.ascontiguousarray(powers.swapaxes(1, 2)), depth, rationality)
+
+    @property
+    def smallest_belief(self) -> float:
+        """Below this, factors may leave the range of float64 where zeros leave nobody else.
+
+        A datum that only such hypotheses allow has a row factor of the belief to the power of minus
+        the rationality, which enters the next level to that power.
+        """
+        growth = sum(self.rationality**level for level in range(1, self.depth + 1))
+        return LARGEST_FACTOR ** -min(1.0, 2.0 / growth)
 
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs."""
@@ -95,8 +103,6 @@ def recurse_many(beliefs, lanes, powers, transposed, depth, rationality):
         fill_shares(beliefs.mantissas[g], beliefs.shifts[g], shares)
         for j in range(num_columns):
             for lane in range(LANES):
-                is_small = shares[j, lane] < SMALLEST_SHARE and beliefs.mantissas[g, j, lane] > 0.0
-                shares[j, lane] = SMALLEST_SHARE if is_small else shares[j, lane]
                 weights[j, lane] = shares[j, lane]
         for k in range(depth):
             multiply(powers[min(k, last)], weights, rows)
