@@ -299,6 +299,10 @@ def test_the_command_writes_the_folder(tmp_path):
         "data_prior": [0.5, *[0.125] * 4, 0.0, 0.0, 0.0],
     }.items():
         assert f"  {name}: {json.dumps(value)},\n" in config
+    for words in ("--depth 2", "--rule bi --rationality 2", "--rule bi --data-prior uniform"):
+        refused = CliRunner().invoke(app, [*arguments[:3], str(target / "new"), *words.split()])
+        assert refused.exit_code != 0
+    assert not (target / "new").exists()
 
 
 def test_the_page_loads_the_jspsych_of_the_tests():

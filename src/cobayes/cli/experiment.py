@@ -49,29 +49,32 @@ def experiment(
         ),
     ] = "scbi",
     depth: Annotated[
-        int,
+        int | None,
         options.count_option(
-            "--depth", least=0, help="How often a pragmatic partner reasons about the person."
+            "--depth",
+            least=0,
+            help="How often a pragmatic partner reasons about the person (default: 1).",
         ),
-    ] = 1,
+    ] = None,
     rationality: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--rationality",
             parser=options.number(0.0, float("inf")),
             metavar="ALPHA",
-            help="How strongly a pragmatic partner prefers better data.",
+            help="How strongly a pragmatic partner prefers better data (default: 1).",
         ),
-    ] = 1.0,
+    ] = None,
     literal: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--literal",
             **options.choice("likelihood", "truth"),
             help="How a pragmatic partner's literal learner reads the table: each column as a "
-            "likelihood, or the numbers as they are (truth values, as in rational speech acts).",
+            "likelihood, or the numbers as they are (truth values, as in rational speech acts) "
+            "(default: likelihood).",
         ),
-    ] = "likelihood",
+    ] = None,
     prior: options.Prior = None,
     data_prior: options.DataPrior = None,
     response: Annotated[
@@ -114,6 +117,14 @@ def experiment(
     """
     from cobayes.studio.experiment import write_experiment
 
+    recursion = {"depth": depth, "rationality": rationality, "literal": literal}
+    given = {name: value for name, value in recursion.items() if value is not None}
+    if rule != "pragmatic" and given:
+        raise CobayesError(
+            f"--{next(iter(given))} belongs to --rule pragmatic.", "add --rule pragmatic."
+        )
+    if rule == "bi" and data_prior is not None:
+        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
     problems = {}
     priors = None, None
     for text in matrices:
@@ -132,9 +143,7 @@ def experiment(
         out,
         role=role,
         rule=rule,
-        depth=depth,
-        rationality=rationality,
-        literal=literal,
+        **given,
         prior=priors[0],
         data_prior=priors[1],
         response=response,
