@@ -253,15 +253,17 @@ def judge_axes(found: Sequence[CaseRates], source: str) -> Claim:
         See `Claim`.
     """
     fits = [fit_cone(rates) for rates in found]
-    limit = student_quantile(len(found), len(found[0].batches) - 1)
+    limit = student_quantile(2 * len(found), len(found[0].batches) - 1)
     names = [name_of_column(rates) for rates in found]
     ratios = np.array([fit.ratio for fit in fits])
     margins = np.exp(np.minimum(limit * np.array([fit.log_ratio_stderr for fit in fits]), 50.0))
     between = np.array([fit.between for fit in fits])
-    is_across = between >= 90.0 - PERPENDICULAR
+    reach = limit * np.array([fit.between_stderr for fit in fits])
+    is_across = between - reach >= 90.0 - PERPENDICULAR
+    is_oblique = between + reach < 90.0 - PERPENDICULAR
     # Where the ratio is surely above one the axes are known; else their angle says nothing.
     inside = (ratios / margins > RAPID) & is_across
-    outside = (ratios * margins < RAPID) | ((ratios > margins) & ~is_across)
+    outside = (ratios * margins < RAPID) | ((ratios > margins) & is_oblique)
     worst, best = int(ratios.argmin()), int(ratios.argmax())
     measured = (
         f"the fall is {ratios[worst]:.2f} ({names[worst]}) to {ratios[best]:.2f} ({names[best]}) "
@@ -283,8 +285,8 @@ def judge_axes(found: Sequence[CaseRates], source: str) -> Claim:
             f"{fit.ratio * fit.log_ratio_stderr:.2f}"
             for fit in (fits if len(fits) <= _MOST_NAMED else (fits[worst], fits[best]))
         ),
-        f"every ratio exceeds {RAPID:g}, our reading of “rapidly”, with its interval ({SURE} for "
-        f"all together), and the axes are perpendicular within {PERPENDICULAR:g} degrees",
+        f"every ratio exceeds {RAPID:g}, our reading of “rapidly”, and the axes are perpendicular "
+        f"within {PERPENDICULAR:g} degrees, both with their intervals ({SURE} for all together)",
     )
 
 

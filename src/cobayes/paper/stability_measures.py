@@ -70,6 +70,8 @@ class ConeFit:
         The standard error of ln(fast / slow).
     slow_angle, fast_angle : float
         The axes' directions in degrees from that of the first corner, 0 to 180.
+    between_stderr : float
+        The standard error of the angle between them, in degrees.
     curve_angle : float
         The same of the tangent of the curve of equal divergence.
     r_squared : float
@@ -81,6 +83,7 @@ class ConeFit:
     log_ratio_stderr: float
     slow_angle: float
     fast_angle: float
+    between_stderr: float
     curve_angle: float
     r_squared: float
 
@@ -246,11 +249,14 @@ def fit_cone(rates: CaseRates) -> ConeFit:
     count = len(falls)
     without = np.maximum(both_ends @ ((count * fall - falls) / (count - 1)).T, least)
     log_ratios = np.log(without.max(axis=0) / without.min(axis=0))
+    turned = np.degrees(_ANGLES[without.argmax(axis=0)] - _ANGLES[without.argmin(axis=0)])
+    between = np.array([_acute(float(angle)) for angle in turned])
     return ConeFit(
         slow=max(float(speeds.min()), least),
         fast=float(speeds.max()),
         # Leaving out one batch at a time: the ratio is no mean of the batches' ratios.
         log_ratio_stderr=math.sqrt((count - 1) * float(log_ratios.var())),
+        between_stderr=math.sqrt((count - 1) * float(between.var())),
         slow_angle=math.degrees(_ANGLES[int(speeds.argmin())]),
         fast_angle=math.degrees(_ANGLES[int(speeds.argmax())]),
         curve_angle=_curve_angle(own, rates.case.model.matrix[:, 0], first, second),
