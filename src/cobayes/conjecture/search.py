@@ -4,7 +4,7 @@ Candidates are screened with few sequences and the best of them varied. What the
 selects looks better than it is; so a claim is made only by a sequential test on new random
 numbers, and all tests of a search share one false-alarm rate. Of several candidates that might
 be screened, the one with the steepest slope in the limit of small perturbations is taken: that
-slope costs a hundredth of a screening.
+slope costs a sixth of a screening, and is a good guide (docs/conjecture.md).
 """
 
 from __future__ import annotations
