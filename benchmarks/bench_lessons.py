@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -77,6 +78,55 @@ def _large_row() -> dict[str, object]:
         **{name: taken / NUM_ROUNDS for name, taken in times.items()},
         "required": {},
     }
+
+
+def long_rows() -> list[dict[str, object]]:
+    """Seconds per lesson and round of lessons that are certain in most of their 300 rounds."""
+    matrix, _ = peers.problem(20, 20)
+    rule, count = cb.SCBI(matrix), 512
+    contestants = {
+        "ours": partial(
+            cb.simulate, rule, 0, num_rounds=300, num_lessons=count, rng=0, keep_paths=False
+        ),
+        "NumPy": partial(peers.batched_lessons, matrix, count, 300),
+    }
+    times = fastest_in_turns(contestants)
+    each = {name: taken / (300 * count) for name, taken in times.items()}
+    return [{"case": "lesson round 20 x 20, of 300", **each, "required": {}}]
+
+
+def single_rows() -> list[dict[str, object]]:
+    """One lesson with its statistics, against a teacher that chooses round by round."""
+    rows = []
+    for n, m in ((3, 3), (20, 20), (50, 50), (20, 500), (1000, 1000)):
+        matrix, _ = peers.problem(n, m)
+        rule, num_rounds = cb.SCBI(matrix), 100 if n * m < 10**5 else 5
+
+        def teach(rule=rule, num_rounds=num_rounds) -> None:
+            teacher = cb.Teacher(rule, 0, rng=0)
+            for _ in range(num_rounds):
+                teacher.choose()
+
+        contestants = {
+            "ours": partial(cb.simulate, rule, 0, num_rounds=num_rounds, num_lessons=1, rng=0),
+            "stepwise": teach,
+        }
+        times = fastest_in_turns(contestants)
+        each = {name: taken / num_rounds for name, taken in times.items()}
+        rows.append({"case": f"one lesson, {n} x {m}", **each, "required": {"stepwise": 1.0}})
+    return rows
+
+
+def memory_rows() -> list[dict[str, object]]:
+    """Peak memory of long lessons: the histograms of 10,000 rounds."""
+    rule = cb.SCBI(peers.problem(3, 3)[0])
+    cb.simulate(rule, 0, num_rounds=10, num_lessons=10, rng=0)
+    tracemalloc.start()
+    cb.simulate(rule, 0, num_rounds=10_000, num_lessons=64, rng=0, keep_paths=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    name = "simulate 3 x 3, 10,000 rounds: peak memory"
+    return [{"name": name, "value": peak / 1e6, "unit": "MB", "target": "<= 200"}]
 
 
 def zeros_rows() -> list[dict[str, object]]:

@@ -49,21 +49,27 @@ def batch_rows() -> list[dict[str, object]]:
     for size, count in BATCH.items():
         matrix, _ = peers.problem(size, size)
         columns = size * np.random.default_rng(2).dirichlet(np.full(size, 5.0), size=count)
+        rule, beliefs = cb.SCBI(matrix), columns / size
         contestants = {
-            "ours": partial(cb.scale, matrix, column_sums=columns),
+            "scale": partial(cb.scale, matrix, column_sums=columns),
+            "posteriors": partial(rule.posteriors, beliefs),
+            "likelihood": partial(rule.likelihood, beliefs),
+            "update": partial(rule.update, beliefs, 0),
             "NumPy": partial(peers.batched_scale, matrix, columns),
         }
         np.testing.assert_allclose(
-            contestants["ours"]().matrix, contestants["NumPy"](), rtol=1e-7, atol=1e-300
+            contestants["scale"]().matrix, contestants["NumPy"](), rtol=1e-7, atol=1e-300
         )
         times = fastest_in_turns(contestants)
-        rows.append(
+        rows += [
             {
-                "case": f"scale, batch of {count}, {size} x {size}",
-                **{name: taken / count for name, taken in times.items()},
-                "required": {},
+                "case": f"{name}, batch of {count}, {size} x {size}",
+                "ours": times[name] / count,
+                "NumPy": times["NumPy"] / count,
+                "required": {"NumPy": 1.0},
             }
-        )
+            for name in ("scale", "posteriors", "likelihood", "update")
+        ]
     return rows
 
 

@@ -39,14 +39,17 @@ PARTS: dict[str, tuple[tuple[str, Callable[[], Rows], bool], ...]] = {
     ),
     "lessons": (
         ("One round of a lesson of 30", bench_lessons.lesson_rows, True),
+        ("One round of a long lesson", bench_lessons.long_rows, True),
+        ("One round of one lesson", bench_lessons.single_rows, True),
         ("Tables with zeros", bench_lessons.zeros_rows, True),
+        ("Memory of long lessons", bench_lessons.memory_rows, True),
     ),
     "rates": (("P and E of random matrices, per matrix", bench_rates.rows, True),),
     "exact": (("Exact distributions", bench_exact.rows, False),),
     "cores": (("Two threads against one, on the clock", bench_lessons.core_rows, False),),
     "runs": (("The run engine", bench_runs.rows, False),),
 }
-PEERS = ("textbook", "NumPy", "POT", "OTT", "published", "matmul")
+PEERS = ("textbook", "stepwise", "NumPy", "POT", "OTT", "published", "matmul")
 
 console = Console(width=120)
 

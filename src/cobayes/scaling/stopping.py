@@ -50,6 +50,8 @@ PROBED_SPREAD = 30.0
 SLACK = 5.0
 # A rate of plain sweeps, found by probing, from which on Newton's method has the last word.
 SLOW_RATE = 0.9
+# Sweeps that may follow a probe which found the error above the tolerance.
+MORE_SWEEPS = 10
 # A probe takes at most so many steps of the power method, and fewer once no mode slower than the
 # harmless rate can hide: one that does is taken to have at least this share, over the square root
 # of the number of columns, in the vector that the probe starts from.

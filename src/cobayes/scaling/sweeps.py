@@ -25,11 +25,14 @@ from cobayes.scaling.stopping import (
     HARMLESS_RATE,
     LEAST_SHARE,
     MAX_PROBES,
+    MORE_SWEEPS,
     NEGLIGIBLE,
     PROBED_SPREAD,
+    SLOW_RATE,
     WIDE_SPREAD,
     judge,
     probed_error,
+    remaining,
 )
 
 Array = NDArray[np.float64]
@@ -267,7 +270,17 @@ def make_solver(sweep: Any, probe: Any) -> Callable[..., Any]:
                 break
             probe(state)
             rate = max(rate, read_probe(state, vector))
-        return count, probed_error(error, seen, rate, tolerance, spread), rate
+        error = probed_error(error, seen, rate, tolerance, spread)
+        # Where the probe found no slow mode, a few more sweeps cost less than Newton's method.
+        start_sweeps(state)
+        for _ in range(MORE_SWEEPS):
+            if error <= tolerance or not rate < SLOW_RATE or count >= max_sweeps:
+                break
+            sweep(state)
+            change = finish_sweep(state)
+            count += 1
+            error = probed_error(change * remaining(rate), rate, rate, tolerance, spread)
+        return count, error, rate
 
     return solve_by_sweeps
 
