@@ -37,6 +37,8 @@ from cobayes.scaling.stopping import (
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 100_000
+# Data with a smaller prior than this beside the largest are as small as what counts as a tie.
+RAREST = 1e-9
 
 
 class SCBI(Rule):
@@ -141,6 +143,13 @@ class SCBI(Rule):
             # Hypotheses without a component had the factor zero.
             factors, rate = np.where((kept > 0.0) & (kept < np.inf), kept, 1.0), float(memory[-1])
         column_sums = matrix.shape[0] * np.exp(log_belief)
+        if self._has_rare_data:
+            from cobayes.scaling.decimals import has_near_tie
+
+            is_near = has_near_tie(matrix > 0.0, self._row_sums, column_sums)
+            found = self._in_decimals(log_belief) if is_near else None
+            if found is not None:
+                return found
         if self._pattern is None:
             solution = self._solve_positive(column_sums, factors, rate)
         else:
@@ -156,9 +165,9 @@ class SCBI(Rule):
                 factors=factors,
             )
         if not solution.error <= self.tolerance:
-            logs = self._respond_in_decimals(column_sums)
-            if logs is not None:
-                return Response(np.exp(logs), logs=logs)
+            found = self._in_decimals(log_belief)
+            if found is not None:
+                return found
             raise ConvergenceError(
                 "the scaling of the matrix to the belief did not converge to "
                 f"{self.tolerance:g}: after {solution.num_iterations} iterations the estimated "
@@ -172,25 +181,24 @@ class SCBI(Rule):
             memory=np.append(solution.factors, solution.rate),
         )
 
-    def _respond_in_decimals(self, column_sums: Array) -> Array | None:
-        """Return the log-likelihoods of a small table that float64 cannot scale, or None."""
-        from cobayes.scaling.decimals import scale_in_decimals
+    @cached_property
+    def _has_rare_data(self) -> bool:
+        """Whether there are zeros, and data so rare that only fractions tell what ties."""
+        if self._pattern is None or self._rarest >= RAREST:
+            return False
+        # Imported by those who need it only.
+        from cobayes.scaling.decimals import MAX_COLUMNS, MAX_ENTRIES
 
-        matrix, row_sums = self.model.matrix, self._row_sums
-        logs = np.full(matrix.shape, -np.inf)
-        work = pattern_workspace(matrix > 0.0)
-        count = find_blocks(work, row_sums, column_sums)
-        row_labels = np.where(row_sums > 0.0, work.row_labels, -1)
-        for label in range(count):
-            rows = np.flatnonzero(row_labels == label)
-            columns = np.flatnonzero(work.column_labels == label)
-            targets = row_sums[rows] * work.ratios[label]
-            part = matrix[np.ix_(rows, columns)]
-            found = scale_in_decimals(part, targets, work.masses[columns], self.tolerance)
-            if found is None:
-                return None
-            logs[np.ix_(rows, columns)] = found
-        return logs
+        return self.balanced.size <= MAX_ENTRIES and self.balanced.shape[1] <= MAX_COLUMNS
+
+    def _in_decimals(self, log_belief: Array) -> Response | None:
+        """Return the answer on a small table that float64 cannot scale, or None."""
+        from cobayes.scaling.decimals import likelihood_in_decimals
+
+        logs = likelihood_in_decimals(
+            self.model.matrix, self._row_sums, np.exp(log_belief), self.tolerance
+        )
+        return None if logs is None else Response(np.exp(logs), logs=logs)
 
     def update(self, belief: ArrayLike, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).
@@ -276,7 +284,7 @@ class SCBI(Rule):
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
         smallest = float(self.balanced[self.balanced > 0.0].min())
-        if float(self.balanced.max()) / smallest > WIDEST_SPREAD:
+        if float(self.balanced.max()) / smallest > WIDEST_SPREAD or self._has_rare_data:
             return None
         row_sums = None if self.data_prior is None else self._row_sums
         if self._pattern is not None:

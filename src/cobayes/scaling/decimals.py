@@ -1,9 +1,9 @@
-"""Scaling in decimals with as many digits as it takes, for small tables beyond float64.
+"""Blocks in fractions, scaling in decimals: for small tables beyond float64.
 
 Where entries lie hundreds of orders of magnitude apart, the factors of a scaling may leave the
 range of float64, and what flows between parts of the table may be smaller than the rounding of
-their sums. The decimals of the standard library know neither limit, but are thousands of times
-slower.
+their sums. So may the sums of data with tiny data priors. The fractions and decimals of the
+standard library know no such limit, but are thousands of times slower.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cobayes.scaling.block_subsets import MAX_COLUMNS
+from cobayes.scaling.block_workspace import LEFT_OVER, UNSEEN, BlockWorkspace, attach
+from cobayes.scaling.blocks import find_blocks, pattern_workspace
+from cobayes.scaling.stopping import NEGLIGIBLE
 
 Array = NDArray[np.float64]
 Numbers = list[Decimal]
@@ -29,10 +34,147 @@ LONGEST_STEP = Decimal(4)
 # of such fractions tie exactly.
 NEAR = 4 * float(np.finfo(np.float64).eps)
 LARGEST_DENOMINATOR = 2000
+# Ratios of sums that differ by less than this, relatively, may tie or not.
+NEAR_TIE = 1e-8
+
+
+def likelihood_in_decimals(
+    matrix: Array, row_sums: Array, belief: Array, tolerance: float
+) -> Array | None:
+    """Return the logarithms of SCBI's likelihood matrix, (n, m); None where that failed.
+
+    Parameters
+    ----------
+    matrix, row_sums
+        The table and the data prior times n; zeros are allowed in both.
+    belief
+        (m,).
+    tolerance
+        For the relative error.
+    """
+    if matrix.size > MAX_ENTRIES:
+        return None
+    rows = [as_fraction(value) for value in row_sums]
+    columns = [as_fraction(x) * len(matrix) if x > NEGLIGIBLE else Fraction(0) for x in belief]
+    work = pattern_workspace(matrix > 0.0)
+    if len(columns) <= MAX_COLUMNS:
+        count = find_blocks_exactly(work, rows, columns)
+    else:
+        count = find_blocks(work, row_sums, len(matrix) * belief)
+    logs = np.full(matrix.shape, -np.inf)
+    available = np.where(row_sums > 0.0, work.row_labels, UNSEEN)
+    for label in range(count):
+        own = np.flatnonzero(available == label)
+        members = np.flatnonzero(work.column_labels == label)
+        is_even = not any(columns[j] for j in members)
+        part = scale_in_decimals(
+            matrix[np.ix_(own, members)],
+            [rows[i] for i in own],
+            [as_fraction(work.masses[j]) if is_even else columns[j] for j in members],
+            tolerance,
+        )
+        if part is None:
+            return None
+        logs[np.ix_(own, members)] = part
+    return logs
+
+
+def has_near_tie(pattern: NDArray[np.bool_], row_sums: Array, column_sums: Array) -> bool:
+    """Tell whether two sets of columns have nearly the same ratio of sums within a block.
+
+    Parameters
+    ----------
+    pattern
+        (n, m), with few columns: all sets of them are looked at.
+    row_sums, column_sums
+        Not negative.
+    """
+    pattern, column_sums = pattern[:, column_sums > 0.0], column_sums[column_sums > 0.0]
+    sets = np.arange(1, 1 << len(column_sums))
+    members = (sets[:, None] >> np.arange(len(column_sums)) & 1).astype(bool)
+    touched = (members @ pattern.T).astype(np.float64)
+    mass = members @ column_sums
+    left = members.any(axis=1)
+    rows = row_sums.copy()
+    while left.any():
+        sums = touched @ rows
+        ratio = np.where(left, mass / np.where(sums > 0.0, sums, np.inf), 0.0)
+        near = ratio >= ratio.max() * (1.0 - NEAR_TIE)
+        if near.sum() > 1 or not ratio.max() > 0.0:
+            return bool(near.sum() > 1 and ratio.max() > 0.0)
+        block = members[near][0]
+        rows[pattern[:, block].any(axis=1)] = 0.0
+        left &= ~members[:, block].any(axis=1)
+    return False
+
+
+def find_blocks_exactly(work: BlockWorkspace, rows: list[Fraction], columns: list[Fraction]) -> int:
+    """Do what `block_subsets.subset_blocks` does, in fractions: ties are exact, none is near."""
+    masks = [int(words[0]) for words in work.row_masks]
+    size = len(columns)
+    available = 0
+    for mask, value in zip(masks, rows, strict=True):
+        available |= mask if value else 0
+    work.row_labels[:] = UNSEEN
+    work.column_labels[:] = UNSEEN
+    work.masses[:] = [float(value) for value in columns]
+    believed = sum(1 << j for j in range(size) if columns[j] and available >> j & 1)
+    count = num_blocks = 0
+    masses, left = list(columns), believed
+    for attempt in range(2):
+        if attempt == 1:
+            # Rows that nothing believed allows: shared out evenly among the other columns.
+            left = 0
+            for mask, value in zip(masks, rows, strict=True):
+                left |= mask if value and not mask & believed else 0
+            for j in range(size):
+                if left >> j & 1:
+                    masses[j], work.masses[j] = Fraction(1), 1.0
+        while left:
+            free = [i for i in range(len(rows)) if work.row_labels[i] == UNSEEN and rows[i]]
+            sums = {}
+            for k in range(1, 1 << size):
+                if not k & ~left:
+                    touched = sum((rows[i] for i in free if masks[i] & k), Fraction(0))
+                    sums[k] = (sum(masses[j] for j in range(size) if k >> j & 1), touched)
+            best = max(mass / touched for mass, touched in sums.values() if touched)
+            tight = [k for k, (mass, touched) in sums.items() if mass == best * touched]
+            block = 0
+            for k in tight:
+                block |= k
+            reach = [block if block >> j & 1 else 0 for j in range(size)]
+            for k in tight:
+                reach = [own & k if k >> j & 1 else own for j, own in enumerate(reach)]
+            first = count
+            for i in free:
+                allowed = [j for j in range(size) if masks[i] & block & 1 << j]
+                common = block
+                for j in allowed:
+                    common &= reach[j]
+                home = next((j for j in allowed if reach[j] == common), None)
+                if home is None:
+                    continue
+                if work.column_labels[home] < 0:
+                    for other in range(size):
+                        if block >> other & 1 and reach[other] == common:
+                            work.column_labels[other] = count
+                    count += 1
+                work.row_labels[i] = work.column_labels[home]
+            for j in range(size):
+                if block >> j & 1 and work.column_labels[j] >= first:
+                    work.num_reached[work.column_labels[j]] = reach[j].bit_count()
+            work.block_of[first:count] = num_blocks
+            for i in free:
+                if work.row_labels[i] == UNSEEN and masks[i] & block:
+                    work.row_labels[i] = LEFT_OVER
+            left &= ~block
+            num_blocks += 1
+    attach(work, np.array([float(value) for value in rows]), count)
+    return count
 
 
 def scale_in_decimals(
-    matrix: Array, row_sums: Array, column_sums: Array, tolerance: float
+    matrix: Array, row_sums: Sequence[Fraction], column_sums: Sequence[Fraction], tolerance: float
 ) -> Array | None:
     """Return the logarithms of the scaled matrix's columns, each with the sum one: (n, m).
 
@@ -41,17 +183,15 @@ def scale_in_decimals(
     matrix
         One component: no row or column of zeros.
     row_sums, column_sums
-        Positive, and not negative; equal totals up to rounding.
+        Positive, and not negative; rows are scaled to the columns' total.
     tolerance
         For the relative error.
 
     Returns
     -------
     ndarray or None
-        Minus infinity at zeros; None where it did not converge or the table is too large.
+        Minus infinity at zeros; None where it did not converge.
     """
-    if matrix.size > MAX_ENTRIES:
-        return None
     for digits in DIGITS:
         with localcontext() as context:
             context.prec = digits
@@ -65,12 +205,13 @@ def scale_in_decimals(
 class _Problem:
     """One scaling problem; columns that nobody believes in take no part in the iteration."""
 
-    def __init__(self, matrix: Array, row_sums: Array, column_sums: Array) -> None:
-        self.believed = [int(j) for j in np.flatnonzero(column_sums)]
-        self.columns = [_meant(column_sums[j]) for j in self.believed]
-        rows = [_meant(value) for value in row_sums]
-        ratio = sum(self.columns, Decimal(0)) / sum(rows, Decimal(0))
-        self.rows = [value * ratio for value in rows]
+    def __init__(
+        self, matrix: Array, row_sums: Sequence[Fraction], column_sums: Sequence[Fraction]
+    ) -> None:
+        self.believed = [j for j, value in enumerate(column_sums) if value]
+        self.columns = [_as_decimal(column_sums[j]) for j in self.believed]
+        ratio = sum(column_sums, Fraction(0)) / sum(row_sums, Fraction(0))
+        self.rows = [_as_decimal(value * ratio) for value in row_sums]
         self.logs = [[Decimal(float(x)).ln() if x > 0.0 else None for x in row] for row in matrix]
         self.shape = matrix.shape
 
@@ -174,12 +315,15 @@ class _Problem:
         return found
 
 
-def _meant(value: float) -> Decimal:
-    """Return a sum as the fraction that its float64 stands for."""
+def as_fraction(value: float) -> Fraction:
+    """Return the fraction that a float64 stands for: a near one with a small denominator, or it."""
     exact = Fraction(float(value))
     near = exact.limit_denominator(LARGEST_DENOMINATOR)
-    chosen = near if near > 0 and abs(near - exact) <= NEAR * exact else exact
-    return Decimal(chosen.numerator) / Decimal(chosen.denominator)
+    return near if near > 0 and abs(near - exact) <= NEAR * exact else exact
+
+
+def _as_decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def _plus(log: Decimal | None, power: Decimal, other: Decimal) -> Decimal | None:
