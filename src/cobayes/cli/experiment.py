@@ -56,25 +56,8 @@ def experiment(
             help="How often a pragmatic partner reasons about the person (default: 1).",
         ),
     ] = None,
-    rationality: Annotated[
-        float | None,
-        typer.Option(
-            "--rationality",
-            parser=options.number(0.0, float("inf")),
-            metavar="ALPHA",
-            help="How strongly a pragmatic partner prefers better data (default: 1).",
-        ),
-    ] = None,
-    literal: Annotated[
-        str | None,
-        typer.Option(
-            "--literal",
-            **options.choice("likelihood", "truth"),
-            help="How a pragmatic partner's literal learner reads the table: each column as a "
-            "likelihood, or the numbers as they are (truth values, as in rational speech acts) "
-            "(default: likelihood).",
-        ),
-    ] = None,
+    rationality: options.Rationality = None,
+    literal: options.Literal = None,
     prior: options.Prior = None,
     data_prior: options.DataPrior = None,
     response: Annotated[
