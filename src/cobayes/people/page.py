@@ -203,8 +203,8 @@ def _predictions(fit: Fit) -> str:
     caption = (
         "A posterior predictive check. Options are grouped by their predicted probability; the "
         "band holds 95 % of what the model answers when its parameters are drawn from their "
-        "uncertainty. Points outside of it show where the model is wrong. Parameters were fitted "
-        "to the same responses, so a good model's points lie in the band more often than 95 %."
+        "uncertainty. About one point in twenty lies outside by chance; more of them, or a trend, "
+        "show where the model is wrong."
     )
     alt = "Observed frequencies of options against their predicted probabilities."
     return _section("predictions", "Predicted against observed", _picture(figure, caption, alt))
