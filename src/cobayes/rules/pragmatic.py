@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 # Logarithms this far below zero stand for zero in the limit of certainty.
 _DOUBT = 1e8
 
+# Batches of matrices with more entries together are not worked out in logarithms (400 MB).
+MOST_LOGARITHMS = 50_000_000
+
 # A level is one pass over the matrix: deeper recursion would seem to hang.
 DEEPEST = 10_000
 
@@ -135,21 +138,27 @@ class Pragmatic(Rule):
             return self._limit.respond(log_belief, memory)
         if self.depth == 0:
             return Response(np.exp(self._taught), logs=self._literal)
-        teacher = self._literal
+        teacher = self._recurse(log_belief[None])[0]
+        return Response(np.exp(teacher), logs=teacher)
+
+    def _recurse(self, log_beliefs: Array) -> Array:
+        """Return the log-likelihoods of depth K, (size, n, m), at beliefs (size, m)."""
+        teacher = self._literal[None]
         for _ in range(int(self.depth)):
-            joint = teacher + log_belief
-            totals = np.logaddexp.reduce(joint, axis=1, keepdims=True)
+            joint = teacher + log_beliefs[:, None, :]
+            totals = np.logaddexp.reduce(joint, axis=2, keepdims=True)
             # A datum that no believed hypothesis allows is not shown.
             is_possible = totals > -np.inf
             shares = np.where(is_possible, teacher - np.where(is_possible, totals, 0.0), -np.inf)
             teacher = _normalized(self._log_prior[:, None] + _times(shares, self.rationality))
-        return Response(np.exp(teacher), logs=teacher)
+        return teacher
 
     def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
         """Return the likelihood matrices for many beliefs; see `Rule.respond_many`.
 
         On tables with zeros, hypotheses with next to no belief may be the only ones that allow a
-        datum; what compiled code cannot hold is then worked out belief by belief.
+        datum; what compiled code cannot hold is then worked out in logarithms, unless the tables are
+        so large that they would not fit into memory.
         """
         found = super().respond_many(beliefs, memory)
         if not (isinstance(found, CompiledResponses) and found.has_zeros):
@@ -159,13 +168,11 @@ class Pragmatic(Rule):
         is_faint = beliefs.mantissas > 0.0
         is_faint &= (beliefs.shifts > 0) | (beliefs.mantissas < found.solver.smallest_belief)
         rows = np.flatnonzero(is_faint.any(axis=1).reshape(-1)[: beliefs.size])
-        if not len(rows):
+        if not len(rows) or beliefs.size * found.lanes.matrix.size > MOST_LOGARITHMS:
             return found
         with np.errstate(invalid="ignore"):
             logs = found.log_likelihoods
-        own = beliefs.log_beliefs
-        for row in rows:
-            logs[row] = self.respond(own[row]).log_likelihood
+        logs[rows] = self._recurse(beliefs.log_beliefs[rows])
         return Responses(beliefs, logs)
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
@@ -247,5 +254,5 @@ def _times(logs: Array, power: float) -> Array:
 
 def _normalized(logs: Array) -> Array:
     """Return logarithms with columns that sum to one, or of zeros throughout."""
-    totals = np.logaddexp.reduce(logs, axis=0)
+    totals = np.logaddexp.reduce(logs, axis=-2, keepdims=True)
     return logs - np.where(totals > -np.inf, totals, 0.0)
