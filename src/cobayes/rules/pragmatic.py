@@ -157,8 +157,8 @@ class Pragmatic(Rule):
         """Return the likelihood matrices for many beliefs; see `Rule.respond_many`.
 
         On tables with zeros, hypotheses with next to no belief may be the only ones that allow a
-        datum; what compiled code cannot hold is then worked out in logarithms, unless the tables are
-        so large that they would not fit into memory.
+        datum; what compiled code cannot hold is then worked out in logarithms, unless these would
+        need more than some hundred megabytes.
         """
         found = super().respond_many(beliefs, memory)
         if not (isinstance(found, CompiledResponses) and found.has_zeros):
