@@ -2,6 +2,14 @@
 
 import signal
 
+from hypothesis import HealthCheck, settings
+
+# How long an example takes tells how busy the machine is, and every run has the same examples;
+# `pytest --hypothesis-profile=explore --hypothesis-seed=7` looks at others.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("cobayes", settings.get_profile("explore"), derandomize=True)
+settings.load_profile("cobayes")
+
 
 def pytest_configure():
     # A shell that starts the tests in the background makes them, and every process that they

@@ -340,7 +340,7 @@ labels = st.text(
 ).filter(lambda text: not text.replace(".", "").isdigit())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     matrix=arrays(np.float64, (3, 2), elements=st.floats(1e-300, 1e300)),
     data=st.lists(labels, min_size=3, max_size=3, unique=True),

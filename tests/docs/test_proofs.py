@@ -10,7 +10,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(seed=seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_updates_of_two_hypotheses_are_monotone(seed):
     rng = np.random.default_rng(seed)
     rule = cb.SCBI(np.exp(2.0 * rng.normal(size=(rng.integers(2, 6), 2))))
@@ -20,7 +20,7 @@ def test_updates_of_two_hypotheses_are_monotone(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_errors_of_the_matrix_grow_by_no_more_than_the_size(seed):
     rng = np.random.default_rng(seed)
     n, m = rng.integers(2, 6, size=2)
@@ -53,7 +53,7 @@ def test_errors_of_the_sums_can_grow_without_bound():
 
 
 @given(seed=seeds)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_nested_blocks_never_fail_by_more_than_total_variation(seed):
     """Proposition 15 of docs/conjecture.md, for chains of blocks."""
     from cobayes.conjecture.separation import nested_success
@@ -69,7 +69,7 @@ def test_nested_blocks_never_fail_by_more_than_total_variation(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_nearly_equal_columns_move_beliefs_as_the_filter_does(seed):
     """Theorem 19 of docs/beyond.md: one step, up to the square of epsilon."""
     rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ def random_model(seed, n=4, m=3):
     return cb.Model(np.random.default_rng(seed).uniform(0.02, 1.0, (n, m)))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_the_optimal_teacher_is_never_worse_than_any_other(seed):
     found = cb.compare_teachers(
@@ -48,7 +48,7 @@ def belief_after(rule, data, model):
 RULES = {"BI": cb.BI, "Pragmatic, depth 1": lambda task: cb.Pragmatic(task, 1), "SCBI": cb.SCBI}
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6), without=st.booleans(), with_zeros=st.booleans())
 def test_the_optimal_lesson_is_as_short_as_the_shortest_of_all_sequences(seed, without, with_zeros):
     model = random_model(seed)

@@ -26,7 +26,6 @@ def belief_after(rule, data, hypothesis=0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_look_ahead_of_one_is_the_greedy_choice(kind, seed):
     rule = kind(random_model(seed))
@@ -39,7 +38,7 @@ def test_look_ahead_of_one_is_the_greedy_choice(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), num_rounds=st.integers(1, 4))
 def test_the_full_search_finds_the_best_of_all_sequences(kind, seed, num_rounds):
     rule = kind(random_model(seed))
@@ -49,7 +48,7 @@ def test_the_full_search_finds_the_best_of_all_sequences(kind, seed, num_rounds)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_the_full_search_finds_the_best_order_without_repeats(kind, seed):
     rule = kind(cb.without_repeats(random_model(seed)))
@@ -58,7 +57,7 @@ def test_the_full_search_finds_the_best_order_without_repeats(kind, seed):
     assert belief_after(rule, plan.data) == pytest.approx(max(every), abs=1e-8)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_looking_ahead_to_the_end_is_never_worse(seed):
     rule = cb.SCBI(random_model(seed, 5, 4))

@@ -21,7 +21,7 @@ def random_case(seed, n=None, m=None):
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_likelihood_is_column_stochastic_and_everything_follows_from_it(kind, seed):
     matrix, belief, _ = random_case(seed)
     rule = kind(matrix)
@@ -38,7 +38,7 @@ def test_likelihood_is_column_stochastic_and_everything_follows_from_it(kind, se
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_permuting_data_and_hypotheses_permutes_everything(kind, seed):
     matrix, belief, rng = random_case(seed)
     p, q = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
@@ -49,7 +49,7 @@ def test_permuting_data_and_hypotheses_permutes_everything(kind, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_bi_is_bayes_formula(seed):
     matrix, belief, _ = random_case(seed)
     likelihood = matrix / matrix.sum(axis=0)
@@ -59,14 +59,14 @@ def test_bi_is_bayes_formula(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_scbi_posteriors_average_to_the_belief(seed):
     matrix, belief, _ = random_case(seed)
     np.testing.assert_allclose(cb.SCBI(matrix).posteriors(belief).mean(axis=0), belief, rtol=1e-10)
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_scbi_does_not_see_row_and_column_scaling(seed):
     matrix, belief, rng = random_case(seed)
     left, right = rng.uniform(0.1, 10.0, len(matrix)), rng.uniform(0.1, 10.0, len(belief))

@@ -7,7 +7,7 @@ import cobayes as cb
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_both_equations_of_cooperative_inference_hold(seed):
     rng = np.random.default_rng(seed)
     n, m = rng.integers(2, 6, size=2)

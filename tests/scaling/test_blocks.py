@@ -61,7 +61,7 @@ def test_conditionals_agree_with_the_slow_twin_on_100_patterns_each(kind):
 
 
 @given(seeds, st.integers(1, 30), st.integers(1, 30), st.sampled_from(["uniform", "small", "any"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_blocks_carry_their_own_proof(seed, n, m, kind):
     """The three facts below determine blocks and survivors; see docs/numerics.md."""
     rng = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def test_blocks_carry_their_own_proof(seed, n, m, kind):
 
 
 @given(seeds)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_both_searches_find_the_same(seed):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(1, 12)), int(rng.integers(1, MAX_COLUMNS + 1))
@@ -124,7 +124,7 @@ def test_both_searches_find_the_same(seed):
 
 
 @given(seeds, st.sampled_from(["uniform", "small", "random"]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_alternation_approaches_the_limit(seed, kind):
     matrix, _, columns = zero_problem(seed, kind)
     sums = np.array([float(column) for column in columns])

@@ -27,7 +27,7 @@ problems = st.integers(0, 2**32 - 1)
 
 
 @given(problems)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sums_are_met(seed):
     matrix, columns, _ = random_problem(seed)
     result = cb.scale(matrix, column_sums=columns)
@@ -36,7 +36,7 @@ def test_sums_are_met(seed):
 
 
 @given(problems)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scaling_agrees_with_the_textbook_procedure(seed):
     matrix, columns, _ = random_problem(seed)
     expected, _ = alternate(matrix, np.ones(matrix.shape[0]), columns)
@@ -46,7 +46,7 @@ def test_scaling_agrees_with_the_textbook_procedure(seed):
 
 
 @given(problems)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scaling_preserves_cross_ratios(seed):
     matrix, columns, _ = random_problem(seed, 4, 4)
     scaled = cb.scale(matrix, column_sums=columns).matrix
@@ -58,7 +58,7 @@ def test_scaling_preserves_cross_ratios(seed):
 
 
 @given(problems)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scaling_rows_and_columns_of_the_input_changes_nothing(seed):
     matrix, columns, rng = random_problem(seed)
     left = 10.0 ** rng.uniform(-3, 3, size=matrix.shape[0])
@@ -71,7 +71,7 @@ def test_scaling_rows_and_columns_of_the_input_changes_nothing(seed):
 
 
 @given(problems)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_permuting_the_input_permutes_the_result(seed):
     matrix, columns, rng = random_problem(seed)
     p, q = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])

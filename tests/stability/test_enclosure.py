@@ -72,7 +72,7 @@ def test_ends_are_rounded_outwards_from_the_exact_ones(seed):
     assert found.upper - float(high) < 1e-9
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6))
 def test_more_depth_never_widens(seed):
     rng = np.random.default_rng(seed)

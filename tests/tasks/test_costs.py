@@ -26,7 +26,7 @@ def test_costs_of_zero_change_nothing(kind, costs, weight):
     assert np.array_equal(free.log_beliefs, priced.log_beliefs)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 3), st.floats(0.1, 5.0))
 def test_the_prior_is_the_exponential_of_the_costs(last, weight):
     task = cb.moving_costs(MODEL, COSTS, weight)

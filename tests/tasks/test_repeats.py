@@ -11,7 +11,6 @@ import cobayes as cb
 MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)))
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 4), st.booleans())
 def test_no_datum_is_shown_twice(seed, n, m, is_bayes):
     matrix = np.random.default_rng(seed).uniform(0.01, 1.0, (n, m))
@@ -99,7 +98,7 @@ def _pragmatic(task):
     return cb.Pragmatic(task, 1)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     arrays(np.float64, (6, 3), elements=st.sampled_from([0.0, 1.0])),
     st.sampled_from([cb.BI, cb.SCBI, _pragmatic]),

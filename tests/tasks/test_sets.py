@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cobayes as cb
@@ -32,7 +32,6 @@ def test_sets_are_enumerated_when_the_matrix_is_first_needed(monkeypatch):
     assert len(calls) == 1
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))
 def test_a_set_is_possible_where_all_its_members_are(seed, size):
     matrix = (np.random.default_rng(seed).random((6, 3)) < 0.7) * 1.0
@@ -71,7 +70,6 @@ def test_sets_are_pickled_as_a_model():
     assert pickle.loads(pickle.dumps(model)) == model
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 def test_a_bayesian_learner_of_a_set_has_seen_its_members(seed, size):
     # Up to the weights of the sets of each hypothesis, which the learner divides by.

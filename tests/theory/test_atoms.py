@@ -46,7 +46,7 @@ def test_as_many_atoms_as_hypotheses_are_not_taken_for_each_other():
 
 @pytest.mark.parametrize("pair", PAIRS)
 @given(num_atoms=st.integers(1, 6), num_hypotheses=st.integers(1, 6), seed=st.integers(0, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_functions_of_one_belief_and_of_all_have_the_same_expectation(
     pair, num_atoms, num_hypotheses, seed
 ):

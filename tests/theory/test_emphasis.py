@@ -9,14 +9,12 @@ from scipy.optimize import linprog
 import cobayes as cb
 from cobayes.theory.emphasis import best_data_prior
 
-settings.register_profile("emphasis", max_examples=15, deadline=None)
-
 
 def _random_matrix(seed, num_data, num_hypotheses):
     return np.random.default_rng(seed).dirichlet(np.ones(num_data), num_hypotheses).T
 
 
-@settings(settings.get_profile("emphasis"))
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 5))
 def test_no_data_prior_beats_the_best_one(seed, num_data, num_hypotheses):
     matrix = _random_matrix(seed, num_data, num_hypotheses)

@@ -61,7 +61,7 @@ def test_equals_enumeration_to_round_six_for_every_hypothesis(kind, size):
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_equals_pushing_the_measure_round_by_round(kind, seed):
     rng = np.random.default_rng(seed)
     n, m = (int(k) for k in rng.integers(1, 6, size=2))
@@ -77,7 +77,7 @@ def test_equals_pushing_the_measure_round_by_round(kind, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_bi_by_counts_equals_bi_by_tree(seed):
     rng = np.random.default_rng(seed)
     matrix, prior = random_case(seed, int(rng.integers(2, 5)), int(rng.integers(2, 5)))

@@ -25,7 +25,7 @@ def random_matrix(seed, n=None, m=None):
 
 
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_invariant_holds_for_scbi_on_random_models(seed):
     matrix, prior, rng = random_matrix(seed)
     report = check_invariants(matrix, int(rng.integers(matrix.shape[1])), prior, num_rounds=3)
@@ -34,7 +34,7 @@ def test_every_invariant_holds_for_scbi_on_random_models(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_bi_has_the_first_two_but_its_mean_belief_moves_under_uniform_data(seed):
     matrix, prior, _ = random_matrix(seed)
     report = check_invariants(cb.BI(matrix), 0, prior, num_rounds=3)

@@ -21,7 +21,7 @@ def random_case(seed):
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_inverse_undoes_the_update_and_the_update_the_inverse(kind, seed):
     matrix, belief, rng = random_case(seed)
     rule = kind(matrix)

@@ -28,7 +28,7 @@ def sorted_atoms(measure):
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_one_round_is_the_sum_over_data_of_equation_4(kind, seed):
     matrix, belief, rng = random_case(seed)
     rule = kind(matrix)
@@ -40,7 +40,7 @@ def test_one_round_is_the_sum_over_data_of_equation_4(kind, seed):
 
 @pytest.mark.parametrize("kind", RULES)
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_psi_preserves_convex_combinations(kind, seed):
     matrix, one, rng = random_case(seed)
     other = rng.dirichlet(np.ones(matrix.shape[1]))
@@ -53,7 +53,7 @@ def test_psi_preserves_convex_combinations(kind, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_teaching_is_uniform_data_conditioned_on_where_the_belief_ends(seed):
     """E_h[f(theta_k)] = E_U[f(theta_k) theta_k(h)] / theta_0(h): a Doob transform."""
     matrix, prior, _ = random_case(seed, n=3)
@@ -131,7 +131,7 @@ def test_merging_keeps_apart_what_differs_and_joins_what_straddles_any_grid():
 
 
 @given(seed=seeds, mass=st.floats(0.0, 0.4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_pruning_errs_by_no_more_than_it_says(seed, mass):
     matrix, belief, rng = random_case(seed, n=4)
     rule = cb.SCBI(matrix)

@@ -28,7 +28,6 @@ def test_matrix_on_every_blue_square_is_the_papers_up_to_column_scaling(discount
 
 
 @given(DISCOUNTS, st.sampled_from([5, 7]))
-@settings(deadline=None)  # the first call compiles
 def test_scaling_gives_the_papers_matrix_T_for_any_discount(discount, width):
     # Section 6 prints T = (2, 2g; 1+g, 1+g; 2g, 2) / (3 + 3g) with g = discount squared.
     world = GridWorld.paper(discount, width)
