@@ -69,8 +69,8 @@ class SuccessEnclosure:
     >>> import cobayes as cb
     >>> matrix = [[0.9, 0.2], [0.1, 0.8]]
     >>> found = cb.success_enclosure(matrix, 0, learner_prior=[0.4, 0.6], depth=9)
-    >>> found.is_proved, round(found.lower, 2), round(found.upper, 2)
-    (True, 0.8, 0.8)
+    >>> round(found.lower, 2), round(found.upper, 2)
+    (0.8, 0.8)
     """
 
     lower: float
