@@ -123,33 +123,6 @@ def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):
     assert workshop.run() == (7.0, 1, 0)
 
 
-def test_damaged_caches_of_real_kernels_are_rebuilt(tmp_path):
-    code = """
-        import cobayes as cb
-        from cobayes.scaling import plain
-        print(cb.scale([[1.0, 2.0], [3.0, 1.0]]).matrix.tobytes().hex())
-        stats = plain.scale_plainly.stats
-        print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
-        """
-
-    def run():
-        found = run_code(code, NUMBA_CACHE_DIR=str(tmp_path))
-        assert found.returncode == 0, found.stderr
-        return found.stdout.split()
-
-    first = run()
-    assert first[1:] == ["0", "1"]
-    files = sorted(path for path in tmp_path.rglob("*") if path.suffix in (".nbc", ".nbi"))
-    assert {path.suffix for path in files} == {".nbc", ".nbi"}
-    for number, path in enumerate(files):
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        cuts = (0, len(content) // 2, len(content))
-        path.write_bytes(content[: cuts[number % 3]])
-    assert run() == first
-    assert run() == [first[0], "1", "0"]
-
-
 def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
     found = run_code(
         """

@@ -70,7 +70,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     moments = random.Random(20)
     arguments = (tmp_path, "--jobs", 2, "--pause", 0.3)
     seen = [0]
-    for kill in range(8):
+    for kill in range(5):
         process = drive(*arguments)
         if kill % 4 != 3:  # else while it still prepares
             wait_until(lambda: num_done(tmp_path) > seen[-1])
@@ -83,7 +83,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
     assert (code, out.strip()) == (0, expected), err
     # The kills came in the middle of it, and nothing recorded was lost.
     assert seen == sorted(seen)
-    assert 6 <= seen[-1] < 40
+    assert 4 <= seen[-1] < 40
 
 
 def test_large_linear_algebra_gives_the_same_bits_in_this_process_and_in_others(tmp_path):
