@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -41,7 +42,7 @@ LONGEST_WITNESS = 10_000
 ENCLOSED_DEPTH, ENCLOSED_LEAVES = 100, 100_000
 
 
-class CertificateFile:
+class CertificateFile(ABC):
     """What certificates of both kinds share: their file.
 
     A kind has the attributes `distance`, `model`, `hypothesis`, `teacher_prior`, `story` and
@@ -56,14 +57,14 @@ class CertificateFile:
     story: str
     evidence: dict[str, Any]
 
+    @abstractmethod
     def _own_content(self) -> dict[str, Any]:
         """Return what this kind adds to the file."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
         """Validate what `_own_content` wrote, and make the certificate."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold."""

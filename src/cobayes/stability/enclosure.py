@@ -33,7 +33,8 @@ from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, BeliefState, Rule
 from cobayes.stability.bounds import frechet
-from cobayes.stability.exclusion import EPSILON, SMALL_ERROR, ExclusionTree
+from cobayes.stability.exclusion import EPSILON, SMALL_ERROR
+from cobayes.stability.exclusion_tree import ExclusionTree
 from cobayes.stability.validation import as_rule, has_zeros, is_scbi, martingale_law
 
 Array = NDArray[np.float64]
