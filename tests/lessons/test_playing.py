@@ -6,13 +6,26 @@ from cobayes.lessons import simulation
 from cobayes.lessons.playing import ROUNDS
 
 
-@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
-@pytest.mark.parametrize("size", [1, 70, 1100])
-def test_rounds_in_one_call_are_the_rounds_one_by_one(kind, size, monkeypatch):
-    matrix = np.random.default_rng(1).exponential(size=(5, 3)) + 0.05
-    options = {"num_rounds": ROUNDS + 9, "num_lessons": size, "prior": [0.2, 0.3, 0.5], "rng": 4}
+def play_one_by_one(responses, tallies, num_rounds, rng, recorded, paths):
+    """Do what `playing.play` does, by the methods that any rule's responses have."""
+    size = responses.beliefs.size
+    for k in range(1, num_rounds + 1):
+        responses = responses.answer(responses.beliefs)
+        data = responses.draw(np.full(size, tallies.hypothesis), rng.random(size))
+        tallies.add(responses.observe(data), k)
+        if k in recorded:
+            paths[:, recorded[k]] = responses.beliefs.log_beliefs
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "num_hypotheses"),
+    [(cb.SCBI, 1, 3), (cb.SCBI, 70, 3), (cb.SCBI, 1100, 3), (cb.BI, 70, 3), (cb.SCBI, 70, 6)],
+)
+def test_rounds_in_one_call_are_the_rounds_one_by_one(kind, size, num_hypotheses, monkeypatch):
+    matrix = np.random.default_rng(1).exponential(size=(5, num_hypotheses)) + 0.05
+    options = {"num_rounds": ROUNDS + 9, "num_lessons": size, "rng": 4}
     together = cb.simulate(kind(matrix), 1, **options, keep_paths=[0, 3, ROUNDS, ROUNDS + 1])
-    monkeypatch.setattr(simulation, "can_play", lambda responses: False)
+    monkeypatch.setattr(simulation, "play", play_one_by_one)
     single = cb.simulate(kind(matrix), 1, **options, keep_paths=[0, 3, ROUNDS, ROUNDS + 1])
     for name in ("means", "stds", "paths"):
         assert np.array_equal(getattr(together, name), getattr(single, name))

@@ -1,6 +1,7 @@
-"""Many rounds of a block of lessons in one compiled call, for rules that need little code.
+"""The rounds of a block of lessons, compiled.
 
-With two to four hypotheses a round takes a block less time than the calls from Python around it.
+With two to four hypotheses a round takes a block less time than the calls from Python around it:
+then many rounds are one call.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
+from cobayes.lessons.statistics import WIDEST, log_odds
 from cobayes.lessons.tallies import tally
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.kernels import draw_many, observe_many, scale_many
@@ -64,6 +66,21 @@ class Tallies:
             self.histogram[k],
             self.first_sure,
         )
+
+    def add_rounds(self, first: int, log_beliefs: Array) -> None:
+        """Add the beliefs of a few lessons after some rounds, as logarithms, (rounds, size, m)."""
+        beliefs = np.exp(log_beliefs)
+        rounds = np.arange(first, first + len(beliefs))
+        means = beliefs.mean(axis=1)
+        self.means[rounds] = means
+        self.squares[rounds] = ((beliefs - means[:, None]) ** 2).sum(axis=1)
+        num_bins = self.histogram.shape[1]
+        odds = log_odds(log_beliefs, self.hypothesis)
+        place = np.clip((odds + WIDEST) * (num_bins / (2.0 * WIDEST)), 0.0, num_bins - 1.0)
+        np.add.at(self.histogram, (rounds[:, None], place.astype(np.intp)), 1)
+        is_sure = beliefs[:, :, self.hypothesis] >= self.level
+        earliest = np.where(is_sure.any(axis=0), first + is_sure.argmax(axis=0), self.first_sure)
+        self.first_sure = np.minimum(self.first_sure, earliest)
 
 
 @compiled()
@@ -128,16 +145,6 @@ def _play(
     return num_rounds
 
 
-def can_play(responses: CompiledResponses | None) -> bool:
-    """Tell whether whole blocks of rounds are compiled for a rule."""
-    if responses is None or responses.has_zeros:
-        return False
-    solver = responses.solver
-    if solver is None:
-        return True
-    return isinstance(solver, ScalingSolver) and solver.probes is None and solver.trusted
-
-
 def play(
     responses: CompiledResponses,
     tallies: Tallies,
@@ -147,6 +154,8 @@ def play(
     paths: Array,
 ) -> None:
     """Play all rounds of a block whose teachers and learners share rule and prior.
+
+    Many rounds are one call where the likelihood is always the same or has a closed form.
 
     Parameters
     ----------
@@ -162,24 +171,30 @@ def play(
         Places in `paths`, (size, places, m), by round: log-beliefs that are kept.
     """
     beliefs, solver = responses.beliefs, responses.solver
-    tolerance = solver.tolerance if isinstance(solver, ScalingSolver) else None
+    tolerance, wide, is_closed = None, None, False
+    if isinstance(solver, ScalingSolver) and solver.probes is None and solver.trusted:
+        tolerance, wide, is_closed = solver.tolerance, solver.wide, True
     size, groups = beliefs.size, len(beliefs.mantissas)
+    longest = ROUNDS if is_closed or solver is None else 1
     done = 0
     while done < num_rounds:
-        count = min(ROUNDS, num_rounds - done)
-        uniforms = rng.random((count, size))
-        uniforms = np.pad(uniforms, ((0, 0), (0, groups * LANES - size)), mode="edge")
+        count = min(longest, num_rounds - done)
+        uniforms = np.empty((count, groups * LANES))
+        uniforms[:, :size] = rng.random((count, size))
+        uniforms[:, size:] = uniforms[:, size - 1 : size]
         uniforms = uniforms.reshape(count, groups, LANES)
         shape = (count if recorded else 0, *beliefs.mantissas.shape)
         mantissas, shifts = np.empty(shape), np.empty(shape, dtype=np.int64)
         start, is_answered = 0, False
+        if solver is not None and not is_closed:
+            solver.solve(beliefs, responses.lanes)
         while start < count:
             first = done + 1 + start
             played = _play(
                 beliefs,
                 responses.lanes,
                 tolerance,
-                solver.wide if isinstance(solver, ScalingSolver) else None,
+                wide,
                 is_answered,
                 uniforms[start:],
                 tallies.hypothesis,

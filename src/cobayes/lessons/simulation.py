@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +18,13 @@ from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
+from cobayes.lessons.few import play_few
 from cobayes.lessons.groups import Group, SteppedGroup, is_compiled, make_group
 from cobayes.lessons.lesson import require_rounds
-from cobayes.lessons.playing import ROUNDS, Tallies, can_play, play
+from cobayes.lessons.playing import ROUNDS, Tallies, play
 from cobayes.lessons.statistics import LogOddsHistogram, Moments, num_bins
 from cobayes.model import require_same_world
-from cobayes.rules import BeliefState, Rule, as_rule
+from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_teachable
 from cobayes.rules.naming import RuleLike
 from cobayes.scaling.small import LARGEST
@@ -31,10 +33,11 @@ Array = NDArray[np.float64]
 
 # Lessons in a block: enough to amortise the calls into compiled code, few enough for the cache.
 BLOCK = 1024
-# One lesson about more hypotheses than the closed form takes is played by itself: compiled, it
-# would cost what sixteen cost. On matrices with more entries than this, so are two, and so on.
-ENTRIES_PER_LESSON = 1000
-FEW = 4
+# So many lessons are played one by one, on matrices of at most so many entries (measured): side by
+# side they would cost what sixteen cost.
+FEW = ((1000, 12), (5000, 6), (math.inf, 3))
+# Where that is not compiled, agents are asked one by one: one for so many entries, at most four.
+ENTRIES_PER_AGENT = 1000
 # Blocks whose results are held before they are merged.
 WAVE = 64
 # Paths are kept without being asked for up to this many numbers (256 MB).
@@ -173,29 +176,38 @@ def _run_block(
 ) -> tuple[_Block, NDArray[np.uint16]]:
     """Run the lessons of one block; return its part and its histogram."""
     n, m = task.teacher.model.shape
-    is_few = size <= min(FEW, 1 + n * m // ENTRIES_PER_LESSON) and m > LARGEST
-    is_few = is_few and task.teacher.depends_on_belief and task.learner.depends_on_belief
-    stepped = is_few or not (is_compiled(task.teacher) and is_compiled(task.learner))
-    teacher = make_group(task.teacher, task.teacher_prior, size, stepped=stepped)
-    learner = teacher
-    if not task.is_shared:
-        learner = make_group(task.learner, task.learner_prior, size, stepped=stepped)
     tallies = Tallies(
         task.hypothesis, task.level, task.num_rounds, m, size, num_bins(task.num_rounds)
     )
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
-    tallies.add(learner.beliefs, 0)
     if 0 in recorded:
-        paths[:, recorded[0]] = learner.beliefs.log_beliefs
-    is_one_matrix = task.is_shared and task.teacher.task is task.teacher.model
-    start = task.teacher.workspace(teacher.beliefs) if is_one_matrix and not is_few else None
-    if start is not None and can_play(start):
-        play(start, tallies, task.num_rounds, rng, recorded, paths)
+        paths[:, recorded[0]] = task.learner_prior
+    rule = task.teacher
+    is_one_matrix = task.is_shared and rule.task is rule.model
+    most = next(count for entries, count in FEW if n * m <= entries) if m > LARGEST else 0
+    problem = rule.plain_problem() if is_one_matrix and size <= most else None
+    num_contradicted = 0
+    if problem is not None:
+        tallies.add_rounds(0, np.tile(task.learner_prior, (1, size, 1)))
+        prior = task.teacher_prior
+        play_few(rule, problem, prior, size, tallies, task.num_rounds, rng, recorded, paths)
     else:
-        _run_rounds(task, teacher, learner, tallies, rng, recorded, paths)
+        is_few = size <= min(4, 1 + n * m // ENTRIES_PER_AGENT) and m > LARGEST
+        is_few = is_few and rule.depends_on_belief and task.learner.depends_on_belief
+        stepped = is_few or not (is_compiled(rule) and is_compiled(task.learner))
+        teacher = make_group(rule, task.teacher_prior, size, stepped=stepped)
+        learner = teacher
+        if not task.is_shared:
+            learner = make_group(task.learner, task.learner_prior, size, stepped=stepped)
+        tallies.add(learner.beliefs, 0)
+        start = rule.workspace(teacher.beliefs) if is_one_matrix and not is_few else None
+        if start is not None and not start.has_zeros:
+            play(start, tallies, task.num_rounds, rng, recorded, paths)
+        else:
+            _run_rounds(task, teacher, learner, tallies, rng, recorded, paths)
+        num_contradicted = int(learner.contradicted.sum())
     counts = np.bincount(tallies.first_sure, minlength=task.num_rounds + 2)
-    num_contradicted = int(learner.contradicted.sum())
     block = _Block(size, tallies.means, tallies.squares, counts, paths, num_contradicted)
     return block, tallies.histogram
 
@@ -223,13 +235,11 @@ def _run_rounds(
             if k in recorded:
                 paths[:, recorded[k]] = learner.beliefs.log_beliefs
             continue
-        # Put into lanes together, which costs as much as a round of one lesson.
         waiting.append(learner.log_beliefs)
         if k in recorded:
             paths[:, recorded[k]] = waiting[-1]
         if len(waiting) == ROUNDS or k == task.num_rounds:
-            for later, beliefs in enumerate(BeliefState.from_rounds(np.array(waiting))):
-                tallies.add(beliefs, k - len(waiting) + 1 + later)
+            tallies.add_rounds(k - len(waiting) + 1, np.array(waiting))
             waiting.clear()
 
 

@@ -18,6 +18,7 @@ from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.responses import CompiledResponses, Responses
+from cobayes.scaling.plain import PlainProblem
 from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
@@ -153,6 +154,7 @@ class Rule(ABC):
         order = cls.__mro__
         for derived in (
             "workspace",
+            "plain_problem",
             "respond_many",
             "at_certainty",
             "depends_on_belief",
@@ -255,6 +257,10 @@ class Rule(ABC):
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:  # noqa: ARG002
         """Return where compiled answers to beliefs start, or None where nothing is compiled."""
+        return None
+
+    def plain_problem(self) -> PlainProblem | None:
+        """Return what is scaled to every belief, or None where that is not an ordinary matrix."""
         return None
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:

@@ -78,7 +78,7 @@ class BeliefState(NamedTuple):
         logs = np.asarray(log_beliefs, dtype=np.float64)
         if logs.ndim == 1:
             logs = np.broadcast_to(logs, (1 if size is None else size, len(logs)))
-        mantissas, shifts = _split(logs)
+        mantissas, shifts = split_logs(logs)
         row_sums = None
         if data_priors is not None:
             priors = np.asarray(data_priors, dtype=np.float64)
@@ -86,13 +86,6 @@ class BeliefState(NamedTuple):
                 np.broadcast_to(priors * priors.shape[-1], (len(logs), priors.shape[-1]))
             )
         return cls(to_lanes(mantissas), to_lanes(shifts), len(logs), row_sums)
-
-    @classmethod
-    def from_rounds(cls, log_beliefs: Array) -> list[BeliefState]:
-        """Return the beliefs of every round, given by their logarithms, (rounds, size, m)."""
-        mantissas, shifts = _split(log_beliefs)
-        size = log_beliefs.shape[1]
-        return [cls(to_lanes(a), to_lanes(b), size) for a, b in zip(mantissas, shifts, strict=True)]
 
     @property
     def log_beliefs(self) -> Array:
@@ -124,7 +117,7 @@ class BeliefState(NamedTuple):
         )
 
 
-def _split(logs: Array) -> tuple[Array, NDArray[np.int64]]:
+def split_logs(logs: Array) -> tuple[Array, NDArray[np.int64]]:
     """Return mantissas and shifts of beliefs that are given by their logarithms."""
     with np.errstate(invalid="ignore"):
         shifts = np.floor(-logs / SHIFT_LOG)

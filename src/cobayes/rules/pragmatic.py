@@ -17,6 +17,7 @@ from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.recursion import RecursionSolver
 from cobayes.rules.responses import CompiledResponses, Responses
 from cobayes.rules.sequential import SCBI
+from cobayes.scaling.plain import PlainProblem
 
 Array = NDArray[np.float64]
 
@@ -196,6 +197,10 @@ class Pragmatic(Rule):
             "data_prior": None if prior is None else prior.tolist(),
             "literal": self.literal,
         }
+
+    def plain_problem(self) -> PlainProblem | None:
+        """Return what is scaled to every belief; see `Rule.plain_problem`."""
+        return None if self._limit is None else self._limit.plain_problem()
 
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""

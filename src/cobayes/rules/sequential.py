@@ -22,7 +22,7 @@ from cobayes.scaling import small
 from cobayes.scaling.blocks import find_blocks, fresh_workspace, pattern_workspace
 from cobayes.scaling.lanes import Lanes, Probes, slow_mode, solve_by_newton
 from cobayes.scaling.many import solve_by_sweeps
-from cobayes.scaling.plain import update_plainly
+from cobayes.scaling.plain import PlainProblem, update_plainly
 from cobayes.scaling.problem import balance
 from cobayes.scaling.result import accuracy_hint
 from cobayes.scaling.solver import Solution, solve, solve_components
@@ -281,10 +281,21 @@ class SCBI(Rule):
             prior = prior * self.data_prior
         return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
+    @cached_property
+    def _is_extreme(self) -> bool:
+        """Whether a round can take a belief further than compiled code allows for."""
+        smallest = float(self.balanced[self.balanced > 0.0].min())
+        return float(self.balanced.max()) / smallest > WIDEST_SPREAD
+
+    def plain_problem(self) -> PlainProblem | None:
+        """Return what is scaled to every belief; see `Rule.plain_problem`."""
+        if not self._is_plain or self._is_extreme:
+            return None
+        return PlainProblem(self.balanced, self._row_sums, self.tolerance, self._spread)
+
     def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
-        smallest = float(self.balanced[self.balanced > 0.0].min())
-        if float(self.balanced.max()) / smallest > WIDEST_SPREAD or self._has_rare_data:
+        if self._is_extreme or self._has_rare_data:
             return None
         row_sums = None if self.data_prior is None else self._row_sums
         if self._pattern is not None:

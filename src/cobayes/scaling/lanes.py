@@ -138,15 +138,18 @@ def to_lanes(values: NDArray) -> NDArray:
 
 def row_to_lanes(values: NDArray, dtype: type[np.generic]) -> NDArray:
     """Lay (k,) out as (groups, LANES); spare lanes repeat the last number."""
-    groups = -(-len(values) // LANES)
-    if len(values) < groups * LANES:
-        values = np.pad(values, (0, groups * LANES - len(values)), mode="edge")
-    return np.ascontiguousarray(values, dtype=dtype).reshape(groups, LANES)
+    size = len(values)
+    out = np.empty((-(-size // LANES), LANES), dtype=dtype)
+    flat = out.reshape(-1)
+    flat[:size], flat[size:] = values, values[-1]
+    return out
 
 
 def from_lanes(values: NDArray, size: int) -> NDArray:
     """Undo `to_lanes`: return (size, width)."""
     groups, width, _ = values.shape
+    if groups == 1:
+        return values[0, :, :size].T.copy()
     return values.swapaxes(1, 2).reshape(groups * LANES, width)[:size]
 
 

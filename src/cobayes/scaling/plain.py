@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,23 @@ from cobayes.scaling.stopping import (
 from cobayes.scaling.sweeps import assemble, make_state, solve_by_sweeps
 
 Array = NDArray[np.float64]
+
+
+class PlainProblem(NamedTuple):
+    """An ordinary matrix that is scaled to one belief after another.
+
+    Attributes
+    ----------
+    matrix, row_sums : ndarray
+        Positive, (n, m) and (n,).
+    tolerance, spread : float
+        See `solve`.
+    """
+
+    matrix: Array
+    row_sums: Array
+    tolerance: float
+    spread: float
 
 
 def scale_plain_array(
