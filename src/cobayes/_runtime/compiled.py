@@ -51,6 +51,7 @@ def compiled(
             "error_model": "numpy",
             "fastmath": fastmath,
             "forceinline": True,
+            "no_cfunc_wrapper": True,
             **options,
         }
         is_cached = True
