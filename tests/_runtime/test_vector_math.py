@@ -11,7 +11,6 @@ from cobayes._runtime.vector_math import (
     lane_log,
     lane_states,
     next_uniform,
-    quick_log,
 )
 
 MASK = (1 << 64) - 1
@@ -21,12 +20,6 @@ MASK = (1 << 64) - 1
 def apply_log(values, out):
     for k in range(values.size):
         out[k] = lane_log(values[k])
-
-
-@njit
-def apply_quick_log(values, out):
-    for k in range(values.size):
-        out[k] = quick_log(values[k])
 
 
 @njit
@@ -82,13 +75,6 @@ def test_logarithm_is_accurate_to_a_few_units_in_the_last_place():
     apply_log(values, found)
     expected = np.log(values)
     assert np.all(np.abs(found - expected) <= 4 * np.spacing(np.abs(expected)))
-
-
-def test_quick_logarithm_keeps_twelve_digits():
-    values = wide_range()
-    found = np.empty_like(values)
-    apply_quick_log(values, found)
-    np.testing.assert_allclose(found, np.log(values), rtol=1e-12, atol=0)
 
 
 def test_exponential_is_accurate_to_a_few_units_in_the_last_place():

@@ -23,8 +23,6 @@ _ONE = np.uint64(0x3FF0000000000000)
 _TWO_TO_52 = np.uint64(0x4330000000000000)
 _HALF_SQRT2 = np.uint64(0x3FE6A09E00000000)
 _CENTRE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E00000000)
-_CUT = np.int64(0x3FE6A09E00000000)
-_EXPONENT_BITS = np.int64(-0x10000000000000)
 _LN2 = 0.6931471805599453
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
@@ -70,32 +68,6 @@ def lane_log(value):
     """Return the natural logarithm, to about 3 units in the last place."""
     exponent, fraction = split_exponent(value)
     return log_from_parts(exponent, (fraction - 1.0) / (fraction + 1.0))
-
-
-@compiled(fastmath=FUSED)
-def quick_log(value):
-    """Return the natural logarithm, to a relative error of 5e-13, without a division.
-
-    log(1 + t) = t p(t) with a polynomial through Chebyshev's points of
-    sqrt(1/2) - 1 <= t <= sqrt(2) - 1, added up in pairs so that no sum waits for the last one.
-    """
-    bits = np.float64(value).view(np.int64)
-    power = (bits - _CUT) & _EXPONENT_BITS  # the exponent, 2**52 times too large
-    t = np.int64(bits - power).view(np.float64) - 1.0
-    t2 = t * t
-    t4 = t2 * t2
-    a = (1.0000000000002172 + t * -0.49999999998512556) + t2 * (
-        0.3333333331141725 + t * -0.2500000043312815
-    )
-    b = (0.20000003805512753 + t * -0.16666632233794296) + t2 * (
-        0.1428545826094488 + t * -0.12501075399501757
-    )
-    c = (0.11119413052789981 + t * -0.09987366169121653) + t2 * (
-        0.08954162789286713 + t * -0.08317435210903283
-    )
-    d = (0.08750405232693213 + t * -0.08467876411458124) + t2 * 0.04272800730435181
-    series = (a + t4 * b) + t4 * t4 * (c + t4 * d)
-    return np.float64(power) * (_LN2 * 2.0**-52) + t * series
 
 
 @compiled(fastmath=FUSED)

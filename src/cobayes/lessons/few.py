@@ -139,7 +139,6 @@ def play_few(
                 paths[:, recorded[done + 1 + k]] = beliefs
 
 
-def _logs(mantissas: Array, shifts: NDArray[np.int64]) -> Array:
+def _logs(mantissas: Array, shifts: NDArray) -> Array:
     with np.errstate(divide="ignore"):
-        logs: Array = np.log(mantissas) - shifts * SHIFT_LOG
-    return logs
+        return np.log(mantissas) - shifts * SHIFT_LOG

@@ -75,6 +75,108 @@ def _compare(a, b, planes, num_data, totals, out, place):
     store_eight(out, 3, place, products(back_ratios, load_eight(totals, 2, one)))
 
 
+@compiled(in_registers=True)
+def _larger(left, right):
+    """Return the larger one of eight pairs of numbers."""
+    return (
+        left[0] if left[0] > right[0] else right[0],
+        left[1] if left[1] > right[1] else right[1],
+        left[2] if left[2] > right[2] else right[2],
+        left[3] if left[3] > right[3] else right[3],
+        left[4] if left[4] > right[4] else right[4],
+        left[5] if left[5] > right[5] else right[5],
+        left[6] if left[6] > right[6] else right[6],
+        left[7] if left[7] > right[7] else right[7],
+    )
+
+
+@compiled(in_registers=True)
+def _smaller(left, right):
+    """Return the smaller one of eight pairs of numbers."""
+    return (
+        left[0] if left[0] < right[0] else right[0],
+        left[1] if left[1] < right[1] else right[1],
+        left[2] if left[2] < right[2] else right[2],
+        left[3] if left[3] < right[3] else right[3],
+        left[4] if left[4] < right[4] else right[4],
+        left[5] if left[5] < right[5] else right[5],
+        left[6] if left[6] < right[6] else right[6],
+        left[7] if left[7] < right[7] else right[7],
+    )
+
+
+@compiled(fastmath=FUSED, in_registers=True)
+def _multiply(a, b, planes, num_data, sums):
+    """Fill in the sums over x log y and x / y, for three columns x from a on and one column y, b.
+
+    Three columns at a time: the twelve vectors of sums stay in registers, and every number that is
+    read serves two or three products.
+    """
+    use_wide_vectors()
+    crosses_0, crosses_1, crosses_2 = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
+    ratios_0, ratios_1, ratios_2 = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
+    size = num_data * WIDTH
+    for i in range(num_data):
+        at = i * WIDTH
+        log, inverse = load_eight(planes, 1, b * size + at), load_eight(planes, 2, b * size + at)
+        x = load_eight(planes, 0, a * size + at)
+        crosses_0 = add_products(crosses_0, x, log)
+        ratios_0 = add_products(ratios_0, x, inverse)
+        x = load_eight(planes, 0, (a + 1) * size + at)
+        crosses_1 = add_products(crosses_1, x, log)
+        ratios_1 = add_products(ratios_1, x, inverse)
+        x = load_eight(planes, 0, (a + 2) * size + at)
+        crosses_2 = add_products(crosses_2, x, log)
+        ratios_2 = add_products(ratios_2, x, inverse)
+    at = b * WIDTH
+    store_eight(sums, 0, at, crosses_0)
+    store_eight(sums, 1, at, crosses_1)
+    store_eight(sums, 2, at, crosses_2)
+    store_eight(sums, 3, at, ratios_0)
+    store_eight(sums, 4, at, ratios_1)
+    store_eight(sums, 5, at, ratios_2)
+
+
+@compiled(in_registers=True)
+def _keep_nearest(a, sums, totals, part, smallest):
+    """Take the largest cross terms of three columns, and the smallest of the ratios to them.
+
+    The smallest go to a row of their own: a number that is replaced where a smaller one is found
+    would be written by slow masked instructions.
+    """
+    use_wide_vectors()
+    one, two, three = a * WIDTH, (a + 1) * WIDTH, (a + 2) * WIDTH
+    best_0, best_1 = load_eight(totals, 3, one), load_eight(totals, 3, two)
+    best_2 = load_eight(totals, 3, three)
+    inverse_0, inverse_1 = load_eight(totals, 0, one), load_eight(totals, 0, two)
+    inverse_2 = load_eight(totals, 0, three)
+    shrink_0, shrink_1 = load_eight(totals, 2, one), load_eight(totals, 2, two)
+    shrink_2 = load_eight(totals, 2, three)
+    for at in range(0, sums.shape[1], WIDTH):
+        log = load_eight(totals, 1, at)
+        best_0 = _larger(differences(products(load_eight(sums, 0, at), inverse_0), log), best_0)
+        best_1 = _larger(differences(products(load_eight(sums, 1, at), inverse_1), log), best_1)
+        best_2 = _larger(differences(products(load_eight(sums, 2, at), inverse_2), log), best_2)
+        ratio = _smaller(
+            products(load_eight(sums, 3, at), shrink_0), products(load_eight(sums, 4, at), shrink_1)
+        )
+        ratio = _smaller(ratio, products(load_eight(sums, 5, at), shrink_2))
+        store_eight(smallest, part, at, ratio)
+    store_eight(totals, 3, one, best_0)
+    store_eight(totals, 3, two, best_1)
+    store_eight(totals, 3, three, best_2)
+
+
+@compiled(in_registers=True)
+def _keep_smallest(smallest, totals):
+    """Take the smallest ratio of every column."""
+    for at in range(0, smallest.shape[1], WIDTH):
+        best = load_eight(totals, 4, at)
+        for part in range(smallest.shape[0]):
+            best = _smaller(load_eight(smallest, part, at), best)
+        store_eight(totals, 4, at, best)
+
+
 @compiled()
 def find_nearest(planes, num_data, num_hypotheses, totals):
     """Compare all pairs of columns and keep the nearest neighbours of each, under both rules.
@@ -85,23 +187,26 @@ def find_nearest(planes, num_data, num_hypotheses, totals):
         As in `sum_columns`. Rows 3 and 4 of the totals are the results, in and out: the largest
         sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) so far.
     num_hypotheses
-        The number of columns m.
+        The number of columns m, at least three.
     """
-    pair = np.empty((4, WIDTH))
-    for a in range(num_hypotheses):
-        for b in range(a + 1, num_hypotheses):
-            _compare(a, b, planes, num_data, totals, pair, 0)
-            for lane in range(WIDTH):
-                one, other = a * WIDTH + lane, b * WIDTH + lane
-                totals[3, one] = max(totals[3, one], pair[0, lane])
-                totals[4, one] = min(totals[4, one], pair[1, lane])
-                totals[3, other] = max(totals[3, other], pair[2, lane])
-                totals[4, other] = min(totals[4, other], pair[3, lane])
+    sums = np.empty((6, num_hypotheses * WIDTH))
+    smallest = np.empty((-(-num_hypotheses // 3), num_hypotheses * WIDTH))
+    for part in range(smallest.shape[0]):
+        # The last three columns may overlap with the ones before: these are compared again.
+        a = min(3 * part, num_hypotheses - 3)
+        for b in range(num_hypotheses):
+            _multiply(a, b, planes, num_data, sums)
+        for k in range(3):
+            for at in range((a + k) * WIDTH, (a + k + 1) * WIDTH):
+                # No column is its own neighbour.
+                sums[k, at], sums[3 + k, at] = -np.inf, np.inf
+        _keep_nearest(a, sums, totals, part, smallest)
+    _keep_smallest(smallest, totals)
 
 
 @compiled()
 def pairs_with(column, planes, totals, num_data, out):
-    """Compare one column with the first m: what `find_nearest` takes extremes of.
+    """Compare one column with the first m.
 
     Parameters
     ----------

@@ -32,6 +32,8 @@ from cobayes.random_matrices.column_pairs import WIDTH, find_nearest, sum_column
 # A literal constant in the kernels: the compiler must see that lanes do not overlap.
 LANES = 64
 _L = LANES
+# So many numbers at a time are drawn: what is made of them is then in the fastest cache.
+_TILE = 8 * LANES
 
 
 @compiled(fastmath=FUSED)
@@ -50,22 +52,34 @@ def fill_uniforms(states, out):
 
 @compiled(fastmath=FUSED)
 def logs_and_inverses(values, logs, inverses):
-    """Fill two flat arrays with log x and 1/x; one division serves both."""
+    """Fill two flat arrays of even length with log x and 1/x; one division serves two numbers."""
     use_wide_vectors()
-    for k in range(values.size):
-        x = values[k]
-        exponent, fraction = split_exponent(x)
-        inverse = 1.0 / (x * (fraction + 1.0))
-        logs[k] = log_from_parts(exponent, (fraction - 1.0) * (x * inverse))
-        inverses[k] = (fraction + 1.0) * inverse
+    half = values.size // 2
+    for k in range(half):
+        x, y = values[k], values[half + k]
+        x_exponent, x_fraction = split_exponent(x)
+        y_exponent, y_fraction = split_exponent(y)
+        x_product, y_product = x * (x_fraction + 1.0), y * (y_fraction + 1.0)
+        inverse = 1.0 / (x_product * y_product)
+        x_inverse, y_inverse = y_product * inverse, x_product * inverse
+        logs[k] = log_from_parts(x_exponent, (x_fraction - 1.0) * (x * x_inverse))
+        logs[half + k] = log_from_parts(y_exponent, (y_fraction - 1.0) * (y * y_inverse))
+        inverses[k] = (x_fraction + 1.0) * x_inverse
+        inverses[half + k] = (y_fraction + 1.0) * y_inverse
 
 
 @compiled(fastmath=FUSED)
 def to_exponentials(values):
-    """Turn uniform numbers into exponentials, in place."""
+    """Turn uniform numbers, an even number of them, into exponentials, in place."""
     use_wide_vectors()
-    for k in range(values.size):
-        values[k] = -lane_log(values[k])
+    half = values.size // 2
+    for k in range(half):
+        u_exponent, u_fraction = split_exponent(values[k])
+        v_exponent, v_fraction = split_exponent(values[half + k])
+        u_sum, v_sum = u_fraction + 1.0, v_fraction + 1.0
+        inverse = 1.0 / (u_sum * v_sum)
+        values[k] = -log_from_parts(u_exponent, (u_fraction - 1.0) * (v_sum * inverse))
+        values[half + k] = -log_from_parts(v_exponent, (v_fraction - 1.0) * (u_sum * inverse))
 
 
 @compiled(fastmath=FUSED)
@@ -125,9 +139,12 @@ def sample_columns(states, planes, totals, num_data, bayes, cooperative):
     num_hypotheses = totals.shape[1] // WIDTH
     offset = math.log(num_data)
     for group in range(bayes.shape[0]):
-        fill_uniforms(states, planes[0])
-        to_exponentials(planes[0])
-        logs_and_inverses(planes[0], planes[1], planes[2])
+        for start in range(0, planes.shape[1], _TILE):
+            end = min(start + _TILE, planes.shape[1])
+            values = planes[0, start:end]
+            fill_uniforms(states, values)
+            to_exponentials(values)
+            logs_and_inverses(values, planes[1, start:end], planes[2, start:end])
         sum_columns(planes, 0, num_hypotheses, num_data, totals)
         prepare_totals(totals, num_data)
         find_nearest(planes, num_data, num_hypotheses, totals)

@@ -22,8 +22,9 @@ from cobayes._runtime.vector_math import (
     FUSED,
     bits_to_float,
     lane_log,
+    log_from_parts,
     next_word,
-    quick_log,
+    split_exponent,
     use_wide_vectors,
     word_to_uniform,
 )
@@ -67,13 +68,16 @@ def draw_rows(states, work, num_rows):
 
 @compiled(fastmath=FUSED)
 def _find_totals(work, num_rows):
-    """Turn v1 v2 into G, and fill 1 / (u (1 - u))."""
+    """Turn v1 v2 into G, and fill 1 / (u (1 - u)); one division serves both."""
     use_wide_vectors()
     for k in range(num_rows * _L):
         at = _SUMS + k
         u = work[at]
-        work[at + 2 * _PLANE] = 1.0 / (u * (1.0 - u))
-        work[at + _PLANE] = -quick_log(work[at + _PLANE])
+        product = u * (1.0 - u)
+        exponent, fraction = split_exponent(work[at + _PLANE])
+        inverse = 1.0 / (product * (fraction + 1.0))
+        work[at + _PLANE] = -log_from_parts(exponent, (fraction - 1.0) * (product * inverse))
+        work[at + 2 * _PLANE] = (fraction + 1.0) * inverse
 
 
 @compiled(fastmath=FUSED)
@@ -88,7 +92,7 @@ def _add_rows(work, num_rows):
             inverse = work[base + 2 * _PLANE + k]
             w = 1.0 - u
             inverse_w = u * inverse
-            log_ratio = quick_log(u * inverse_w)
+            log_ratio = lane_log(u * inverse_w)
             x = total * u
             y = total * w
             work[k] += x
