@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 from cobayes.lessons.drawing import draw
-from cobayes.lessons.playing import ROUNDS, Tallies
+from cobayes.lessons.playing import ROUNDS
+from cobayes.lessons.tallies import Tallies
 from cobayes.rules import Rule
-from cobayes.rules.beliefs import SHIFT_LOG, replace_belief, split_logs
+from cobayes.rules.beliefs import join_logs, replace_belief, split_logs
 from cobayes.scaling.plain import PlainProblem
 from cobayes.scaling.stopping import MAX_SWEEPS, PARALLEL_SIZE, TINY
 from cobayes.scaling.sweeps import make_state, solve_by_sweeps
@@ -19,35 +21,48 @@ from cobayes.scaling.sweeps import make_state, solve_by_sweeps
 Array = NDArray[np.float64]
 
 
+class Lessons(NamedTuple):
+    """A few lessons under way.
+
+    Attributes
+    ----------
+    mantissas, shifts : ndarray
+        The beliefs, (m, size); see `cobayes.rules.beliefs`.
+    factors, rates : ndarray
+        Column factors and rates of convergence of the last scalings, (size, m) and (size,).
+    kept, kept_shifts : ndarray
+        The beliefs after every round, (rounds, m, size).
+    """
+
+    mantissas: Array
+    shifts: NDArray[np.int64]
+    factors: Array
+    rates: Array
+    kept: Array
+    kept_shifts: NDArray[np.int64]
+
+
 @compiled()
-def _play_few(
-    problem, hypothesis, uniforms, first, mantissas, shifts, factors, rates, kept, kept_shifts
-):
+def _play_few(problem, lessons, hypothesis, uniforms, first):
     """Play lesson after lesson, round after round, until a scaling does not converge.
 
     Parameters
     ----------
-    problem
-        A `PlainProblem`.
+    problem, lessons
+        A `PlainProblem`, and the `Lessons`, which are moved on.
     hypothesis
         The true hypothesis.
     uniforms
         One number for each round and lesson, (rounds, size).
     first
         How many pairs of round and lesson have been played.
-    mantissas, shifts
-        In and out: the beliefs, (m, size); see `cobayes.rules.beliefs`.
-    factors, rates
-        In and out: column factors and rates of convergence, (size, m) and (size,).
-    kept, kept_shifts
-        Out: the beliefs after every round, (rounds, m, size).
 
     Returns
     -------
     count
         How many pairs have been played now.
     """
-    matrix = problem.matrix
+    matrix, mantissas, shifts = problem.matrix, lessons.mantissas, lessons.shifts
     num_rows, num_columns = matrix.shape
     num_rounds, size = uniforms.shape
     column_sums, values = np.empty(num_columns), np.empty(num_columns)
@@ -57,10 +72,10 @@ def _play_few(
         for j in range(num_columns):
             share = mantissas[j, lesson] if shifts[j, lesson] == 0 else 0.0
             column_sums[j] = num_rows * share
-        own = factors[lesson]
+        own = lessons.factors[lesson]
         state = make_state(matrix, problem.row_sums, column_sums, own, row_scaling)
         _, error, rate = solve_by_sweeps(
-            state, rates[lesson], problem.tolerance, MAX_SWEEPS, problem.spread
+            state, lessons.rates[lesson], problem.tolerance, MAX_SWEEPS, problem.spread
         )
         is_done = error <= problem.tolerance
         for j in range(num_columns):
@@ -70,15 +85,15 @@ def _play_few(
             chances[i] = row_scaling[i] * matrix[i, hypothesis] * own[hypothesis]
         if not is_done:
             return pair
-        rates[lesson] = rate
+        lessons.rates[lesson] = rate
         datum = draw(chances, uniforms[k, lesson])
         for j in range(num_columns):
             entry = num_rows * row_scaling[datum] * matrix[datum, j]
             values[j] = mantissas[j, lesson] * (entry * own[j])
         replace_belief(mantissas, shifts, lesson, values)
         for j in range(num_columns):
-            kept[k, j, lesson] = mantissas[j, lesson]
-            kept_shifts[k, j, lesson] = shifts[j, lesson]
+            lessons.kept[k, j, lesson] = mantissas[j, lesson]
+            lessons.kept_shifts[k, j, lesson] = shifts[j, lesson]
     return num_rounds * size
 
 
@@ -112,18 +127,16 @@ def play_few(
         uniforms = rng.random((min(ROUNDS, num_rounds - done), size))
         kept = np.empty((len(uniforms), *mantissas.shape))
         kept_shifts = np.empty(kept.shape, dtype=np.int64)
+        lessons = Lessons(mantissas, shifts, factors, rates, kept, kept_shifts)
         pair = 0
         while pair < uniforms.size:
             if is_compiled:
-                pair = _play_few(
-                    *(problem, hypothesis, uniforms, pair, mantissas, shifts, factors, rates),
-                    *(kept, kept_shifts),
-                )
+                pair = _play_few(problem, lessons, hypothesis, uniforms, pair)
                 if pair == uniforms.size:
                     break
             # The rule by itself: on several threads, or by Newton's method.
             k, lesson = divmod(pair, size)
-            logs = _logs(mantissas[:, lesson], shifts[:, lesson])
+            logs = join_logs(mantissas[:, lesson], shifts[:, lesson])
             response = rule.respond(logs, np.append(factors[lesson], rates[lesson]))
             if response.memory is not None:
                 factors[lesson], rates[lesson] = response.memory[:-1], response.memory[-1]
@@ -132,13 +145,8 @@ def play_few(
             mantissas[:, lesson], shifts[:, lesson] = split_logs(logs)
             kept[k, :, lesson], kept_shifts[k, :, lesson] = mantissas[:, lesson], shifts[:, lesson]
             pair += 1
-        log_beliefs = _logs(kept, kept_shifts).swapaxes(1, 2)
+        log_beliefs = join_logs(kept, kept_shifts).swapaxes(1, 2)
         tallies.add_rounds(done + 1, log_beliefs)
         for k, beliefs in enumerate(log_beliefs):
             if done + 1 + k in recorded:
                 paths[:, recorded[done + 1 + k]] = beliefs
-
-
-def _logs(mantissas: Array, shifts: NDArray) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.log(mantissas) - shifts * SHIFT_LOG

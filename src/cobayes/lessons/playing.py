@@ -6,12 +6,13 @@ then many rounds are one call.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes.lessons.statistics import WIDEST, log_odds
-from cobayes.lessons.tallies import tally
+from cobayes.lessons.tallies import Tallies, tally
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.kernels import draw_many, observe_many, scale_many
 from cobayes.rules.responses import CompiledResponses
@@ -24,63 +25,26 @@ Array = NDArray[np.float64]
 ROUNDS = 64
 
 
-class Tallies:
-    """The statistics of one block, filled in round by round.
+class Rounds(NamedTuple):
+    """Successive rounds of a block of lessons.
 
-    Parameters
+    Attributes
     ----------
-    hypothesis, level
-        The true hypothesis, and the belief in it that counts as sure.
-    num_rounds, num_hypotheses, size
-        The size of the block.
-    num_bins
-        The number of bins of the histogram.
+    first
+        The number of the first round.
+    is_answered
+        Whether the first round's scalings are there already.
+    uniforms : ndarray
+        One number for each round and lane, (rounds, groups, LANES).
+    mantissas, shifts : ndarray
+        Out: the beliefs after every round, (rounds, groups, m, LANES); without rounds: not kept.
     """
 
-    def __init__(
-        self,
-        hypothesis: int,
-        level: float,
-        num_rounds: int,
-        num_hypotheses: int,
-        size: int,
-        num_bins: int,
-    ) -> None:
-        self.hypothesis = hypothesis
-        self.level = level
-        self.means = np.empty((num_rounds + 1, num_hypotheses))
-        self.squares = np.empty_like(self.means)
-        # A block is small enough for its counts to fit.
-        self.histogram = np.zeros((num_rounds + 1, num_bins), dtype=np.uint16)
-        self.first_sure = np.full(size, num_rounds + 1)
-
-    def add(self, beliefs: BeliefState, k: int) -> None:
-        """Add the beliefs after round k."""
-        tally(
-            beliefs,
-            self.hypothesis,
-            self.level,
-            k,
-            self.means[k],
-            self.squares[k],
-            self.histogram[k],
-            self.first_sure,
-        )
-
-    def add_rounds(self, first: int, log_beliefs: Array) -> None:
-        """Add the beliefs of a few lessons after some rounds, as logarithms, (rounds, size, m)."""
-        beliefs = np.exp(log_beliefs)
-        rounds = np.arange(first, first + len(beliefs))
-        means = beliefs.mean(axis=1)
-        self.means[rounds] = means
-        self.squares[rounds] = ((beliefs - means[:, None]) ** 2).sum(axis=1)
-        num_bins = self.histogram.shape[1]
-        odds = log_odds(log_beliefs, self.hypothesis)
-        place = np.clip((odds + WIDEST) * (num_bins / (2.0 * WIDEST)), 0.0, num_bins - 1.0)
-        np.add.at(self.histogram, (rounds[:, None], place.astype(np.intp)), 1)
-        is_sure = beliefs[:, :, self.hypothesis] >= self.level
-        earliest = np.where(is_sure.any(axis=0), first + is_sure.argmax(axis=0), self.first_sure)
-        self.first_sure = np.minimum(self.first_sure, earliest)
+    first: int
+    is_answered: bool
+    uniforms: Array
+    mantissas: Array
+    shifts: NDArray[np.int64]
 
 
 @compiled()
@@ -93,55 +57,31 @@ def _copy(source, target):
 
 
 @compiled()
-def _play(
-    beliefs,
-    lanes,
-    tolerance,
-    wide,
-    is_answered,
-    uniforms,
-    hypothesis,
-    level,
-    first,
-    means,
-    squares,
-    histogram,
-    first_sure,
-    kept_mantissas,
-    kept_shifts,
-):
-    """Play rounds until a scaling does not converge; return how many were played.
+def _play(beliefs, lanes, solver, rounds, tallies):
+    """Play `Rounds` until a scaling does not converge; return how many were played.
 
     Parameters
     ----------
-    beliefs, lanes, tolerance, wide
-        As for `scale_many`; a tolerance of None means one likelihood for all beliefs.
-    is_answered
-        Whether the first round's scalings are there already.
-    uniforms
-        One number for each round and lane, (rounds, groups, LANES).
-    hypothesis, level, means, squares, histogram, first_sure
-        As for `tally`, with a row for each round.
-    first
-        The number of the first round.
-    kept_mantissas, kept_shifts
-        Out: the beliefs after every round, (rounds, groups, m, LANES); without rounds: not kept.
+    beliefs, lanes, solver
+        As for `scale_many`; a solver of None means one likelihood for all beliefs.
+    rounds, tallies
+        What is played, and the statistics to be filled in.
     """
-    num_rounds, num_groups, _ = uniforms.shape
-    taught = np.full((num_groups, LANES), hypothesis)
+    num_rounds, num_groups, _ = rounds.uniforms.shape
+    taught = np.full((num_groups, LANES), tallies.hypothesis)
     data = np.empty((num_groups, LANES), dtype=np.int64)
     for k in range(num_rounds):
         # The compiler drops what does not apply: None is a type of its own.
-        if tolerance is not None:
-            is_ready = is_answered and k == 0
-            if not is_ready and scale_many(beliefs, lanes, tolerance, True, wide) > 0:
+        if solver is not None:
+            is_ready = rounds.is_answered and k == 0
+            if not is_ready and scale_many(beliefs, lanes, solver) > 0:
                 return k
-        draw_many(lanes, taught, uniforms[k], data)
+        draw_many(lanes, taught, rounds.uniforms[k], data)
         observe_many(lanes, data, beliefs)
-        tally(beliefs, hypothesis, level, first + k, means[k], squares[k], histogram[k], first_sure)
-        if kept_mantissas.shape[0] > 0:
-            _copy(beliefs.mantissas, kept_mantissas[k])
-            _copy(beliefs.shifts, kept_shifts[k])
+        tally(beliefs, tallies, rounds.first + k)
+        if rounds.mantissas.shape[0] > 0:
+            _copy(beliefs.mantissas, rounds.mantissas[k])
+            _copy(beliefs.shifts, rounds.shifts[k])
     return num_rounds
 
 
@@ -171,11 +111,9 @@ def play(
         Places in `paths`, (size, places, m), by round: log-beliefs that are kept.
     """
     beliefs, solver = responses.beliefs, responses.solver
-    tolerance, wide, is_closed = None, None, False
-    if isinstance(solver, ScalingSolver) and solver.probes is None and solver.trusted:
-        tolerance, wide, is_closed = solver.tolerance, solver.wide, True
+    closed = solver if isinstance(solver, ScalingSolver) and solver.is_short else None
     size, groups = beliefs.size, len(beliefs.mantissas)
-    longest = ROUNDS if is_closed or solver is None else 1
+    longest = ROUNDS if closed is not None or solver is None else 1
     done = 0
     while done < num_rounds:
         count = min(longest, num_rounds - done)
@@ -186,31 +124,17 @@ def play(
         shape = (count if recorded else 0, *beliefs.mantissas.shape)
         mantissas, shifts = np.empty(shape), np.empty(shape, dtype=np.int64)
         start, is_answered = 0, False
-        if solver is not None and not is_closed:
+        if solver is not None and closed is None:
             solver.solve(beliefs, responses.lanes)
         while start < count:
-            first = done + 1 + start
-            played = _play(
-                beliefs,
-                responses.lanes,
-                tolerance,
-                wide,
-                is_answered,
-                uniforms[start:],
-                tallies.hypothesis,
-                tallies.level,
-                first,
-                tallies.means[first:],
-                tallies.squares[first:],
-                tallies.histogram[first:],
-                tallies.first_sure,
-                mantissas[start:],
-                shifts[start:],
+            rounds = Rounds(
+                done + 1 + start, is_answered, uniforms[start:], mantissas[start:], shifts[start:]
             )
+            played = _play(beliefs, responses.lanes, closed, rounds, tallies)
             start += played
             is_answered = start < count
-            if is_answered and isinstance(solver, ScalingSolver):
-                solver.finish(beliefs, responses.lanes)
+            if is_answered and closed is not None:
+                closed.finish(beliefs, responses.lanes)
         for k in range(len(mantissas)):
             if done + 1 + k in recorded:
                 state = BeliefState(mantissas[k], shifts[k], size)

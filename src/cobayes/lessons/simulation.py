@@ -21,8 +21,9 @@ from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.few import play_few
 from cobayes.lessons.groups import Group, SteppedGroup, is_compiled, make_group
 from cobayes.lessons.lesson import require_rounds
-from cobayes.lessons.playing import ROUNDS, Tallies, play
+from cobayes.lessons.playing import ROUNDS, play
 from cobayes.lessons.statistics import LogOddsHistogram, Moments, num_bins
+from cobayes.lessons.tallies import Tallies
 from cobayes.model import require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_teachable
@@ -176,9 +177,8 @@ def _run_block(
 ) -> tuple[_Block, NDArray[np.uint16]]:
     """Run the lessons of one block; return its part and its histogram."""
     n, m = task.teacher.model.shape
-    tallies = Tallies(
-        task.hypothesis, task.level, task.num_rounds, m, size, num_bins(task.num_rounds)
-    )
+    shape = task.num_rounds, m, size, num_bins(task.num_rounds)
+    tallies = Tallies.starting(task.hypothesis, task.level, shape)
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
     if 0 in recorded:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import REASSOCIATE, compiled
 from cobayes._runtime.vector_math import lane_log
-from cobayes.lessons.statistics import WIDEST
-from cobayes.rules.beliefs import SHIFT_LOG
+from cobayes.lessons.statistics import WIDEST, log_odds
+from cobayes.rules.beliefs import SHIFT_LOG, BeliefState
 from cobayes.scaling.lanes import LANES
+
+Array = NDArray[np.float64]
 
 # More than any belief is ever shifted.
 NO_SHIFT = 2**62
@@ -62,27 +66,69 @@ def _log_odds(mantissas, shifts, hypothesis, least, odds):
         odds[lane] -= SHIFT_LOG * (shifts[hypothesis, lane] - least[lane])
 
 
-@compiled()
-def tally(beliefs, hypothesis, level, round_, mean, squares, histogram, first_sure):
-    """Summarise the beliefs of many learners after a round.
+class Tallies(NamedTuple):
+    """The statistics of a block of lessons; round 0 is the prior.
 
-    Parameters
+    Attributes
     ----------
-    beliefs
-        A `BeliefState`.
     hypothesis, level
         The true hypothesis, and the belief in it that counts as sure.
-    round_
-        The round just played.
-    mean, squares
-        Out: mean and sum of squared deviations of the belief in every hypothesis.
-    histogram
-        Out: counts of the log-odds of the truth.
-    first_sure
-        In and out: the first round at which each one was sure.
+    means, squares : ndarray
+        Mean and sum of squared deviations of the beliefs after every round, (rounds + 1, m).
+    histogram : ndarray
+        Counts of the log-odds of the truth after every round, (rounds + 1, bins).
+    first_sure : ndarray
+        The first round at which each learner was sure, (size,); rounds + 1: none.
     """
+
+    hypothesis: int
+    level: float
+    means: Array
+    squares: Array
+    histogram: NDArray[np.uint16]
+    first_sure: NDArray[np.int64]
+
+    @classmethod
+    def starting(cls, hypothesis: int, level: float, shape: tuple[int, int, int, int]) -> Tallies:
+        """Return statistics to be filled in; the shape is (rounds, m, size, bins)."""
+        num_rounds, num_hypotheses, size, num_bins = shape
+        return cls(
+            hypothesis,
+            level,
+            np.empty((num_rounds + 1, num_hypotheses)),
+            np.empty((num_rounds + 1, num_hypotheses)),
+            # A block is small enough for its counts to fit.
+            np.zeros((num_rounds + 1, num_bins), dtype=np.uint16),
+            np.full(size, num_rounds + 1),
+        )
+
+    def add(self, beliefs: BeliefState, k: int) -> None:
+        """Add the beliefs after round k."""
+        tally(beliefs, self, k)
+
+    def add_rounds(self, first: int, log_beliefs: Array) -> None:
+        """Add the beliefs of a few lessons after some rounds, as logarithms, (rounds, size, m)."""
+        beliefs = np.exp(log_beliefs)
+        rounds = np.arange(first, first + len(beliefs))
+        means = beliefs.mean(axis=1)
+        self.means[rounds] = means
+        self.squares[rounds] = ((beliefs - means[:, None]) ** 2).sum(axis=1)
+        num_bins = self.histogram.shape[1]
+        odds = log_odds(log_beliefs, self.hypothesis)
+        place = np.clip((odds + WIDEST) * (num_bins / (2.0 * WIDEST)), 0.0, num_bins - 1.0)
+        np.add.at(self.histogram, (rounds[:, None], place.astype(np.intp)), 1)
+        is_sure = beliefs[:, :, self.hypothesis] >= self.level
+        earliest = np.where(is_sure.any(axis=0), first + is_sure.argmax(axis=0), self.first_sure)
+        np.minimum(self.first_sure, earliest, out=self.first_sure)
+
+
+@compiled()
+def tally(beliefs, tallies, k):
+    """Fill in the `Tallies` of many learners' beliefs after round k."""
     mantissas, shifts, size = beliefs.mantissas, beliefs.shifts, beliefs.size
     num_groups, num_hypotheses, _ = mantissas.shape
+    hypothesis, first_sure = tallies.hypothesis, tallies.first_sure
+    mean, squares, histogram = tallies.means[k], tallies.squares[k], tallies.histogram[k]
     num_bins = histogram.shape[0]
     bins_per_unit = num_bins / (2.0 * WIDEST)
     least = np.empty(LANES, dtype=np.int64)
@@ -107,6 +153,6 @@ def tally(beliefs, hypothesis, level, round_, mean, squares, histogram, first_su
             histogram[np.uint64(odds[lane])] += 1
         for lane in range(count):
             belief = mantissas[g, hypothesis, lane]
-            is_sure = (shifts[g, hypothesis, lane] == 0) & (belief >= level)
+            is_sure = (shifts[g, hypothesis, lane] == 0) & (belief >= tallies.level)
             earlier = first_sure[start + lane]
-            first_sure[start + lane] = round_ if is_sure & (round_ < earlier) else earlier
+            first_sure[start + lane] = k if is_sure & (k < earlier) else earlier

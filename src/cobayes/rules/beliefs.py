@@ -90,9 +90,7 @@ class BeliefState(NamedTuple):
     @property
     def log_beliefs(self) -> Array:
         """The logarithms of the beliefs, (size, m)."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(from_lanes(self.mantissas, self.size))
-            return logs - from_lanes(self.shifts, self.size) * SHIFT_LOG
+        return join_logs(from_lanes(self.mantissas, self.size), from_lanes(self.shifts, self.size))
 
     @property
     def beliefs(self) -> Array:
@@ -115,6 +113,12 @@ class BeliefState(NamedTuple):
             len(chosen),
             None if rows is None else keep_lanes(rows, self.size, chosen),
         )
+
+
+def join_logs(mantissas: NDArray, shifts: NDArray) -> Array:
+    """Undo `split_logs`."""
+    with np.errstate(divide="ignore"):
+        return np.log(mantissas) - shifts * SHIFT_LOG
 
 
 def split_logs(logs: Array) -> tuple[Array, NDArray[np.int64]]:

@@ -28,7 +28,7 @@ def _is_quick(probes, g, lane):
 
 
 @compiled()
-def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
+def fill_all_shares(beliefs, lanes, solver):
     """Hand to the scaling, as plain numbers, the beliefs that moved since they were last scaled.
 
     Marks these in `lanes.not_converged`, and those whose slow modes are still being looked for. A
@@ -38,7 +38,7 @@ def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
     is trusted, the factors are right as they are.
     """
     num_rows = lanes.matrix.shape[0]
-    most = WEAK_COUPLING * tolerance if trusted else -1.0
+    most = WEAK_COUPLING * solver.tolerance if solver.trusted else -1.0
     moves = np.empty(LANES)
     fresh = np.empty((lanes.shares.shape[1], LANES))
     for g in range(lanes.shares.shape[0]):
@@ -53,7 +53,7 @@ def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
         num_moved = 0
         for lane in range(LANES):
             # Written so that a NaN, where nothing was scaled before, counts as a move.
-            has_moved = not (moves[lane] <= most and _is_quick(probes, g, lane))
+            has_moved = not (moves[lane] <= most and _is_quick(solver.probes, g, lane))
             moves[lane] = 1.0 if has_moved else 0.0
             is_spare = g * LANES + lane >= beliefs.size
             lanes.not_converged[g, lane] = 1 if has_moved and not is_spare else 0
@@ -65,32 +65,28 @@ def fill_all_shares(beliefs, lanes, probes, tolerance, trusted):
 
 
 @compiled(inline="always")
-def scale_many(beliefs, lanes, tolerance, trusted, wide):
+def scale_many(beliefs, lanes, solver):
     """Scale a matrix of two to four columns to every belief; return how many did not converge.
 
     Parameters
     ----------
     beliefs, lanes
         A `BeliefState` and the `Lanes` to be filled in.
-    tolerance
-        For the relative error.
-    trusted
-        Whether sweeps can tell that they have converged; see `stopping.is_nearly_blocks`.
-    wide
-        True for four columns, None for fewer; see `small.solve_in_closed_form`.
+    solver
+        A `cobayes.rules.sequential.ScalingSolver` without probes.
     """
-    fill_all_shares(beliefs, lanes, None, tolerance, trusted)
-    return solve_in_closed_form(lanes, tolerance, wide)
+    fill_all_shares(beliefs, lanes, solver)
+    return solve_in_closed_form(lanes, solver.tolerance, solver.wide)
 
 
 @compiled()
-def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data, scratch):
+def draw_group(lanes, g, hypotheses, uniforms, data, scratch):
     """Draw a datum for every lane from the column of its hypothesis.
 
     Parameters
     ----------
-    matrix, factors, row_scaling
-        A lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
+    lanes, g
+        A group; a lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
     hypotheses, uniforms
         What each lane teaches and its random number, (lanes,).
     data
@@ -98,6 +94,7 @@ def draw_group(matrix, factors, row_scaling, hypotheses, uniforms, data, scratch
     scratch
         (SCRATCH,).
     """
+    matrix, factors, row_scaling = lanes.matrix, lanes.factors[g], lanes.row_scaling[g]
     num_rows = matrix.shape[0]
     num_alike = 0
     for lane in range(LANES):
@@ -134,20 +131,22 @@ def _draw_column(matrix, factors, row_scaling, h, uniforms, data, scratch):
 
 
 @compiled()
-def observe_group(matrix, factors, row_scaling, data, mantissas, shifts, scratch):
+def observe_group(lanes, g, data, beliefs, scratch):
     """Multiply every lane's belief by the likelihood of its datum and normalise it.
 
     Parameters
     ----------
-    matrix, factors, row_scaling
-        A lane's likelihoods are ``row_scaling[i] * matrix[i, j] * factors[j]``.
+    lanes, g
+        As for `draw_group`.
     data
         What each lane observes, (LANES,).
-    mantissas, shifts
-        In and out: the beliefs, (m, LANES); see `cobayes.rules.beliefs`.
+    beliefs
+        In and out: the `BeliefState` of all groups.
     scratch
         (SCRATCH,).
     """
+    matrix, factors, row_scaling = lanes.matrix, lanes.factors[g], lanes.row_scaling[g]
+    mantissas, shifts = beliefs.mantissas[g], beliefs.shifts[g]
     num_rows, num_columns = matrix.shape
     for lane in range(LANES):
         scratch[lane] = 0.0
@@ -168,15 +167,7 @@ def draw_many(lanes, hypotheses, uniforms, data):
     """Draw for every group; see `draw_group`."""
     scratch = np.empty(SCRATCH)
     for g in range(lanes.factors.shape[0]):
-        draw_group(
-            lanes.matrix,
-            lanes.factors[g],
-            lanes.row_scaling[g],
-            hypotheses[g],
-            uniforms[g],
-            data[g],
-            scratch,
-        )
+        draw_group(lanes, g, hypotheses[g], uniforms[g], data[g], scratch)
 
 
 @compiled()
@@ -184,15 +175,7 @@ def observe_many(lanes, data, beliefs):
     """Let every group observe its data; see `observe_group`."""
     scratch = np.empty(SCRATCH)
     for g in range(lanes.factors.shape[0]):
-        observe_group(
-            lanes.matrix,
-            lanes.factors[g],
-            lanes.row_scaling[g],
-            data[g],
-            beliefs.mantissas[g],
-            beliefs.shifts[g],
-            scratch,
-        )
+        observe_group(lanes, g, data[g], beliefs, scratch)
 
 
 @compiled()

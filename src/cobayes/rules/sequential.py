@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import Any, ClassVar, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -312,9 +311,8 @@ class SCBI(Rule):
         return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
 
 
-@dataclass(frozen=True)
-class ScalingSolver:
-    """Scales a matrix to many beliefs.
+class ScalingSolver(NamedTuple):
+    """Scales a matrix to many beliefs; compiled loops over rounds take it as it is.
 
     Attributes
     ----------
@@ -333,13 +331,18 @@ class ScalingSolver:
     trusted: bool
     wide: bool | None = None
 
+    @property
+    def is_short(self) -> bool:
+        """Whether the solver is short enough to be compiled into loops over rounds."""
+        return self.probes is None and self.trusted
+
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
         if self.probes is None:
-            left = scale_many(beliefs, lanes, self.tolerance, self.trusted, self.wide)
+            left = scale_many(beliefs, lanes, self)
         else:
             # Two calls, so that the long solver is compiled by itself and without the short one.
-            fill_all_shares(beliefs, lanes, self.probes, self.tolerance, self.trusted)
+            fill_all_shares(beliefs, lanes, self)
             left = solve_by_sweeps(lanes, self.probes, self.tolerance, self.trusted)
         if not self.trusted:
             lanes.not_converged[:] = 1
@@ -362,7 +365,7 @@ class ScalingSolver:
             np.ascontiguousarray(keep_lanes(values[:, None], size, chosen)[:, 0])
             for values in self.probes[2:]
         ]
-        return replace(self, probes=Probes(self.probes.transposed, vectors, *kept))
+        return self._replace(probes=Probes(self.probes.transposed, vectors, *kept))
 
 
 def not_converged(count: int, tolerance: float) -> ConvergenceError:

@@ -7,7 +7,7 @@ group of beliefs through many rounds.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +22,50 @@ from cobayes.scaling.lanes import LANES, Lanes, Probes, from_lanes, group_of, to
 Array = NDArray[np.float64]
 
 
+class Schedule(NamedTuple):
+    """The rounds that every lane takes; the data of the groups lie below each other.
+
+    Attributes
+    ----------
+    hypothesis, level
+        What a teacher teaches, and the belief in it at which a lane stops; a learner has
+        hypothesis -1.
+    uniforms : ndarray
+        For a teacher: one number for each round and lane, in the shape of `data`.
+    data : ndarray
+        (rounds, lanes): for a teacher out, else in.
+    starts : ndarray
+        Where each group's data start, and the end: (groups + 1,).
+    lengths : ndarray
+        For a teacher in and out: after how many rounds a lane was sure, or -1. Else in: how many
+        data a lane observes. (groups, lanes).
+    """
+
+    hypothesis: int
+    level: float
+    uniforms: Array
+    data: NDArray[np.unsignedinteger]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def observing(
+        cls,
+        data: NDArray[np.unsignedinteger],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+    ) -> Schedule:
+        """Return the schedule of learners."""
+        return cls(-1, 0.0, np.empty((0, LANES)), data, starts, lengths)
+
+    @property
+    def longest(self) -> int:
+        """The largest number of rounds of a group."""
+        return int(np.diff(self.starts).max(initial=0))
+
+
 @compiled()
-def _march(
-    beliefs,
-    lanes,
-    tolerance,
-    wide,
-    hypothesis,
-    level,
-    uniforms,
-    data,
-    starts,
-    lengths,
-    place,
-    first,
-    last,
-):
+def _march(beliefs, lanes, solver, schedule, place, first, last):
     """Take every lane through its own rounds; a lane that has come to its end stays as it is.
 
     Teachers and learners share this one kernel, which takes long to compile: the teacher's part
@@ -45,29 +73,20 @@ def _march(
 
     Parameters
     ----------
-    beliefs, lanes, tolerance, wide
-        As for `cobayes.rules.kernels.scale_many`; a tolerance of None means that the likelihoods
-        are there already.
-    hypothesis, level
-        What a teacher teaches, and the belief in it at which a lane stops; a learner has
-        hypothesis -1.
-    uniforms
-        For a teacher: one number for each round and lane, in the shape of `data`.
-    data
-        The groups' data below each other, (rounds, lanes): for a teacher out, else in.
-    starts
-        Where each group's data start, and the end: (groups + 1,).
-    lengths
-        For a teacher in and out: after how many rounds a lane was sure, or -1. Else in: how many
-        data a lane observes. (groups, lanes).
+    beliefs, lanes, solver
+        As for `cobayes.rules.kernels.scale_many`; a solver of None means that the likelihoods are
+        there already.
+    schedule
+        A `Schedule`.
     place
         In and out: the group and its round to go on with, and whether its likelihoods are there.
         Where scalings do not converge the work stops at this place.
     first, last
         Every group takes the rounds from the first up to the last, which is not taken.
     """
-    matrix, mantissas, shifts = lanes.matrix, beliefs.mantissas, beliefs.shifts
-    factors, rows = lanes.factors, lanes.row_scaling
+    mantissas, shifts = beliefs.mantissas, beliefs.shifts
+    hypothesis, starts, lengths = schedule.hypothesis, schedule.starts, schedule.lengths
+    data = schedule.data
     num_groups, num_columns, _ = mantissas.shape
     before = np.empty((num_columns, LANES))
     shifts_before = np.empty((num_columns, LANES), dtype=np.int64)
@@ -86,10 +105,10 @@ def _march(
             if num_open == 0:
                 break
             # The compiler drops what does not apply: None is a type of its own.
-            if tolerance is not None:
+            if solver is not None:
                 if not is_ready:
                     own = BeliefState(mantissas[g : g + 1], shifts[g : g + 1], LANES, None)
-                    if scale_many(own, group_of(lanes, g), tolerance, True, wide) > 0:
+                    if scale_many(own, group_of(lanes, g), solver) > 0:
                         place[0], place[1], place[2] = g, k, 1
                         return
                 is_ready = False
@@ -99,13 +118,13 @@ def _march(
                     before[j, lane] = mantissas[g, j, lane]
                     shifts_before[j, lane] = shifts[g, j, lane]
             if teaches:
-                draw_group(matrix, factors[g], rows[g], taught, uniforms[row], chosen, scratch)
+                draw_group(lanes, g, taught, schedule.uniforms[row], chosen, scratch)
                 for lane in range(LANES):
                     data[row, lane] = chosen[lane]
             else:
                 for lane in range(LANES):
                     chosen[lane] = data[row, lane]
-            observe_group(matrix, factors[g], rows[g], chosen, mantissas[g], shifts[g], scratch)
+            observe_group(lanes, g, chosen, beliefs, scratch)
             for lane in range(LANES):
                 is_open = lengths[g, lane] < 0 if teaches else lengths[g, lane] > k
                 if not is_open:
@@ -115,7 +134,7 @@ def _march(
                 elif (
                     teaches
                     and shifts[g, hypothesis, lane] == 0
-                    and mantissas[g, hypothesis, lane] > level
+                    and mantissas[g, hypothesis, lane] > schedule.level
                 ):
                     lengths[g, lane] = k + 1
         first_round = first
@@ -194,7 +213,7 @@ class Marchers:
         lengths
             How many data each one observes, (groups, lanes).
         """
-        if not self._march(-1, 0.0, np.empty((0, LANES)), data, starts, lengths):
+        if not self._march(Schedule.observing(data, starts, lengths)):
             self._follow_slowly(data, starts, lengths.ravel()[: self.size])
 
     def teach(
@@ -226,12 +245,12 @@ class Marchers:
         data = np.zeros(chance.shape, dtype=datum_type(self.rule.model.num_data))
         starts = np.arange(groups + 1) * num_rounds
         rounds = np.full((groups, LANES), -1)
-        if not self._march(hypothesis, level, chance, data, starts, rounds):
+        if not self._march(Schedule(hypothesis, level, chance, data, starts, rounds)):
             return self._teach_slowly(hypothesis, uniforms, level)
         by_lane = from_lanes(data.reshape(groups, num_rounds, LANES), self.size)
         return by_lane.T, rounds.ravel()[: self.size]
 
-    def _march(self, hypothesis: int, level: float, *rounds: NDArray) -> bool:
+    def _march(self, schedule: Schedule) -> bool:
         """Take the rounds in compiled code; return whether the rule has some."""
         responses = self._responses
         # With zeros a datum can contradict everything believed: a round at a time sees that.
@@ -239,69 +258,29 @@ class Marchers:
             return False
         solver = responses.solver
         responses.beliefs = self._beliefs
-        if solver is not None and not (
-            isinstance(solver, ScalingSolver) and solver.probes is None and solver.trusted
-        ):
-            self._march_by_rounds(responses, hypothesis, level, *rounds)
+        if solver is not None and not (isinstance(solver, ScalingSolver) and solver.is_short):
+            self._march_by_rounds(responses, schedule)
             return True
-        tolerance = None if solver is None else solver.tolerance
-        wide = None if solver is None else solver.wide
         num_groups = len(self._beliefs.mantissas)
-        uniforms, data, starts, lengths = rounds
         place = np.zeros(3, dtype=np.int64)
         while place[0] < num_groups:
-            _march(
-                self._beliefs,
-                responses.lanes,
-                tolerance,
-                wide,
-                hypothesis,
-                level,
-                uniforms,
-                data,
-                starts,
-                lengths,
-                place,
-                0,
-                _longest(starts),
-            )
+            _march(self._beliefs, responses.lanes, solver, schedule, place, 0, schedule.longest)
             if place[0] < num_groups and solver is not None:
                 solver.finish(self._beliefs, responses.lanes)
         return True
 
-    def _march_by_rounds(
-        self,
-        responses: CompiledResponses,
-        hypothesis: int,
-        level: float,
-        uniforms: Array,
-        data: NDArray,
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-    ) -> None:
+    def _march_by_rounds(self, responses: CompiledResponses, schedule: Schedule) -> None:
         """Take the rounds one by one: a solver that is long to compile is compiled by itself."""
+        starts, lengths = schedule.starts, schedule.lengths
         ends = np.diff(starts)
-        for k in range(_longest(starts)):
+        for k in range(schedule.longest):
             # Groups are sorted by length: those that have come to their end lie at the start.
             first = int(np.argmax(ends > k))
             later = _later_groups(responses, first)
             later.answer(later.beliefs)
-            _march(
-                later.beliefs,
-                later.lanes,
-                None,
-                None,
-                hypothesis,
-                level,
-                uniforms,
-                data,
-                starts[first:],
-                lengths[first:],
-                np.array([0, k, 0]),
-                k,
-                k + 1,
-            )
-            if hypothesis >= 0 and lengths.ravel()[: self.size].min() >= 0:
+            rest = schedule._replace(starts=starts[first:], lengths=lengths[first:])
+            _march(later.beliefs, later.lanes, None, rest, np.array([0, k, 0]), k, k + 1)
+            if schedule.hypothesis >= 0 and lengths.ravel()[: self.size].min() >= 0:
                 break
 
     def _step(self, data: NDArray[np.intp] | None, draw: tuple[int, Array]) -> NDArray[np.intp]:
@@ -368,13 +347,8 @@ def _later_groups(responses: CompiledResponses, first: int) -> CompiledResponses
     if isinstance(solver, ScalingSolver) and solver.probes is not None:
         transposed, *others = solver.probes
         probes = Probes(transposed, *(values[first:] for values in others))
-        solver = replace(solver, probes=probes)
+        solver = solver._replace(probes=probes)
     return CompiledResponses(later, part, solver)
-
-
-def _longest(starts: NDArray[np.int64]) -> int:
-    """Return the largest number of rounds of a group."""
-    return int(np.diff(starts).max(initial=0))
 
 
 def _below_each_other(values: NDArray) -> NDArray:
