@@ -4,22 +4,19 @@ import os
 import subprocess
 import sys
 
+# Five hypotheses are scaled by the largest kernel, with numbers in vector registers.
 FIRST_AND_SECOND_PROCESS = """
 import hashlib
+import sys
 import numpy as np
 import cobayes as cb
 
-found = []
 rng = np.random.default_rng(3)
 matrix = rng.dirichlet(np.ones(5), size=5).T
-prior = rng.dirichlet(np.ones(5))
-success = cb.success_rate(matrix, hypothesis=0, learner_prior=prior, num_sequences=200, rng=1)
-found.append(success.outcomes)
 ensemble = cb.simulate(cb.SCBI(matrix), 0, num_rounds=12, num_lessons=100, rng=1)
-found += [ensemble.paths, ensemble.means, cb.scale(matrix).matrix]
-rates = cb.compare_rates(7, 3, 2000, rng=1)
-found.append(np.array([rates.advantage, rates.mean_bi]))
+found = [ensemble.paths, ensemble.means, cb.scale(matrix).matrix]
 print(hashlib.md5(b"".join(array.tobytes() for array in found)).hexdigest())
+print("numba.np.linalg" in sys.modules)
 """
 
 
@@ -32,9 +29,11 @@ def test_the_process_that_compiles_gets_the_bits_of_those_that_load(tmp_path):
             check=True,
             capture_output=True,
             text=True,
-        ).stdout
+        ).stdout.split()
         for _ in range(2)
     )
     assert any(tmp_path.rglob("*.nbc"))
-    assert len(first) == 33
-    assert first == second
+    assert len(first[0]) == 32
+    assert first[0] == second[0]
+    # Who loads does not start the compiler.
+    assert (first[1], second[1]) == ("True", "False")

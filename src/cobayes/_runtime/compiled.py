@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config
+from numba.core.runtime import rtsys
 
 from cobayes._runtime.compilation import attended
 from cobayes._runtime.kernel_cache import KernelCache
@@ -64,6 +65,7 @@ def compiled(
             store = dispatcher._cache
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
+            store.load_overload = _without_types(store)
         dispatcher.in_registers = in_registers
         dispatcher.compile = attended(
             _with_vectors(dispatcher.compile, in_registers), is_cached=is_cached
@@ -71,6 +73,20 @@ def compiled(
         return dispatcher
 
     return decorate
+
+
+def _without_types(store: Any) -> Callable[..., Any]:
+    """Return what loads a kernel from the cache and starts no more of Numba than that needs.
+
+    Numba's own method first loads all that it knows of types, half a second that only compiling
+    needs; the compiler does it itself.
+    """
+
+    def load_overload(signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        return store._load_overload(signature, context)
+
+    return load_overload
 
 
 def _with_vectors(compile_kernel: Callable[..., Any], in_registers: bool) -> Callable[..., Any]:
