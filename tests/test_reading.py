@@ -325,6 +325,8 @@ def test_a_missing_file_is_an_error_that_knows_its_neighbours(tmp_path):
     with pytest.raises(cb.CobayesError, match="there is no file") as caught:
         cb.read_model(tmp_path / "world.tsv")
     assert caught.value.hint == "did you mean world.csv?"
+    with pytest.raises(cb.CobayesError, match="did you mean 'example:M_1'"):
+        cb.SCBI("M_1")
     with pytest.raises(cb.CobayesError, match="is a folder"):
         cb.read_model(tmp_path)
 

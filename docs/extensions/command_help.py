@@ -6,13 +6,13 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 
-def help_text(arguments: list[str], width: int = 88) -> str:
-    """Return the help of a command as plain text."""
+def help_text(arguments: list[str]) -> str:
+    """Return the help of a command as plain text, 80 columns wide."""
     from typer.testing import CliRunner
 
     from cobayes.cli.app import app
 
-    runner = CliRunner(env={"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb"})
+    runner = CliRunner(env={"NO_COLOR": "1", "TERM": "dumb"})
     result = runner.invoke(app, [*arguments, "--help"], prog_name="cobayes")
     if result.exit_code != 0:
         raise ValueError(f"cobayes {' '.join(arguments)} --help failed: {result.output}")

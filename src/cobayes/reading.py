@@ -131,7 +131,13 @@ def nearby(file: Path) -> str:
         if other.is_file()
         and (other.stem.lower() == file.stem.lower() or other.name.lower() == file.name.lower())
     )
-    return f"did you mean {twins[0]}?" if twins else "check the spelling and the folder."
+    if twins:
+        return f"did you mean {twins[0]}?"
+    from cobayes.example_library import examples  # its matrices are read by this module
+
+    if str(file) in examples:
+        return f"did you mean '{EXAMPLE_PREFIX}{file}'?"
+    return "check the spelling and the folder."
 
 
 def _to_model(file: Path, table: Table) -> Model:

@@ -19,6 +19,11 @@ def test_every_command_has_a_help_text_that_shows_how_to_use_it(run, name):
     assert result.exit_code == 0
     flat = " ".join(result.stdout.split())
     assert f"Usage: cobayes {name}" in flat or f"cobayes {name}" in flat
+    assert "…" not in flat  # no name of an option is cut off
+
+
+def test_help_lists_commands_with_whole_sentences(run):
+    assert "..." not in run("--help").stdout.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("name", ["teach", "info", "examples", "reproduce"])

@@ -49,6 +49,10 @@ def test_an_infinite_rate_has_no_rival_and_no_ratio(run):
     last = next(line for line in result.stdout.splitlines() if "glasses and hat  " in line[:20])
     assert last.split()[-5:] == ["inf", "-", "inf", "-", "-"]
     assert "nan" not in result.stdout
+    found = json.loads(run("rates", "example:reference-game", "--json").stdout)["rates"][-1]
+    assert found["scbi"] == {"rate": None, "relevant_hypothesis": None}
+    pragmatic = run("rates", "example:reference-game", "--rule", "pragmatic")
+    assert "inf: each other hypothesis" in pragmatic.stdout
 
 
 def test_rates_of_a_pragmatic_rule_and_of_a_data_prior(run, world):

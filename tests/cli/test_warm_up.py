@@ -14,8 +14,15 @@ def test_a_bar_counts_the_parts_and_a_line_says_the_end(command):
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert out == ""
-    assert "1/1" in err
+    assert "compiled scaling, 1/1" in err
     assert "everything is compiled" in err
+
+
+def test_without_a_place_on_disk_nothing_is_compiled(run, monkeypatch):
+    monkeypatch.setattr(warm_up, "is_kept", lambda: False)
+    result = run("warm-up")
+    assert result.exit_code == 2
+    assert "NUMBA_CACHE_DIR" in result.stderr
 
 
 def test_after_a_part_what_it_serves_compiles_nothing():

@@ -34,7 +34,7 @@ def attended(compile_kernel: Callable[..., Any], *, is_cached: bool = False) -> 
             return compile_kernel(*arguments)
         _local.is_compiling = True
         try:
-            with _interrupts_deferred(), _announced() as begin:
+            with _interrupts_deferred(), _announced(is_cached) as begin:
                 _local.begin = begin
                 if not is_cached:
                     begin()
@@ -52,7 +52,7 @@ def begins() -> None:
 
 
 @contextmanager
-def _announced() -> Iterator[Callable[[], None]]:
+def _announced(is_cached: bool) -> Iterator[Callable[[], None]]:
     """Log a notice when what begins by a call takes longer than a second, and how long it took.
 
     Numba compiles one kernel at a time: threads that wait for another's compilation stay silent.
@@ -64,7 +64,8 @@ def _announced() -> Iterator[Callable[[], None]]:
         if not _notice.acquire(blocking=False):
             return
         was_announced.set()
-        logger.info("compiling numerical code for its first use; the result is kept on disk ...")
+        kept = "the result is kept on disk" if is_cached else "no folder to keep it can be written"
+        logger.info("compiling numerical code for its first use; %s ...", kept)
 
     timer = threading.Timer(PATIENCE, announce)
     timer.daemon = True

@@ -38,9 +38,9 @@ app = typer.Typer(
     cls=FriendlyGroup,
     no_args_is_help=True,
     add_completion=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # rich's boxes cut the names of options off at 80 columns
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Try:  cobayes teach example:diagnosis --rule both --seed 16",
 )
 

@@ -49,12 +49,19 @@ def _usage(argument: Any, ctx: Any) -> list[str]:
     return [name if argument.required else f"[{name}]"]
 
 
+_ANY_LENGTH = 1000
+
+
 class FriendlyCommand(TyperCommand):
     """A command whose help has no words of the toolkit."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the option of the help text among them."""
         return _without_types(super().get_params(ctx), ctx)
+
+    def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
+        """Return the sentence for a list of commands, uncut."""
+        return super().get_short_help_str(max(limit, _ANY_LENGTH))
 
 
 class CommandGroup(TyperGroup):
@@ -63,6 +70,10 @@ class CommandGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the option of the help text among them."""
         return _without_types(super().get_params(ctx), ctx)
+
+    def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
+        """Return the sentence for a list of commands, uncut."""
+        return super().get_short_help_str(max(limit, _ANY_LENGTH))
 
 
 class FriendlyGroup(CommandGroup):

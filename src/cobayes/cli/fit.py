@@ -406,16 +406,30 @@ def _as_json(
     return content
 
 
+# Columns of the comparison that fit a terminal, with headings and formats; files hold all.
+_SHOWN = {
+    "log_likelihood": ("log likelihood", ".1f"),
+    "num_parameters": ("num parameters", ".0f"),
+    "aic": ("AIC", ".1f"),
+    "bic": ("BIC", ".1f"),
+    "num_best": ("best for", ".0f"),
+    "protected": ("protected", ".3f"),
+    "loo": ("LOO", ".1f"),
+    "cross_validated": ("cross validated", ".1f"),
+}
+
+
 def _print(found: Fit, comparison: Comparison) -> None:
     from rich.text import Text
 
     console = output.console()
-    columns = [name for name in comparison.table.columns if name != "per_response"]
+    columns = {key: shown for key, shown in _SHOWN.items() if key in comparison.table.columns}
     table = output.table(
         f"{len(found.choices):,} responses",
-        [("model", "left"), *((name.replace("_", " "), "right") for name in columns)],
+        [("model", "left"), *((heading, "right") for heading, _ in columns.values())],
     )
     for name, row in comparison.table.iterrows():
-        table.add_row(Text(str(name)), *(Text(f"{row[column]:.6g}") for column in columns))
+        numbers = (Text(format(row[key], form)) for key, (_, form) in columns.items())
+        table.add_row(Text(str(name)), *numbers)
     console.print(table)
     console.print(comparison.conclusion, markup=False)

@@ -100,7 +100,10 @@ def _rates_of(model: Model, rules: list[Rule]) -> list[dict[str, Any]]:
             **{
                 name: {
                     "rate": float(rate[position]),
-                    "relevant_hypothesis": model.hypotheses[int(relevant[position])],
+                    # None sets an infinite rate: some datum rules each of them out.
+                    "relevant_hypothesis": model.hypotheses[int(relevant[position])]
+                    if rate[position] < float("inf")
+                    else None,
                 }
                 for name, (rate, relevant) in columns.items()
             },
@@ -125,7 +128,7 @@ def _print_rates(table: list[dict[str, Any]], rules: list[Rule]) -> None:
         found = [row[key] for key in keys]
         cells: list[str | Text] = [Text(row["hypothesis"])]
         for one in found:
-            cells += [f"{one['rate']:.5g}", Text(_hardest(one))]
+            cells += [f"{one['rate']:.5g}", Text(one["relevant_hypothesis"] or "-")]
         if len(names) == 2:
             low, high = (one["rate"] for one in found)
             cells.append(f"{high / low:.3g}" if 0.0 < low < float("inf") else "-")
@@ -138,16 +141,11 @@ def _print_rates(table: list[dict[str, Any]], rules: list[Rule]) -> None:
             mean = sum(row[key]["rate"] for row in table) / len(table)
             means.append(f"{name} {mean:.5g}")
         console.print("mean rate: " + ", ".join(means))
-    if any(row[name.lower()]["rate"] == float("inf") for row in table for name in names):
+    if any(row[key]["rate"] == float("inf") for row in table for key in keys):
         console.print(
             "inf: each other hypothesis is ruled out for good by some datum that is shown for the "
             "taught one."
         )
-
-
-def _hardest(found: dict[str, Any]) -> str:
-    """Return the hypothesis that sets a rate; none does where one datum rules all others out."""
-    return "-" if found["rate"] == float("inf") else found["relevant_hypothesis"]
 
 
 def _print_comparison(comparison: RateComparison) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cobayes.cli import options, output
+from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,11 @@ def warm_up(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    if not is_kept():
+        raise CobayesError(
+            "there is no folder that can be written to keep what is compiled.",
+            "name one by the environment variable NUMBA_CACHE_DIR, now and whenever cobayes runs.",
+        )
     start = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
@@ -41,13 +47,26 @@ def warm_up(
         min(jobs or os.cpu_count() or 1, len(PARTS)),
         mp_context=multiprocessing.get_context("spawn"),
     )
-    with pool, Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+    is_log = not console.is_terminal
+    with pool, Progress(*columns, TimeElapsedColumn(), console=console, disable=is_log) as bar:
         shown = bar.add_task("compiling", total=len(PARTS))
         waiting = {pool.submit(compile_part, name): name for name in PARTS}
-        for done in as_completed(waiting):
+        for number, done in enumerate(as_completed(waiting), start=1):
             done.result()
             bar.update(shown, advance=1, description=f"compiled {waiting[done]}")
+            if is_log:
+                output.say(f"compiled {waiting[done]}, {number}/{len(PARTS)}")
     output.say(f"everything is compiled ({time.perf_counter() - start:.0f} s).")
+
+
+def is_kept() -> bool:
+    """Tell whether there is a place on disk for what is compiled."""
+    from numba.core.caching import NullCache
+
+    from cobayes.rules import kernels
+
+    kernel: Any = kernels.draw_many
+    return not isinstance(kernel._cache, NullCache)
 
 
 def compile_part(name: str) -> None:

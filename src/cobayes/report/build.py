@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from cobayes._input.labels import suggest
 from cobayes._output import write_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import style
@@ -165,7 +166,7 @@ def choose_recipes(names: Sequence[str], recipes: Sequence[Recipe]) -> tuple[Rec
         if found not in known:
             raise CobayesError(
                 f"there is no part of the report called {name!r}.",
-                f"choose among: {', '.join(known)}.",
+                suggest(name, list(known), limit=len(known)),
             )
         chosen.add(found)
     return tuple(recipe for recipe in recipes if not chosen or recipe.name in chosen)
