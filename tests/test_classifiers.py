@@ -31,6 +31,12 @@ def test_entries_are_the_predicted_probabilities():
     assert model.matrix[model.datum_index("3: yes"), 2] == pytest.approx(expected)
 
 
+def test_whole_numbers_are_labels_without_a_point():
+    tree = Fitted(1.0)
+    tree.classes_ = np.array([0.0, 1.0])
+    assert cb.model_from_classifiers([tree, tree], POINTS[:1]).data == ("0: 0", "0: 1")
+
+
 def test_known_labels_make_each_point_one_datum():
     labels = np.where(POINTS[:, 0] > 1.5, "yes", "no")
     model = cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=labels, names="abcdefg")
@@ -49,6 +55,7 @@ def test_the_best_examples_enclose_the_threshold():
     ("arguments", "message"),
     [
         (([Fitted(1.0)], POINTS), "expected at least two"),
+        ((Fitted(1.0), POINTS), "are one Fitted; expected several"),
         (([Fitted(1.0), object()], POINTS), "no predict_proba or is not fitted"),
         ((CLASSIFIERS, POINTS[:, 0]), "expected \\(points, features\\)"),
     ],

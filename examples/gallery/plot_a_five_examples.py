@@ -35,28 +35,10 @@ print(model)
 truth = "tree 7"
 column = model.hypothesis_index(truth)
 verdict = trees[truth].predict(shown)
-true_data = 2 * np.arange(len(shown)) + verdict
-
-
-class TrueVerdicts(cb.Task):
-    """The state is what has been shown."""
-
-    start = ()
-
-    def matrix_at(self, state):  # noqa: ARG002
-        return model
-
-    def data_prior_at(self, state):
-        prior = np.zeros(model.num_data)
-        prior[np.setdiff1d(true_data, state)] = 1.0
-        return prior / prior.sum()
-
-    def next_state(self, state, datum):
-        return (*state, datum)
-
-
+true_data = [f"{row}: {kind}" for row, kind in enumerate(verdict)]
+task = cb.without_repeats(cb.limited_to(model, true_data))
 reader = cb.BI(model)
-plan = cb.plan_lesson(cb.BI(TrueVerdicts()), truth, 5, learner_rule=reader)
+plan = cb.plan_lesson(cb.BI(task), truth, 5, learner_rule=reader)
 print("the best five:", plan.data_labels)
 
 # %%

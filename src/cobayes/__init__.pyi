@@ -53,6 +53,7 @@ from .stability import success_enclosure as success_enclosure
 from .stability import success_rate as success_rate
 from .studio import studio as studio
 from .tasks import Task as Task
+from .tasks import limited_to as limited_to
 from .tasks import moving_costs as moving_costs
 from .tasks import sets_of as sets_of
 from .tasks import without_repeats as without_repeats

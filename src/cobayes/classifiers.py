@@ -25,7 +25,7 @@ def model_from_classifiers(
     Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
     probability that the classifier gives to that label at that point. A teacher who shows the
     best data explains one classifier among the others. The best may be a label that the classifier
-    itself does not give to the point; the gallery's five examples show how to allow true ones only.
+    itself does not give to the point; `limited_to` allows true ones only, as in the example.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def model_from_classifiers(
     Returns
     -------
     Model
-        Data are labelled "point: label".
+        Data are labelled "point: label"; labels that are whole numbers are written as such.
 
     Examples
     --------
@@ -54,8 +54,16 @@ def model_from_classifiers(
     >>> from sklearn.linear_model import LogisticRegression
     >>> points, kinds = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     >>> fitted = {str(c): LogisticRegression(C=c).fit(points, kinds) for c in (0.1, 10.0)}
-    >>> cb.model_from_classifiers(fitted, points, labels=kinds).data
-    ('0: 0', '1: 0', '2: 1', '3: 1')
+    >>> model = cb.model_from_classifiers(fitted, points)
+    >>> model.data[:4]
+    ('0: 0', '0: 1', '1: 0', '1: 1')
+
+    The best two points with which to explain one of them, with the labels that it gives:
+
+    >>> true = [f"{k}: {kind}" for k, kind in enumerate(fitted["0.1"].predict(points))]
+    >>> task = cb.without_repeats(cb.limited_to(model, true))
+    >>> cb.plan_lesson(cb.BI(task), "0.1", 2, learner_rule=cb.BI(model)).data_labels
+    ('1: 0', '2: 1')
     """
     named = _named(classifiers)
     table = _read_points(points)
@@ -75,21 +83,33 @@ def model_from_classifiers(
         raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
     rows, columns = _pairs(labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
-    data = [
-        f"{points_named[row]}: {known[0][column]}"
-        for row, column in zip(rows, columns, strict=True)
-    ]
+    kinds = [_label(kind) for kind in known[0].tolist()]
+    data = [f"{points_named[row]}: {kinds[k]}" for row, k in zip(rows, columns, strict=True)]
     return Model(entries, data, list(named))
 
 
+def _label(kind: Any) -> str:
+    """Return a class as text: 1.0, as the trees of a forest write it, is 1."""
+    return str(int(kind)) if isinstance(kind, float) and kind.is_integer() else str(kind)
+
+
 def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    if not isinstance(classifiers, Iterable):
+        raise CobayesError(
+            f"the classifiers are one {type(classifiers).__name__}; expected several.",
+            "give a dict from name to fitted classifier, with those that a learner might take it "
+            "for: other settings, other samples of the data.",
+        )
     found = (
         {str(name): one for name, one in classifiers.items()}
         if isinstance(classifiers, Mapping)
         else {str(position): one for position, one in enumerate(classifiers)}
     )
     if len(found) < 2:
-        raise CobayesError(f"{len(found)} classifiers were given; expected at least two.")
+        raise CobayesError(
+            f"{len(found)} classifiers were given; expected at least two.",
+            "add what a learner might take it for: other settings, other samples of the data.",
+        )
     for name, one in found.items():
         if not hasattr(one, "predict_proba") or not hasattr(one, "classes_"):
             raise CobayesError(

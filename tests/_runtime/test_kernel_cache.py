@@ -65,14 +65,14 @@ class Workshop:
         (self.folder / "cobayes_kernels_inner.py").write_text(inner)
         (self.folder / "cobayes_kernels_outer.py").write_text(outer)
 
-    def run(self):
+    def run(self, before=""):
         path = os.pathsep.join([str(self.folder), os.environ.get("PYTHONPATH", "")])
         environment = {
             "PYTHONPATH": path,
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        found = run_code(REPORT, **environment)
+        found = run_code(before + REPORT, **environment)
         assert found.returncode == 0, found.stderr
         value, hits, misses = found.stdout.split()
         return float(value), int(hits), int(misses)
@@ -123,13 +123,25 @@ def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):
     assert workshop.run() == (7.0, 1, 0)
 
 
+def test_a_filled_folder_that_cannot_be_written_is_read(workshop):
+    read_only = """
+from numba.core import caching
+
+def refuse(self):
+    raise OSError("Read-only file system")
+
+caching._CacheLocator.ensure_cache_path = refuse
+"""
+    assert workshop.run(read_only) == (7.0, 1, 0)
+    workshop.write(INNER.replace("2.0", "3.0"), OUTER)
+    assert workshop.run(read_only) == (10.0, 0, 1)
+
+
 def test_without_any_place_for_a_cache_kernels_are_compiled_anew():
     found = run_code(
         """
-        from numba.core import caching
-        for kind in vars(caching).values():
-            if hasattr(kind, "_locator_classes"):
-                kind._locator_classes = []
+        from cobayes._runtime import kernel_cache
+        kernel_cache.KernelStore._impl_class._locator_classes = ()
         import numpy as np
         from cobayes.lessons.drawing import draw
         print(draw(np.array([0.5, 0.5]), 0.7))

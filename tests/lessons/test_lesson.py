@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,9 @@ def test_tables_keep_the_labels():
     assert list(table["datum"][1:]) == [MODEL.data[d] for d in run.data]
     teacher = run.to_dataframe("teacher")
     np.testing.assert_array_equal(teacher[["x", "y", "z"]], run.teacher_beliefs)
+    content = json.loads(json.dumps(run.to_dict()))
+    assert content["data"] == list(run.data_labels)
+    assert content["beliefs"] == run.beliefs.tolist()
     data = run.to_xarray()
     assert data.belief.sel(round=4, hypothesis="y").item() == run.beliefs[4, 1]
     assert data.attrs["true_hypothesis"] == "y"

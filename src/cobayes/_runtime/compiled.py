@@ -1,7 +1,8 @@
 """The one decorator for compiled kernels.
 
 Kernels are compiled when they are first called and cached on disk. Where no folder can be
-written (a read-only install without a home), they are compiled again in every process.
+written (a read-only install without a home), they are compiled again in every process, unless the
+folder was filled before it became read-only.
 
 A kernel is compiled into whatever kernel calls it. Else a function would exist in two copies, its
 own and one inside its caller, optimised differently and so rounded differently; which of them runs
@@ -19,7 +20,7 @@ from numba.core import config
 from numba.core.runtime import rtsys
 
 from cobayes._runtime.compilation import attended
-from cobayes._runtime.kernel_cache import KernelCache
+from cobayes._runtime.kernel_cache import KernelCache, KernelStore
 
 # Its attributes are made when it is imported; types cannot say so.
 _settings: Any = config
@@ -55,14 +56,14 @@ def compiled(
             "no_cfunc_wrapper": True,
             **options,
         }
+        dispatcher: Any = numba.njit(**settings)(function)
         is_cached = True
         try:
-            dispatcher: Any = numba.njit(cache=True, **settings)(function)
+            store: Any = KernelStore(function)
         except RuntimeError:  # no place to put a cache
-            dispatcher = numba.njit(**settings)(function)
             is_cached = False
         else:
-            store = dispatcher._cache
+            dispatcher._cache = store
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
             store.load_overload = _without_types(store)

@@ -13,10 +13,11 @@ import pickle
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from cobayes._runtime.compilation import begins
 
@@ -94,6 +95,42 @@ class KernelCache(IndexDataCacheFile):
         payload = self._dump(data)
         with self._open_for_write(self._data_path(name)) as file:
             file.write(hashlib.sha256(payload).digest() + payload)
+
+
+class _Filled:
+    """Lets Numba take a folder that cannot be written but has the kernel: a read-only image."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        super().__init__(function, file)  # type: ignore[call-arg]
+        name = f"{Path(file).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self._pattern = f"{name}.*.nbi"
+
+    def ensure_cache_path(self) -> None:
+        """Raise an error where the folder is of no use."""
+        try:
+            super().ensure_cache_path()  # type: ignore[misc]
+        except OSError:
+            folder = Path(self.get_cache_path())  # type: ignore[attr-defined]
+            if not any(folder.glob(self._pattern)):
+                raise
+
+
+_Impl: Any = FunctionCache._impl_class
+
+
+class _KernelImpl(_Impl):
+    """Looks for the folder of the environment variable, then for the one beside the source."""
+
+    _locator_classes = (
+        *(type(kind.__name__, (_Filled, kind), {}) for kind in _Impl._locator_classes[:2]),
+        *_Impl._locator_classes[2:],
+    )
+
+
+class KernelStore(FunctionCache):
+    """Numba's cache of one kernel, which may be in a folder that cannot be written any more."""
+
+    _impl_class = _KernelImpl
 
 
 def _name(value: Any) -> str:

@@ -123,14 +123,7 @@ def _as_json(source: str, lessons: list[Lesson], seed: int) -> dict[str, Any]:
         "rounds": first.num_rounds,
         "seed": seed,
         "lessons": [
-            {
-                "rule": lesson.rule_name,
-                "data": list(lesson.data_labels),
-                "beliefs": lesson.beliefs.tolist(),
-                "log_beliefs": lesson.log_beliefs.tolist(),
-                "teacher_beliefs": lesson.teacher_beliefs.tolist(),
-            }
-            for lesson in lessons
+            {**lesson.to_dict(), "log_beliefs": lesson.log_beliefs.tolist()} for lesson in lessons
         ],
     }
 

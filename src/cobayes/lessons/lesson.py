@@ -140,6 +140,17 @@ class Lesson:
         table.insert(0, "datum", [None, *self.data_labels], allow_duplicates=True)
         return table
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold: labels and beliefs; `save` keeps all of it."""
+        return {
+            "rule": self.rule_name,
+            "hypothesis": self.hypothesis_label,
+            "hypotheses": list(self.model.hypotheses),
+            "data": list(self.data_labels),
+            "beliefs": self.beliefs.tolist(),
+            "teacher_beliefs": self.teacher_beliefs.tolist(),
+        }
+
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""
         return rounds_dataset(
