@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.randomness import generator
 from cobayes._runtime.threads import map_chunks
-from cobayes._runtime.vector_math import aligned_array, lane_states
+from cobayes._runtime.vector_math import lane_states
 from cobayes.errors import CobayesError, import_optional
 from cobayes.random_matrices.column_pairs import WIDTH
 from cobayes.random_matrices.random_rates import check_shape
-from cobayes.random_matrices.rare_kernels import draw_matrices, move_matrices
+from cobayes.random_matrices.rare_kernels import Workspace, draw_matrices, move_matrices
 from cobayes.random_matrices.rate_kernels import LANES
 
 if TYPE_CHECKING:
@@ -298,32 +298,16 @@ class _Population:
         return sum(accepted) / (self.size * self.num_sweeps * self.matrices.shape[2])
 
     def _draw(self, group: int) -> None:
-        draw_matrices(self._states[group], self.matrices[group], self._scratch()[0])
+        draw_matrices(self._states[group], self.matrices[group], self._workspace().planes)
         self._move_group(group, -math.inf, 1.0, 0)
 
     def _move_group(self, group: int, level: float, step: float, sweeps: int) -> int:
-        return move_matrices(
-            self._states[group],
-            self.matrices[group],
-            self.scores[group],
-            level,
-            step,
-            sweeps,
-            *self._scratch(),
-        )
+        groups = self._states[group], self.matrices[group], self.scores[group]
+        return move_matrices(*groups, level, step, sweeps, self._workspace())
 
-    def _scratch(self) -> tuple[NDArray[np.float64], ...]:
+    def _workspace(self) -> Workspace:
         _, _, num_hypotheses, num_data = self.matrices.shape
-        row = num_hypotheses * WIDTH
-        column = -(-num_data * WIDTH // LANES) * LANES
-        return (
-            aligned_array((3, (num_hypotheses + 1) * column)),
-            aligned_array((7, row + WIDTH)),
-            aligned_array((2, num_hypotheses, row)),
-            aligned_array((4, row)),
-            aligned_array((2, row)),
-            aligned_array((2, column)),
-        )
+        return Workspace.empty(num_data, num_hypotheses)
 
     @staticmethod
     def _by_particle(array: NDArray[np.float64]) -> NDArray[np.float64]:

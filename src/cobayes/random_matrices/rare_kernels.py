@@ -9,13 +9,16 @@ are computed again.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
-from cobayes._runtime.vector_math import FUSED, lane_log, use_wide_vectors
+from cobayes._runtime.vector_math import FUSED, aligned_array, lane_log, use_wide_vectors
 from cobayes.random_matrices.column_pairs import WIDTH, pairs_with, sum_columns
 from cobayes.random_matrices.rate_kernels import (
+    LANES,
     fill_uniforms,
     log_row,
     logs_and_inverses,
@@ -23,8 +26,52 @@ from cobayes.random_matrices.rate_kernels import (
     to_exponentials,
 )
 
+Array = NDArray[np.float64]
+
 # cos(pi v / 2) = sum_k (-1)^k (pi/2)^(2k) / (2k)! v^(2k), to the last bit for 0 <= v <= 1.
 _COSINE = tuple((-1.0) ** k * (math.pi / 2) ** (2 * k) / math.factorial(2 * k) for k in range(12))
+
+
+class Workspace(NamedTuple):
+    """Memory for chains on eight matrices of m columns and n rows.
+
+    Attributes
+    ----------
+    planes : ndarray
+        Entries, logarithms and inverses; the proposal is the last column: (3, p) with
+        p >= (m + 1) n 8.
+    totals : ndarray
+        Sums over every column, the proposal last, (7, (m + 1) 8).
+    tables : ndarray
+        Cross terms and ratios of every taught h (last axis) against every other one, (2, m, m 8).
+    pairs : ndarray
+        The same for the proposal, both ways, (4, m 8).
+    nearest : ndarray
+        The extreme terms of every h, (2, m 8).
+    uniforms : ndarray
+        Random numbers, (2, q) with q >= n 8 a multiple of LANES.
+    """
+
+    planes: Array
+    totals: Array
+    tables: Array
+    pairs: Array
+    nearest: Array
+    uniforms: Array
+
+    @classmethod
+    def empty(cls, num_data: int, num_hypotheses: int) -> Workspace:
+        """Return memory for matrices of a size."""
+        row = num_hypotheses * WIDTH
+        column = -(-num_data * WIDTH // LANES) * LANES
+        return cls(
+            aligned_array((3, (num_hypotheses + 1) * column)),
+            aligned_array((7, row + WIDTH)),
+            aligned_array((2, num_hypotheses, row)),
+            aligned_array((4, row)),
+            aligned_array((2, row)),
+            aligned_array((2, column)),
+        )
 
 
 @compiled(fastmath=FUSED)
@@ -89,11 +136,11 @@ def _scores(totals, replaced, best_cross, log_ratio, num_data, scores):
 
 
 @compiled()
-def _build_tables(planes, totals, num_data, crosses, ratios, pairs):
-    """Fill tables (m, m * 8): row b holds the terms of every taught h against b."""
-    num_hypotheses = crosses.shape[0]
-    for b in range(num_hypotheses):
-        pairs_with(b, planes, totals, num_data, pairs)
+def _build_tables(work, num_data):
+    """Fill the tables: row b holds the terms of every taught h against b."""
+    crosses, ratios, pairs = work.tables[0], work.tables[1], work.pairs
+    for b in range(crosses.shape[0]):
+        pairs_with(b, work.planes, work.totals, num_data, pairs)
         crosses[b, :] = pairs[2]
         ratios[b, :] = pairs[3]
         for lane in range(WIDTH):  # a column is no neighbour of its own
@@ -102,8 +149,10 @@ def _build_tables(planes, totals, num_data, crosses, ratios, pairs):
 
 
 @compiled()
-def _nearest_with_proposal(column, crosses, ratios, pairs, best_cross, best_ratio):
+def _nearest_with_proposal(work, column):
     """Find the nearest neighbours with one column replaced by the proposal."""
+    crosses, ratios, pairs = work.tables[0], work.tables[1], work.pairs
+    best_cross, best_ratio = work.nearest[0], work.nearest[1]
     num_hypotheses = crosses.shape[0]
     best_cross[:] = -np.inf
     best_ratio[:] = np.inf
@@ -121,8 +170,10 @@ def _nearest_with_proposal(column, crosses, ratios, pairs, best_cross, best_rati
 
 
 @compiled()
-def _accept(lane, column, planes, totals, num_data, crosses, ratios, pairs):
+def _accept(work, lane, column, num_data):
     """Put the proposal, the last column, in the place of a column in one lane."""
+    planes, totals, pairs = work.planes, work.totals, work.pairs
+    crosses, ratios = work.tables[0], work.tables[1]
     num_hypotheses = crosses.shape[0]
     for i in range(num_data):
         new = (num_hypotheses * num_data + i) * WIDTH + lane
@@ -154,9 +205,7 @@ def draw_matrices(states, matrices, planes):
 
 
 @compiled()
-def move_matrices(
-    states, matrices, scores, level, step, sweeps, planes, totals, tables, pairs, nearest, uniforms
-):
+def move_matrices(states, matrices, scores, level, step, sweeps, work):
     """Move eight matrices, keeping their scores above the level; return the acceptances.
 
     With no sweeps only the scores are computed.
@@ -171,10 +220,10 @@ def move_matrices(
         (8,), changed in place.
     level, step, sweeps
         The least score; the size of a step; how often every column is moved.
-    planes, totals, tables, pairs, nearest, uniforms
-        Scratch: (3, p) with p >= (m + 1) n 8, (7, (m + 1) 8), (2, m, m 8), (4, m 8), (2, m 8)
-        and (2, q) with q >= n 8 a multiple of LANES.
+    work
+        A `Workspace`.
     """
+    planes, totals, uniforms, nearest = work.planes, work.totals, work.uniforms, work.nearest
     _, num_hypotheses, num_data = matrices.shape
     size = num_data * WIDTH
     proposal = num_hypotheses * size
@@ -188,7 +237,7 @@ def move_matrices(
     )
     sum_columns(planes, 0, num_hypotheses + 1, num_data, totals)
     prepare_totals(totals, num_data)
-    _build_tables(planes, totals, num_data, tables[0], tables[1], pairs)
+    _build_tables(work, num_data)
     accepted = 0
     new_scores = np.empty(WIDTH)
     for _ in range(sweeps):
@@ -205,21 +254,21 @@ def move_matrices(
             )
             sum_columns(planes, num_hypotheses, num_hypotheses + 1, num_data, totals)
             prepare_totals(totals[:, num_hypotheses * WIDTH :], num_data)
-            pairs_with(num_hypotheses, planes, totals, num_data, pairs)
-            _nearest_with_proposal(column, tables[0], tables[1], pairs, nearest[0], nearest[1])
+            pairs_with(num_hypotheses, planes, totals, num_data, work.pairs)
+            _nearest_with_proposal(work, column)
             log_row(nearest[1])
             _scores(totals, column, nearest[0], nearest[1], num_data, new_scores)
             for lane in range(WIDTH):
                 if new_scores[lane] > level:
-                    _accept(lane, column, planes, totals, num_data, tables[0], tables[1], pairs)
+                    _accept(work, lane, column, num_data)
                     scores[lane] = new_scores[lane]
                     accepted += 1
     if sweeps == 0:
         nearest[0] = -np.inf
         nearest[1] = np.inf
         for b in range(num_hypotheses):
-            _update_largest(tables[0, b], nearest[0])
-            _update_smallest(tables[1, b], nearest[1])
+            _update_largest(work.tables[0, b], nearest[0])
+            _update_smallest(work.tables[1, b], nearest[1])
         log_row(nearest[1])
         _scores(totals, -1, nearest[0], nearest[1], num_data, scores)
     for h in range(num_hypotheses):

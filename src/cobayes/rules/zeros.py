@@ -17,6 +17,7 @@ from cobayes.scaling.blocks import fresh_workspace
 from cobayes.scaling.components import scale_component
 from cobayes.scaling.lanes import LANES, Lanes, fill_row_sums
 from cobayes.scaling.stopping import MAX_NEWTON_STEPS
+from cobayes.scaling.sweeps import ScalingState
 
 # Rows without a component; columns without one have the label -1.
 NO_COMPONENT = -3
@@ -133,9 +134,9 @@ def scale_components(beliefs, lanes, work, by_flow, tolerance, max_steps):
                 targets[a] = row_sums[rows[a]] * work.ratios[label]
                 for b in range(width):
                     part[a, b] = matrix[rows[a], columns[b]]
-            is_converged &= scale_component(
-                part, targets, masses, factors, scaling, tolerance, max_steps
-            )
+            # The last two are not used here.
+            state = ScalingState(part, targets, masses, factors, scaling, masses, masses)
+            is_converged &= scale_component(state, tolerance, max_steps)
             for a in range(height):
                 lanes.row_scaling[g, rows[a], lane] = scaling[a]
             for b in range(width):

@@ -65,11 +65,13 @@ def _largest_ratio(columns, tables):
 
 
 @compiled(inline="always")
-def _label_block(masks, block, row_sums, tables, count, row_labels, column_labels, reach):
+def _label_block(work, block, row_sums, count):
     """Label the components of one block; return the next free label.
 
     A component needs rows. Columns without any are left unlabelled, to be attached later.
     """
+    masks, tables, reach = work.row_masks, work.tables, work.reach
+    row_labels, column_labels = work.row_labels, work.column_labels
     num_columns = column_labels.shape[0]
     ratio = tables[0, block] / tables[1, block]
     for j in range(num_columns):
@@ -140,9 +142,7 @@ def subset_blocks(work, row_sums, column_sums):
             _fill_set_sums(masks, row_labels, row_sums, masses, columns, tables)
             block = _largest_ratio(columns, tables)
             first = count
-            count = _label_block(
-                masks, block, row_sums, tables, count, row_labels, column_labels, reach
-            )
+            count = _label_block(work, block, row_sums, count)
             for j in range(num_columns):
                 if block >> j & 1 and column_labels[j] >= first:
                     size = 0

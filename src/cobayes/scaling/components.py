@@ -19,8 +19,10 @@ WEAKEST_COUPLING = 1e-3
 
 
 @compiled(inline="always")
-def _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
+def _scale_by_one(state):
     """Scale a component of which one column has all the mass; return whether it is one."""
+    part, row_sums, column_sums = state.matrix, state.row_sums, state.column_sums
+    factors, row_scaling = state.factors, state.row_scaling
     num_rows, num_columns = part.shape
     largest = np.argmax(column_sums)
     for j in range(num_columns):
@@ -39,12 +41,14 @@ def _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
 
 
 @compiled(inline="always")
-def _quick_newton(part, row_sums, column_sums, factors, row_scaling, tolerance):
+def _quick_newton(state, tolerance):
     """Take Newton steps in working precision; return whether they converged.
 
     The equations are those of `newton`, with plain sums for the errors. Good enough where columns
     are well coupled, which the smallest pivot of the elimination tells.
     """
+    part, row_sums, column_sums = state.matrix, state.row_sums, state.column_sums
+    factors, row_scaling = state.factors, state.row_scaling
     num_rows, num_columns = part.shape
     chain = np.empty((num_columns, num_columns))
     errors, step = np.empty(num_columns), np.empty(num_columns)
@@ -89,31 +93,23 @@ def _quick_newton(part, row_sums, column_sums, factors, row_scaling, tolerance):
 
 
 @compiled(inline="always")
-def scale_component(part, row_sums, column_sums, factors, row_scaling, tolerance, max_steps):
+def scale_component(state, tolerance, max_steps):
     """Scale one component; return whether that converged.
 
     Parameters
     ----------
-    part
-        The component, without rows or columns of zeros.
-    row_sums, column_sums
-        Positive, and not negative; equal totals.
-    factors
-        In: where to start (w). Out: the last ones.
-    row_scaling
-        Out: u.
+    state
+        The component, without rows or columns of zeros, and where its factors start; see
+        `newton_until_converged`.
     tolerance, max_steps
         As for `newton_until_converged`.
     """
-    if _scale_by_one(part, row_sums, column_sums, factors, row_scaling):
+    if _scale_by_one(state) or _quick_newton(state, tolerance):
         return True
-    if _quick_newton(part, row_sums, column_sums, factors, row_scaling, tolerance):
-        return True
+    factors = state.factors
     for j in range(factors.shape[0]):
         if not (factors[j] > 0.0 and factors[j] < math.inf):
             factors[:] = 1.0
-    work = np.empty(part.shape)
-    _, error = newton_until_converged(
-        part, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
-    )
+    work = np.empty(state.matrix.shape)
+    _, error = newton_until_converged(state, work, tolerance, max_steps)
     return error <= tolerance

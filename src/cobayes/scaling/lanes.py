@@ -19,6 +19,7 @@ from cobayes._runtime.wide_vectors import use_wide_vectors
 from cobayes.scaling.newton import newton_until_converged
 from cobayes.scaling.stopping import LOOSEST as LOOSEST
 from cobayes.scaling.stopping import MAX_SWEEPS
+from cobayes.scaling.sweeps import ScalingState
 
 Array = NDArray[np.float64]
 
@@ -229,6 +230,8 @@ def solve_by_newton(lanes, tolerance, max_steps):
     own = np.empty(num_columns)
     scaling = np.empty(num_rows)
     work = np.empty((num_rows, num_columns))
+    # The last two are not used here.
+    state = ScalingState(lanes.matrix, row_sums, sums, own, scaling, sums, sums)
     num_left = 0
     for g in range(lanes.factors.shape[0]):
         for lane in range(LANES):
@@ -242,9 +245,7 @@ def solve_by_newton(lanes, tolerance, max_steps):
             if not usable:
                 own[:] = 1.0
             fill_row_sums(lanes.row_sums, g, lane, row_sums)
-            _, error = newton_until_converged(
-                lanes.matrix, row_sums, sums, own, scaling, work, tolerance, max_steps
-            )
+            _, error = newton_until_converged(state, work, tolerance, max_steps)
             for j in range(num_columns):
                 lanes.factors[g, j, lane] = own[j]
             for i in range(num_rows):

@@ -44,7 +44,7 @@ def _add(high, low, value):
 
 
 @compiled()
-def column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors):
+def column_errors(state, errors):
     """Fill ``errors[j] = w_j sum_i u_i M_ij - 1`` with a small relative error each.
 
     Every row i gives most to one column, d(i). What it gives to the others flows out of d(i) and
@@ -52,6 +52,8 @@ def column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors):
     Flows enter twice, with opposite signs and the same rounding, so that they cancel exactly
     where they should, between blocks of any size.
     """
+    matrix, row_sums, column_sums = state.matrix, state.row_sums, state.column_sums
+    factors, row_scaling = state.factors, state.row_scaling
     num_rows, num_columns = matrix.shape
     flows = np.zeros((num_columns, 2))
     plain = np.zeros(num_columns)
@@ -81,17 +83,18 @@ def column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors):
 
 
 @compiled()
-def _coupling(matrix, row_sums, column_sums, factors, row_scaling, work):
+def _coupling(state, work):
     """Return P, the Markov chain on the columns; `work` has the matrix's shape."""
-    num_rows, num_columns = matrix.shape
+    row_sums = state.row_sums
+    num_rows, num_columns = state.matrix.shape
     for i in range(num_rows):
-        scaling = row_scaling[i] / math.sqrt(row_sums[i]) if row_sums[i] > 0.0 else 0.0
+        scaling = state.row_scaling[i] / math.sqrt(row_sums[i]) if row_sums[i] > 0.0 else 0.0
         for j in range(num_columns):
-            work[i, j] = scaling * matrix[i, j] * factors[j]
+            work[i, j] = scaling * state.matrix[i, j] * state.factors[j]
     chain = np.dot(work.T, work)
     for j in range(num_columns):
         for k in range(num_columns):
-            chain[j, k] *= column_sums[k]
+            chain[j, k] *= state.column_sums[k]
     return chain
 
 
@@ -139,19 +142,19 @@ def solve_laplacian(chain, right_side, pinned, solution):
 
 
 @compiled(inline="always")
-def _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors):
+def _sweep_once(state, errors):
     """Take one plain step, after which columns of next to no weight are right, and their errors.
 
     The line search weighs columns by their sums and does not see such columns.
     """
-    num_rows, num_columns = matrix.shape
+    num_rows, num_columns = state.matrix.shape
     for j in range(num_columns):
         total = 0.0
         for i in range(num_rows):
-            total += row_scaling[i] * matrix[i, j]
+            total += state.row_scaling[i] * state.matrix[i, j]
         if total > 0.0 and total < math.inf:
-            factors[j] = 1.0 / total
-    column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
+            state.factors[j] = 1.0 / total
+    column_errors(state, errors)
 
 
 @compiled(inline="always")
@@ -182,18 +185,7 @@ def _find_groups(chain, coupling, group):
 
 
 @compiled(inline="always")
-def _balance_groups(
-    matrix,
-    row_sums,
-    column_sums,
-    factors,
-    row_scaling,
-    group,
-    count,
-    only_ties,
-    tolerance,
-    max_steps,
-):
+def _balance_groups(state, group, count, only_ties, tolerance, max_steps):
     """Multiply the factors of each group so that as much flows into it as out of it.
 
     Between groups next to nothing flows, and what flows inside of a group is left out of its
@@ -201,6 +193,8 @@ def _balance_groups(
     Row sums less column sums count as zero where they are mere rounding; with `only_ties` nothing
     is done unless there is such a group. Returns the number of steps and the length of the last.
     """
+    matrix, row_sums, column_sums = state.matrix, state.row_sums, state.column_sums
+    factors, row_scaling = state.factors, state.row_scaling
     num_rows, num_columns = matrix.shape
     base = np.zeros((count, 2))
     total_gap = np.zeros(2)
@@ -280,12 +274,10 @@ def _balance_groups(
 
 
 @compiled(inline="always")
-def _balance_levels(
-    matrix, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
-):
+def _balance_levels(state, work, tolerance, max_steps):
     """Balance blocks that are coupled too weakly for Newton's method, the strongest first."""
-    group = np.empty(matrix.shape[1], dtype=np.int64)
-    chain = _coupling(matrix, row_sums, column_sums, factors, row_scaling, work)
+    group = np.empty(state.matrix.shape[1], dtype=np.int64)
+    chain = _coupling(state, work)
     coupling = TIED_COUPLING
     num_steps, error = 0, 0.0
     while coupling > 0.0:
@@ -293,16 +285,7 @@ def _balance_levels(
         if count == 1:
             break
         steps, length = _balance_groups(
-            matrix,
-            row_sums,
-            column_sums,
-            factors,
-            row_scaling,
-            group,
-            count,
-            coupling == TIED_COUPLING,
-            tolerance,
-            max_steps,
+            state, group, count, coupling == TIED_COUPLING, tolerance, max_steps
         )
         num_steps += steps
         error = max(error, length)
@@ -311,19 +294,14 @@ def _balance_levels(
 
 
 @compiled()
-def newton_until_converged(
-    matrix, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
-):
+def newton_until_converged(state, work, tolerance, max_steps):
     """Take Newton steps until one is within the tolerance.
 
     Parameters
     ----------
-    matrix, row_sums, column_sums
-        The problem; negligible column sums are zero.
-    factors
-        In: where to start (w). Out: the last ones.
-    row_scaling
-        Out: u, from the last factors.
+    state
+        A `cobayes.scaling.sweeps.ScalingState`, whose factors (in: where to start; out: the last
+        ones) and row factors are filled in; `totals` and `weights` are not used.
     work
         Memory of the matrix's shape.
     tolerance
@@ -336,16 +314,17 @@ def newton_until_converged(
     num_steps, error
         The error is the length of the last step, or infinity where no step could be taken.
     """
-    num_columns = matrix.shape[1]
+    factors, column_sums = state.factors, state.column_sums
+    num_columns = len(factors)
     errors = np.empty(num_columns)
     step = np.empty(num_columns)
     start = np.empty(num_columns)
     pinned = np.argmax(column_sums)
-    column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
-    _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors)
+    column_errors(state, errors)
+    _sweep_once(state, errors)
     length = np.inf
     for count in range(max_steps):
-        chain = _coupling(matrix, row_sums, column_sums, factors, row_scaling, work)
+        chain = _coupling(state, work)
         if not solve_laplacian(chain, -errors, pinned, step) > 0.0:
             return count, np.inf
         length = 0.0
@@ -363,7 +342,7 @@ def newton_until_converged(
         for _ in range(MOST_HALVINGS):
             for j in range(num_columns):
                 factors[j] = start[j] * math.exp(share * step[j])
-            column_errors(matrix, row_sums, column_sums, factors, row_scaling, errors)
+            column_errors(state, errors)
             new_slope = 0.0
             for j in range(num_columns):
                 new_slope += column_sums[j] * errors[j] * step[j]
@@ -374,10 +353,8 @@ def newton_until_converged(
             share *= 0.5
         if not is_taken:
             # The slope is rounding error: only columns with tiny sums are left to correct.
-            _sweep_once(matrix, row_sums, column_sums, factors, row_scaling, errors)
+            _sweep_once(state, errors)
         if length <= tolerance:
-            steps, error = _balance_levels(
-                matrix, row_sums, column_sums, factors, row_scaling, work, tolerance, max_steps
-            )
+            steps, error = _balance_levels(state, work, tolerance, max_steps)
             return count + 1 + steps, max(length, error)
     return max_steps, length

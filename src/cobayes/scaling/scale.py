@@ -25,6 +25,7 @@ from cobayes.scaling.blocks import (
 )
 from cobayes.scaling.lanes import slow_mode
 from cobayes.scaling.plain import (
+    Scalings,
     scale_many_plainly,
     scale_plain_array,
     scale_together,
@@ -152,29 +153,23 @@ def scale(
     def scale_items(first: int) -> None:
         found = np.zeros((min(BATCH_CHUNK, num_items - first), 4))
         chunk = slice(first, first + len(found))
+        targets = columns.reshape(-1, columns.shape[-1])[chunk]
+        scalings = Scalings(
+            out.reshape(-1, *out.shape[-2:])[chunk],
+            row_scaling.reshape(-1, rows.shape[-1])[chunk],
+            factors.reshape(-1, columns.shape[-1])[chunk],
+            found,
+        )
         if slowest is not None:
-            scale_together(
-                matrices,
-                columns.reshape(-1, columns.shape[-1])[chunk],
-                slowest,
-                tolerance,
-                out.reshape(-1, *out.shape[-2:])[chunk],
-                row_scaling.reshape(-1, rows.shape[-1])[chunk],
-                factors.reshape(-1, columns.shape[-1])[chunk],
-                found,
-            )
+            scale_together(matrices, targets, slowest, tolerance, scalings)
         elif plain is not None:
             scale_many_plainly(
-                plain,
-                rows.reshape(-1, rows.shape[-1]),
-                columns.reshape(-1, columns.shape[-1]),
+                plain[chunk] if len(plain) > 1 else plain,
+                rows.reshape(-1, rows.shape[-1])[chunk],
+                targets,
                 tolerance,
                 min(max_iterations, MAX_SWEEPS),
-                first,
-                out.reshape(-1, *out.shape[-2:]),
-                row_scaling.reshape(-1, rows.shape[-1]),
-                factors.reshape(-1, columns.shape[-1]),
-                found,
+                scalings,
             )
         measures.reshape(-1, 3)[chunk] = found[:, 1:]
         for k in np.flatnonzero(found[:, 0] == 0.0).tolist():

@@ -81,16 +81,8 @@ def solve(
 
         if not np.isfinite(w).all():
             w[:] = 1.0
-        steps, error = newton_until_converged(
-            matrix,
-            row_sums,
-            state.column_sums,
-            w,
-            row_scaling,
-            np.empty_like(matrix),
-            tolerance,
-            min(MAX_NEWTON_STEPS, max_iterations - count),
-        )
+        most = min(MAX_NEWTON_STEPS, max_iterations - count)
+        steps, error = newton_until_converged(state, np.empty_like(matrix), tolerance, most)
         count += steps
     if not (_is_usable(row_scaling[row_sums > 0.0]) and _is_usable(w)):
         error = np.inf  # beyond the range of float64, however small the last change was

@@ -45,16 +45,12 @@ class Moments:
         return Moments(total, self.mean + share[:, None] * shift, squares)
 
 
-def _centered(center: Array, total: Array, first: Array, second: Array) -> Moments:
+def _centered(sums: kernels.Sums) -> Moments:
     """Turn sums about a centre near the mean into moments."""
+    center, total, first, second = sums
     weight = total[:, None]
     offset = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0.0)
     return Moments(total, center + offset, np.maximum(second - first * offset, 0.0))
-
-
-def _sums(taught: Indices, num_believed: int) -> tuple[Array, Array, Array]:
-    shape = (len(taught), num_believed)
-    return np.zeros(len(taught)), np.zeros(shape), np.zeros(shape)
 
 
 class Tree:
@@ -150,15 +146,13 @@ class Tree:
     def _child_moments(self, log_beliefs: Array, weights: Array, likelihoods: Array) -> Moments:
         beliefs = np.exp(log_beliefs)
         # Before the datum the belief was not far off: a good centre, and a cheap one.
-        zero = np.zeros((len(self.taught), beliefs.shape[1]))
-        sums = _sums(self.taught, beliefs.shape[1])
-        kernels.add_atoms(weights, beliefs, zero, *sums)
-        center = _centered(zero, *sums).mean
-        sums = _sums(self.taught, beliefs.shape[1])
+        sums = kernels.Sums.about(np.zeros((len(self.taught), beliefs.shape[1])))
+        kernels.add_atoms(weights, beliefs, sums)
+        sums = kernels.Sums.about(_centered(sums).mean)
         kernels.add_children(
-            weights, beliefs, likelihoods, self.taught, self.data, self.copies, center, *sums
+            weights, beliefs, likelihoods, self.taught, self.data, self.copies, sums
         )
-        return _centered(center, *sums)
+        return _centered(sums)
 
 
 class Counts:
@@ -220,9 +214,9 @@ class Counts:
         )
         center = np.zeros((len(self.taught), num_believed))
         for _ in range(2):  # first about zero, then about the mean so found
-            sums = _sums(self.taught, num_believed)
-            kernels.add_atoms(weights, beliefs, center, *sums)
-            moments = _centered(center, *sums)
+            sums = kernels.Sums.about(center)
+            kernels.add_atoms(weights, beliefs, sums)
+            moments = _centered(sums)
             center = moments.mean
         return moments
 

@@ -7,14 +7,40 @@ the same bits on any number of threads.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 
+Array = NDArray[np.float64]
+
+
+class Sums(NamedTuple):
+    """Sums over atoms, for each of t hypotheses that might be taught.
+
+    Attributes
+    ----------
+    center : ndarray
+        What to measure deviations from, (t, m): near the mean nothing cancels.
+    total, first, second : ndarray
+        Sums of weights (t,), weighted deviations and their squares (t, m).
+    """
+
+    center: Array
+    total: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def about(cls, center: Array) -> Sums:
+        """Return sums of zero about a centre."""
+        return cls(center, np.zeros(len(center)), np.zeros_like(center), np.zeros_like(center))
+
 
 @compiled(fastmath={"contract"})
-def add_atoms(weights, beliefs, center, total, first, second):
+def add_atoms(weights, beliefs, sums):
     """Add the moments of some atoms about a centre.
 
     Parameters
@@ -23,11 +49,10 @@ def add_atoms(weights, beliefs, center, total, first, second):
         Of every atom when hypothesis t is taught, (a, t).
     beliefs
         Shape (a, m).
-    center
-        What to measure deviations from, (t, m): near the mean nothing cancels.
-    total, first, second
-        In and out: sums of weights (t,), weighted deviations and their squares (t, m).
+    sums
+        The `Sums` to add to.
     """
+    center, total, first, second = sums.center, sums.total, sums.first, sums.second
     num_atoms, num_believed = beliefs.shape
     for t in range(weights.shape[1]):
         a = 0
@@ -55,7 +80,7 @@ def add_atoms(weights, beliefs, center, total, first, second):
 
 
 @compiled()
-def add_children(weights, beliefs, likelihoods, taught, data, copies, center, total, first, second):
+def add_children(weights, beliefs, likelihoods, taught, data, copies, sums):
     """Add the moments of the posteriors after every datum, without keeping them.
 
     Parameters
@@ -68,8 +93,8 @@ def add_children(weights, beliefs, likelihoods, taught, data, copies, center, to
         Positions of the t hypotheses.
     data, copies
         The data that lead to different posteriors, and how many data share each posterior.
-    center, total, first, second
-        As for `add_atoms`.
+    sums
+        The `Sums` to add to.
     """
     num_atoms, num_believed = beliefs.shape
     num_data = len(data)
@@ -90,7 +115,7 @@ def add_children(weights, beliefs, likelihoods, taught, data, copies, center, to
                 children[i, j] /= evidence
             for t in range(num_taught):
                 child_weights[i, t] = copies[i] * weights[a, t] * likelihoods[a, d, taught[t]]
-        add_atoms(child_weights, children, center, total, first, second)
+        add_atoms(child_weights, children, sums)
 
 
 @compiled()
