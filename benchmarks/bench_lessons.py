@@ -144,7 +144,7 @@ def zeros_rows() -> list[dict[str, object]]:
                 cb.simulate, rule, 0, num_rounds=8, num_lessons=count, rng=0, keep_paths=False
             ),
             "textbook": partial(peers.lesson, fifty_sweeps, matrix, 8),
-            "NumPy": partial(peers.batched_lessons, matrix, count, 8, 50),
+            "NumPy": partial(peers.batched_sweeps, matrix, count, 8, 50),
         }
         found = fastest_in_turns(contestants)
         lessons = {"ours": count, "textbook": 1, "NumPy": count}

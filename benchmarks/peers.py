@@ -84,11 +84,10 @@ def lesson(scale, matrix, num_rounds: int, seed: int = 0):
     return belief
 
 
-def batched_lessons(matrix, num_lessons: int, num_rounds: int, num_sweeps=None, seed: int = 0):
+def batched_lessons(matrix, num_lessons: int, num_rounds: int, seed: int = 0):
     """Play many lessons about the first hypothesis, all sums by matrix products.
 
-    With `num_sweeps` every round does so many sweeps, as programs for matrices with zeros do;
-    else it sweeps until no factor changes by more than the tolerance.
+    Every round goes on from the last factors until none changes by more than the tolerance.
     """
     rng = np.random.default_rng(seed)
     n, m = matrix.shape
@@ -96,20 +95,43 @@ def batched_lessons(matrix, num_lessons: int, num_rounds: int, num_sweeps=None, 
     factors = np.ones((num_lessons, m))
     everyone = np.arange(num_lessons)
     for _ in range(num_rounds):
-        for _ in range(num_sweeps or 100_000):
+        change = np.inf
+        while change > TOLERANCE:
             rows = 1.0 / ((factors * (n * beliefs)) @ matrix.T)
             updated = 1.0 / (rows @ matrix)
             change = np.abs(factors / updated - 1.0).max()
             factors = updated
-            if num_sweeps is None and change <= TOLERANCE:
-                break
-        drawn = np.cumsum(rows * matrix[:, 0], axis=1)
-        wanted = rng.random((num_lessons, 1)) * drawn[:, -1:]
-        data = np.minimum((drawn <= wanted).sum(axis=1), n - 1)
+        data = _draw(rows * matrix[:, 0], rng)
         beliefs = matrix[data] * factors * beliefs * rows[everyone, data][:, None]
         beliefs = np.maximum(beliefs, 1e-13)
         beliefs /= beliefs.sum(axis=1, keepdims=True)
     return beliefs
+
+
+def batched_sweeps(matrix, num_lessons: int, num_rounds: int, num_sweeps: int, seed: int = 0):
+    """Play many lessons on a matrix with zeros, with so many sweeps in every round.
+
+    The matrices themselves are swept: their factors may tend to zero or infinity.
+    """
+    rng = np.random.default_rng(seed)
+    n, m = matrix.shape
+    beliefs = np.full((num_lessons, m), 1.0 / m)
+    everyone = np.arange(num_lessons)
+    for _ in range(num_rounds):
+        scaled = np.repeat(matrix[None], num_lessons, axis=0)
+        for _ in range(num_sweeps):
+            scaled /= scaled.sum(axis=2, keepdims=True)
+            scaled *= (n * beliefs / scaled.sum(axis=1))[:, None]
+        beliefs = np.maximum(scaled[everyone, _draw(scaled[:, :, 0], rng)], 1e-13)
+        beliefs /= beliefs.sum(axis=1, keepdims=True)
+    return beliefs
+
+
+def _draw(shares, rng):
+    """Draw a position from every row, in proportion to its entries."""
+    sums = np.cumsum(shares, axis=1)
+    wanted = rng.random((len(sums), 1)) * sums[:, -1:]
+    return np.minimum((sums <= wanted).sum(axis=1), shares.shape[1] - 1)
 
 
 def batched_scale(matrix, columns):
