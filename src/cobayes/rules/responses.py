@@ -227,10 +227,11 @@ class CompiledResponses(Responses):
         """Return the beliefs after every datum, (size, n, m); see `Responses.posteriors`."""
         if not self.has_zeros:
             _, columns = self.factors
-            joint = self.lanes.matrix * (np.exp(log_beliefs) * columns)[:, None, :]
-            totals = joint.sum(axis=2, keepdims=True)
+            weights = np.exp(log_beliefs) * columns
+            totals = weights @ self.lanes.matrix.T
             if totals.min() > SMALLEST and totals.max() < LARGEST:
-                joint /= totals
+                joint = self.lanes.matrix * weights[:, None, :]
+                joint /= totals[:, :, None]
                 return joint
         return super().posteriors(log_beliefs)
 

@@ -103,11 +103,11 @@ def slow_mode(matrix: Array, row_sums: Array, tolerance: float) -> Array:
     a solver for one problem need not be compiled for this.
     """
     num_columns = matrix.shape[1]
-    factors = np.ones(num_columns)
+    factors, share = np.ones(num_columns), row_sums.sum() / num_columns
     for _ in range(MAX_SWEEPS):
-        rows = row_sums / (matrix @ factors * (row_sums.sum() / num_columns))
+        rows = row_sums / (matrix @ factors * share)
         totals = rows @ matrix
-        change = np.abs(factors * totals - 1.0).max()
+        change = np.maximum.reduce(np.abs(factors * totals - 1.0))
         factors = 1.0 / totals
         if not change > tolerance:
             break
@@ -116,8 +116,9 @@ def slow_mode(matrix: Array, row_sums: Array, tolerance: float) -> Array:
     start = np.cos(1.0 + 1.7 * np.arange(num_columns))
     vector = start
     for _ in range(SLOW_MODE_STEPS):
-        vector = likelihood.T @ (posterior @ (vector - vector.mean()))
-        length = np.abs(vector).max()
+        # Plain sums and maxima: for small matrices the calls are what this costs.
+        vector = likelihood.T @ (posterior @ (vector - np.add.reduce(vector) / num_columns))
+        length = np.maximum.reduce(np.abs(vector))
         if not 0.0 < length < np.inf:
             return start
         vector /= length
