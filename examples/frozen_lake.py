@@ -63,7 +63,7 @@ def main():
                 lake, "lower right", rule, num_walks=100, max_rounds=200, rng=1
             )
             print(
-                f"{ice:>9}  {rule:<5} {found.rounds:6.2f} +- {found.rounds_stderr:.2f} "
+                f"{ice:>9}  {rule:<5} {found.rounds:6.2f} ± {found.rounds_stderr:.2f} "
                 f"(never sure in {found.num_unsure} walks, not arrived in {found.num_unfinished})"
             )
 

@@ -46,4 +46,4 @@ _ = plot_certainty(trajectories, ax=axes[2])
 # Single walks are luck. Over many, how many moves until the watcher is 95 % sure?
 for rule in ("BI", "SCBI"):
     found = cb.worlds.measure_legibility(world, "A", rule, num_walks=500, rng=1)
-    print(f"{rule:>4}: {found.rounds:.2f} +- {found.rounds_stderr:.2f} moves")
+    print(f"{rule:>4}: {found.rounds:.2f} ± {found.rounds_stderr:.2f} moves")

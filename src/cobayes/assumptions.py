@@ -70,6 +70,8 @@ class Report:
         ]
         return "\n".join(lines if self.zeros is None else [*lines, self.zeros])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>({f.assumption})</td><td>{f.status}</td><td>{escape(f.text)}</td></tr>"

@@ -249,3 +249,17 @@ def test_labels_that_a_spreadsheet_would_run_are_guarded_and_read_back(run, tmp_
     result = run("fit", tmp_path / "b" / "again.csv", *options, "-o", tmp_path / "c")
     assert result.exit_code == 0, result.stderr
     assert "'=1+1" in (tmp_path / "c" / "trials.csv").read_text(encoding="utf-8")
+
+
+def test_columns_may_have_other_names(run, study, tmp_path):
+    own = {"person": "subject", "datum": "answer"}
+    table = pd.read_csv(study / "choices.csv", dtype=str)
+    table["person"] = "0" + table["person"]  # a label, whatever its column is called
+    table.rename(columns=own).to_csv(tmp_path / "own.csv", index=False)
+    arguments = ("fit", tmp_path / "own.csv", "-p", study / "problems", "--depth", "1", "--no-loo")
+    result = run(*arguments, "--columns", "person=subject, datum=answer", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    people_found = pd.read_csv(tmp_path / "out" / "fit.csv", dtype=str)["person"]
+    assert list(people_found) == ["01", "02", "03"]
+    for names, message in (("person=subjet", "did you mean 'subject'"), ("person", "two names")):
+        assert message in run(*arguments, "--columns", names, "-o", tmp_path / "no").stderr

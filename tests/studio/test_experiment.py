@@ -55,6 +55,14 @@ def take_part(chromium, folder, act, *, query="?person=ann", end="button:has-tex
     return text
 
 
+def test_without_jspsych_the_page_says_so(chromium, tmp_path):
+    page = chromium.new_page()
+    page.route("https://unpkg.com/**", lambda route: route.abort())
+    page.goto(write(tmp_path).joinpath("index.html").as_uri())
+    assert "jsPsych was not loaded" in page.inner_text("body")
+    page.close()
+
+
 def table(text):
     import pandas as pd
 

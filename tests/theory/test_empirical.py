@@ -66,3 +66,10 @@ def test_the_same_seed_sequence_gives_the_same_rate_twice():
     seed = np.random.SeedSequence(5)
     first = empirical_rate(rule, 0, num_rounds=10, num_lessons=5, rng=seed)
     assert empirical_rate(rule, 0, num_rounds=10, num_lessons=5, rng=seed) == first
+
+
+def test_it_prints_rate_and_uncertainty():
+    rate = cb.theory.empirical_rate(
+        cb.BI("example:M_1"), "h_1", num_rounds=20, num_lessons=9, rng=1
+    )
+    assert f"{rate.value:.4g} ± {rate.stderr:.2g} nats per round for 'h_1'" in repr(rate)

@@ -45,6 +45,14 @@ def fit(
             "all choices.",
         ),
     ],
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="The names of your columns where they are others, as person=subject,round=trial.",
+        ),
+    ] = "",
     depth: Annotated[
         str,
         typer.Option(
@@ -210,7 +218,7 @@ def fit(
     """
     from cobayes import people
     from cobayes.cli.progress import ProgressLine
-    from cobayes.people.choices import read_numbers
+    from cobayes.people.choices import read_numbers, read_renamed
     from cobayes.people.plan import check_precision
 
     for path in filter(None, (choices, problems, priors, features)):
@@ -238,7 +246,7 @@ def fit(
     precision = check_precision(_precision(plan), family)
     with ProgressLine() as line:
         found = people.fit(
-            choices,
+            read_renamed(choices, _names(columns)),
             known,
             family,
             None if by == "none" else by,
@@ -311,6 +319,19 @@ def _precision(text: str) -> dict[str, float]:
                 f"--plan: {part!r} is not a name and a number.", "write rationality=2,depth=0.9."
             )
         found[name.strip()] = _number(value, "--plan")
+    return found
+
+
+def _names(text: str) -> dict[str, str]:
+    """Read ``person=subject,round=trial``."""
+    found = {}
+    for part in filter(None, text.split(",")):
+        ours, equals, theirs = (word.strip() for word in part.partition("="))
+        if not (ours and equals and theirs):
+            raise CobayesError(
+                f"--columns: {part!r} is not two names.", "write person=subject,round=trial."
+            )
+        found[ours] = theirs
     return found
 
 

@@ -161,5 +161,5 @@ def _print_comparison(comparison: RateComparison) -> None:
     )
     console.print(
         f"  E, mean of SCBI's rate minus BI's: {comparison.advantage:.6g} "
-        f"+- {comparison.advantage_stderr:.2g}"
+        f"± {comparison.advantage_stderr:.2g}"
     )

@@ -204,7 +204,7 @@ class LimitCheck:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"
         return (
             f"LimitCheck({verdict}; failure over what L1 allows is at least {self.limit.value:.3f} "
-            f"+- {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
+            f"± {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
             "above one)"
         )
 

@@ -47,6 +47,13 @@ class RoundsNeeded:
     counts: NDArray[np.int64]
     num_unsure: int
 
+    def __repr__(self) -> str:
+        half = f"more than {len(self.counts) - 1}" if self.median is None else str(self.median)
+        return (
+            f"RoundsNeeded(half of the learners are {100 * self.level:g} % sure after {half} "
+            f"rounds; {self.num_unsure} of {int(self.counts.sum()) + self.num_unsure} never)"
+        )
+
     def cumulative(self) -> Array:
         """Return the share of lessons that were sure by round 0, 1, ..."""
         return np.cumsum(self.counts) / (self.counts.sum() + self.num_unsure)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.cells import with_decimal_point
-from cobayes._input.labels import shorten
+from cobayes._input.labels import shorten, suggest
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.problems import ONLY, Problem
@@ -27,6 +27,9 @@ COLUMNS = {
     "rating": ("person", "problem", "round", "datum", "hypothesis", "rating"),
 }
 """Columns that a table needs, by kind of response."""
+
+# Labels such as 01 or 1e3 are not numbers.
+_LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,8 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(COLUMNS[response])}; rename "
-            "the columns that you have.",
+            f"yours: table.rename(columns={{'...': {missing[0]!r}}}), or --columns "
+            f"{missing[0]}=... on the command line.",
         )
     twice = [name for name in COLUMNS[response] if list(frame.columns).count(name) > 1]
     if twice:
@@ -152,14 +156,35 @@ def read_numbers(
     return found
 
 
-def _as_frame(choices: Any) -> pd.DataFrame:
+def read_renamed(file: Path, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the table in a file that has other names for some columns.
+
+    Parameters
+    ----------
+    file
+        As in `read_choices`.
+    names
+        From the name that a table of choices needs to the one in the file.
+    """
+    # Labels such as 01 stay labels under any name.
+    frame = _as_frame(file, [*_LABELS, *names.values()])
+    unknown = [name for name in names.values() if name not in frame.columns]
+    if unknown:
+        raise CobayesError(
+            f"{file} has no column {unknown[0]!r}.", suggest(unknown[0], [*map(str, frame.columns)])
+        )
+    return frame.rename(columns={theirs: ours for ours, theirs in names.items()})
+
+
+def _as_frame(choices: Any, labels: Sequence[str] = _LABELS) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
     if isinstance(choices, (str, Path)):
         file = existing_file(choices)
         if file.suffix.lower() in (".parquet", ".pq"):
             return read_parquet_frame(file)
         try:
-            frame = pandas.read_csv(file, sep=None, engine="python", dtype=_text_columns())
+            texts = dict.fromkeys(labels, str)
+            frame = pandas.read_csv(file, sep=None, engine="python", dtype=texts)
             return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
         except (ValueError, OSError, csv.Error) as error:
             raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
@@ -171,11 +196,6 @@ def _as_frame(choices: Any) -> pd.DataFrame:
         return pandas.DataFrame(choices).reset_index(drop=True)
     except (TypeError, ValueError) as error:
         raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
-
-
-def _text_columns() -> dict[str, type]:
-    # Labels such as 01 or 1e3 are not numbers.
-    return dict.fromkeys(("person", "problem", "hypothesis", "datum", "guess", "lesson"), str)
 
 
 class _Rows:

@@ -54,7 +54,7 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     labels = [shorten_label(str(name)) for name in table.index]
     if "protected" in table.columns:
         chances = table["protected"].to_numpy()
-        labels = [f"{text}\nexceedance {p:.2g}" for text, p in zip(labels, chances, strict=True)]
+        labels = [f"{text}\nprotected {p:.2g}" for text, p in zip(labels, chances, strict=True)]
     ax.set_yticks(places, labels)
     ax.set_ylim(-0.6, len(table) - 0.4)
     ax.set_xlim(left=0.0)
@@ -156,12 +156,12 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
                 label=f"depth {'∞' if np.isinf(depth) else depth}",
             )
     missing = len(values) - len(order)
-    ax.set_xlabel(f"{fit.by or 'everybody'}, in order of the estimate")
+    left_out = f"; not identified: {missing} of {len(values)}" if missing else ""
+    ax.set_xlabel(f"{fit.by or 'everybody'}, in order of the estimate{left_out}")
     ax.set_ylabel(parameter.replace("_", " "))
-    if missing:
-        ax.set_title(f"not identified: {missing} of {len(values)}", loc="left", fontsize=9)
     ax.set_xticks([])
-    ax.legend(frameon=False, loc="upper left")
+    # Above the axes: intervals reach from bound to bound.
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, borderaxespad=0)
     tidy(ax)
     return ax
 

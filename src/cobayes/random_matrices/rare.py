@@ -161,7 +161,7 @@ class RareProbability:
     def __repr__(self) -> str:
         return (
             f"RareProbability({self.num_data} x {self.num_hypotheses}; 1 - P = "
-            f"{self.probability:.3g} +- {self.stderr:.2g}, -ln(1 - P) = {self.minus_log:.3f} +- "
+            f"{self.probability:.3g} ± {self.stderr:.2g}, -ln(1 - P) = {self.minus_log:.3f} ± "
             f"{self.minus_log_stderr:.3f}; {len(self.estimates)} replicates, "
             f"{len(self.levels)} levels)"
         )

@@ -70,6 +70,11 @@ class ScalingBlocks:
     def __post_init__(self) -> None:
         freeze(self)
 
+    def __repr__(self) -> str:
+        rows, columns = self.support.shape
+        ratios = ", ".join(f"{block.ratio:.4g}" for block in self.blocks)
+        return f"ScalingBlocks({rows} x {columns}; {self.status}; ratios of blocks: {ratios})"
+
 
 def scaling_blocks(
     matrix: MatrixLike, row_sums: ArrayLike | None = None, column_sums: ArrayLike | None = None

@@ -51,7 +51,7 @@ class SuccessRate:
     --------
     >>> import cobayes as cb
     >>> cb.success_rate("example:M_1", hypothesis="h_1", num_sequences=200, rng=1)
-    SuccessRate(1.0000 +- 4e-06 for 'h_1'; 200 lessons)
+    SuccessRate(1.0000 ± 4e-06 for 'h_1'; 200 lessons)
     """
 
     value: float
@@ -139,7 +139,7 @@ class SuccessRate:
         if self.num_unfinished:
             cut = f", {self.num_unfinished} unfinished: {self.lower:.4f} to {self.upper:.4f}"
         return (
-            f"SuccessRate({self.value:.4f} +- {self.stderr:.1g} for {self.hypothesis!r}; "
+            f"SuccessRate({self.value:.4f} ± {self.stderr:.1g} for {self.hypothesis!r}; "
             f"{self.num_sequences} {self.method_noun}{cut})"
         )
 

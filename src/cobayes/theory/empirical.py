@@ -55,6 +55,13 @@ class EmpiricalRate:
     hypothesis: int
     hypothesis_label: str
 
+    def __repr__(self) -> str:
+        return (
+            f"EmpiricalRate({self.rule_name}; {self.value:.4g} ± {self.stderr:.2g} nats per round "
+            f"for {self.hypothesis_label!r}; rounds {self.first_round} to {self.last_round} of "
+            f"{self.num_lessons} lessons)"
+        )
+
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row; concatenate the rows of several rules or hypotheses to a table."""
         pandas = import_optional("pandas", "labels", "a DataFrame")

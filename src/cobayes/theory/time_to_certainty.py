@@ -85,7 +85,7 @@ class PredictedRounds:
 
     def __repr__(self) -> str:
         return (
-            f"PredictedRounds({self.mean:.4g} +- {self.std:.3g} rounds until the doubt about "
+            f"PredictedRounds({self.mean:.4g} ± {self.std:.3g} rounds until the doubt about "
             f"{self.hypothesis!r} is {self.doubt:g}; {self.rate:.4g} nats per round against "
             f"{self.rival!r})"
         )
