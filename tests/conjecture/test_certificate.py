@@ -10,12 +10,8 @@ import cobayes as cb
 from cobayes.conjecture import search as falsifier_module
 from cobayes.conjecture.betting import BettingTest, spent
 from cobayes.conjecture.candidates import FAMILIES, Candidate, draw_candidate, mutate
-from cobayes.conjecture.certificate import (
-    Certificate,
-    check_certificate,
-    known_certificates,
-    witness_margin,
-)
+from cobayes.conjecture.certificate import Certificate, check_certificate, witness_margin
+from cobayes.conjecture.certificate_files import known_certificates
 from cobayes.conjecture.search import Falsifier, Slope
 from cobayes.conjecture.separation import alternating_prior, nested_success, separated_matrix
 from cobayes.errors import CobayesError

@@ -89,7 +89,7 @@ def test_plans_can_be_saved_and_go_on(tmp_path):
 
 
 def test_a_search_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr("cobayes.lessons.planning.MOST_NODES", 10)
+    monkeypatch.setattr("cobayes.lessons.planning_search.MOST_NODES", 10)
     with pytest.raises(cb.CobayesError, match="use a smaller look_ahead"):
         cb.plan_lesson(cb.SCBI(random_model(1, 9, 4)), 0, 6, look_ahead=6)
 

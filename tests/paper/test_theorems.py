@@ -6,8 +6,13 @@ import pytest
 import cobayes as cb
 from cobayes.example_library import examples
 from cobayes.paper import theorem_experiments, theorems
+from cobayes.paper.theorem_claims import (
+    Destinations,
+    MeasuredRate,
+    judge_destinations,
+    judge_rates,
+)
 from cobayes.paper.theorem_experiments import theorem_shard, without_relevant
-from cobayes.paper.theorems import Destinations, MeasuredRate
 from cobayes.report.section import Context
 
 
@@ -58,7 +63,7 @@ def test_plain_bayes_does_not_find_a_mixture():
 def test_a_rate_that_is_not_the_theorems_is_refused():
     fine = MeasuredRate("a", "BI", 0.5, 0.501, 0.002)
     wrong = MeasuredRate("a", "SCBI", 0.5, 0.51, 0.002)
-    bayes, cooperative = theorems.judge_rates([fine, wrong])
+    bayes, cooperative = judge_rates([fine, wrong])
     assert bayes.verdict == "holds"
     assert cooperative.verdict == "does not hold"
 
@@ -66,14 +71,10 @@ def test_a_rate_that_is_not_the_theorems_is_refused():
 def test_learners_that_end_elsewhere_refute_proposition_5_1():
     prior = np.array([0.5, 0.3, 0.2])
     assert (
-        theorems.judge_destinations(
-            [Destinations("a", prior, np.array([10_020, 5980, 4000]), 0)]
-        ).verdict
+        judge_destinations([Destinations("a", prior, np.array([10_020, 5980, 4000]), 0)]).verdict
         == "holds"
     )
     assert (
-        theorems.judge_destinations(
-            [Destinations("a", prior, np.array([600, 250, 150]), 0)]
-        ).verdict
+        judge_destinations([Destinations("a", prior, np.array([600, 250, 150]), 0)]).verdict
         == "does not hold"
     )

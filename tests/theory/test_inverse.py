@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.rules.base import add_evidence
+from cobayes.rules.response import add_evidence
 from cobayes.theory.inverse import inverse_update, log_inverse
 
 seeds = st.integers(0, 2**32 - 1)

@@ -1,11 +1,7 @@
 """Conjecture 5.3 of the paper: certificates against it, and the search for them."""
 
-from cobayes.conjecture.certificate import (
-    Certificate,
-    CertificateCheck,
-    check_certificate,
-    known_certificates,
-)
+from cobayes.conjecture.certificate import Certificate, CertificateCheck, check_certificate
+from cobayes.conjecture.certificate_files import known_certificates
 from cobayes.conjecture.limit_certificate import (
     LimitCertificate,
     LimitCheck,

@@ -7,19 +7,15 @@ matrix and two priors for which that fails; anyone can run the check again.
 
 from __future__ import annotations
 
-import json
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from importlib import resources
-from pathlib import Path
-from typing import Any, ClassVar, Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between, whole_number
-from cobayes._output import write_text
+from cobayes.conjecture.certificate_files import CertificateFile
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
 from cobayes.model import MatrixLike, Model, as_model
@@ -31,7 +27,6 @@ from cobayes.stability.success import Method, success_rate
 
 Array = NDArray[np.float64]
 
-FORMAT = 1
 # How far a failure must exceed what is allowed, in standard errors, to count as confirmed.
 STANDARD_ERRORS = 6.0
 # The coupling never gets more pairs than this, however rarely they end at what is taught.
@@ -40,81 +35,6 @@ MOST_PAIRS = 20_000_000
 LONGEST_WITNESS = 10_000
 # The tree of data that encloses the success rate: about a second of work.
 ENCLOSED_DEPTH, ENCLOSED_LEAVES = 100, 100_000
-
-
-class CertificateFile(ABC):
-    """What certificates of both kinds share: their file.
-
-    A kind has the attributes `distance`, `model`, `hypothesis`, `teacher_prior`, `story` and
-    `evidence`, and adds others by `_own_content` and `_of_content`.
-    """
-
-    kind: ClassVar[str]
-    distance: Distance
-    model: Model
-    hypothesis: int
-    teacher_prior: Array
-    story: str
-    evidence: dict[str, Any]
-
-    @abstractmethod
-    def _own_content(self) -> dict[str, Any]:
-        """Return what this kind adds to the file."""
-
-    @classmethod
-    @abstractmethod
-    def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
-        """Validate what `_own_content` wrote, and make the certificate."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "kind": self.kind,
-            "format": FORMAT,
-            "distance": self.distance,
-            **self.model.to_dict(),
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "teacher_prior": self.teacher_prior.tolist(),
-            **self._own_content(),
-            "story": self.story,
-            "evidence": self.evidence,
-        }
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Undo `to_dict`."""
-        try:
-            if content["kind"] != cls.kind or not 1 <= content["format"] <= FORMAT:
-                raise CobayesError(
-                    f"this is a {content['kind']!r} of format {content['format']}; expected "
-                    f"{cls.kind!r} of format {FORMAT} at most."
-                )
-            shared = {name: content[name] for name in ("story", "evidence") if name in content}
-            return cls._of_content(Model.from_dict(content), content, **shared)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise CobayesError(
-                f"the certificate is incomplete or has a value of the wrong type: {error}.",
-                f"compare it with one that {cls.__name__}.save writes.",
-            ) from error
-
-    def save(self, path: str | Path) -> None:
-        """Write the certificate to a JSON file."""
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
-        try:
-            write_text(path, text + "\n")
-        except OSError as error:
-            raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a certificate written by `save`, or a packaged one by name.
-
-        Parameters
-        ----------
-        path
-            A file, or one of `known_certificates()`.
-        """
-        return cls.from_dict(read_certificate(path))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -418,41 +338,3 @@ def witness_margin(certificate: Certificate) -> float:
         for agent in agents:
             agent.observe(datum)
     return float(agents[0].belief[others].max() + agents[1].belief[h] - 1.0)
-
-
-def read_certificate(path: str | Path) -> dict[str, Any]:
-    """Return the content of a certificate's file, or of a packaged one by name."""
-    if str(path) in known_certificates() and not Path(path).exists():
-        text = (_folder() / f"{path}.json").read_text(encoding="utf-8")
-    else:
-        hint = f"give a file, or one of: {', '.join(known_certificates())}."
-        if not Path(path).exists():
-            raise CobayesError(f"there is no certificate {path}.", hint)
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CobayesError(f"{path} cannot be read: {error}.", hint) from error
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CobayesError(f"{path} is no JSON: {error}.") from error
-    if not isinstance(content, dict):
-        raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
-    return content
-
-
-def known_certificates() -> tuple[str, ...]:
-    """Return the names of the certificates that come with cobayes.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> "tv-paper-matrix" in cb.conjecture.known_certificates()
-    True
-    """
-    files = (entry.name for entry in _folder().iterdir())
-    return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
-
-
-def _folder():
-    return resources.files("cobayes") / "data" / "conjecture"

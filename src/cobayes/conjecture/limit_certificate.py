@@ -11,12 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import spawn_generators
-from cobayes.conjecture.certificate import (
-    STANDARD_ERRORS,
-    Certificate,
-    CertificateFile,
-    read_certificate,
-)
+from cobayes.conjecture.certificate import STANDARD_ERRORS, Certificate
+from cobayes.conjecture.certificate_files import CertificateFile, read_certificate
 from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
 from cobayes.model import MatrixLike, Model, as_model
 

@@ -13,7 +13,8 @@ from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons import generators, saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule
-from cobayes.rules.base import Response, require_teachable
+from cobayes.rules.base import require_teachable
+from cobayes.rules.response import Response
 from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]

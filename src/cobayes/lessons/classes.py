@@ -13,7 +13,8 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import Rule
-from cobayes.rules.base import add_evidence, require_teachable
+from cobayes.rules.base import require_teachable
+from cobayes.rules.response import add_evidence
 
 Array = NDArray[np.float64]
 

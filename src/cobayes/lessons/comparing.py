@@ -17,7 +17,8 @@ from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.comparison import TeacherComparison, TeacherResult
 from cobayes.lessons.ensemble import RoundsNeeded
 from cobayes.lessons.lesson import run_lesson
-from cobayes.lessons.planning import Node, Planner, Search, SearchTooLargeError
+from cobayes.lessons.planning import Planner
+from cobayes.lessons.planning_search import Node, Search, SearchTooLargeError
 from cobayes.lessons.simulation import simulate
 from cobayes.lessons.teachers import ask_questions, can_ask, drawing_rule
 from cobayes.model import MatrixLike, Model, as_task

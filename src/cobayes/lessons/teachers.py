@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError
 from cobayes.model import Model
 from cobayes.rules import BI, SCBI, Rule
-from cobayes.rules.base import add_evidence
+from cobayes.rules.response import add_evidence
 from cobayes.tasks.repeats import WithoutRepeats
 from cobayes.tasks.task import State, Task
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cobayes.people.problems import Table
 from cobayes.rules import SCBI
-from cobayes.rules.base import add_evidence
 from cobayes.rules.beliefs import BeliefState
+from cobayes.rules.response import add_evidence
 
 Array = NDArray[np.float64]
 

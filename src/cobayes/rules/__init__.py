@@ -1,11 +1,12 @@
 """Rules of inference: plain Bayes, pragmatic recursion, SCBI, and one round of cooperation."""
 
-from cobayes.rules.base import Response, Rule
+from cobayes.rules.base import Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
 from cobayes.rules.naming import as_rule, rule_from_dict, rule_from_settings
 from cobayes.rules.pragmatic import Pragmatic
+from cobayes.rules.response import Response
 from cobayes.rules.responses import Responses
 from cobayes.rules.sequential import SCBI
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.model import MatrixLike, Model
-from cobayes.rules.base import Response, Restricted, Rule
+from cobayes.rules.base import Restricted, Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
+from cobayes.rules.response import Response
 from cobayes.rules.responses import CompiledResponses
 from cobayes.scaling.lanes import Lanes
 

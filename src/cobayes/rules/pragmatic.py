@@ -12,9 +12,10 @@ from cobayes._input.labels import is_position
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
-from cobayes.rules.base import Response, Rule
+from cobayes.rules.base import Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
 from cobayes.rules.recursion import RecursionSolver
+from cobayes.rules.response import Response
 from cobayes.rules.responses import CompiledResponses, Responses
 from cobayes.rules.sequential import SCBI
 from cobayes.scaling.plain import PlainProblem

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cobayes.errors import CobayesError
 from cobayes.rules.beliefs import BeliefState, keep_lanes
 from cobayes.rules.kernels import draw_many, draw_possible, observe_many, observe_possible
+from cobayes.rules.response import add_evidence
 from cobayes.scaling.lanes import LANES, Lanes, from_lanes, row_to_lanes
 from cobayes.scaling.stopping import LARGEST, SMALLEST
 
@@ -53,8 +54,6 @@ class Responses:
 
     def posteriors(self, log_beliefs: Array) -> Array:
         """Return the beliefs after every datum, (size, n, m); NaN where it is impossible."""
-        from cobayes.rules.base import add_evidence
-
         return np.exp(add_evidence(log_beliefs[:, None, :], self.log_likelihoods))
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:

@@ -12,9 +12,10 @@ from cobayes._input.distributions import SUM_SLACK
 from cobayes._input.validation import number_between
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike, Model
-from cobayes.rules.base import Response, Rule
+from cobayes.rules.base import Rule
 from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState, keep_lanes
 from cobayes.rules.kernels import fill_all_shares, scale_many
+from cobayes.rules.response import Response
 from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.zeros import BlockSolver
 from cobayes.scaling import small

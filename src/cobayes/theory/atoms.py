@@ -14,7 +14,7 @@ from cobayes._input.tables import as_floats
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError
 from cobayes.rules import BeliefState, Rule
-from cobayes.rules.base import add_evidence
+from cobayes.rules.response import add_evidence
 from cobayes.rules.responses import CompiledResponses
 from cobayes.scaling.blocks import find_blocks, pattern_workspace
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError, CobayesWarning
 from cobayes.rules import Rule
-from cobayes.rules.base import log_posterior, require_teachable
+from cobayes.rules.base import require_teachable
+from cobayes.rules.response import log_posterior
 from cobayes.worlds.agents import RuleName, world_rule
 from cobayes.worlds.base import World
 from cobayes.worlds.trajectory import Trajectory, require_deterministic, watch_actions

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
 from cobayes.rules import Rule
-from cobayes.rules.base import log_posterior, require_teachable
+from cobayes.rules.base import require_teachable
+from cobayes.rules.response import log_posterior
 from cobayes.tasks.task import State
 from cobayes.worlds.agents import (
     Moves,
