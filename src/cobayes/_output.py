@@ -28,7 +28,7 @@ def freeze(result: Any) -> None:
     """Make the arrays of a frozen dataclass read-only, like its attributes."""
     for value in vars(result).values():
         if isinstance(value, np.ndarray):
-            value.flags.writeable = False
+            value.setflags(write=False)
 
 
 def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:

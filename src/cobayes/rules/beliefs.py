@@ -169,13 +169,22 @@ def renormalise(mantissas, shifts, totals):
     for lane in range(LANES):
         totals[lane] = 1.0 / totals[lane]
     for j in range(mantissas.shape[0]):
+        num_out = 0
         for lane in range(LANES):
             value = mantissas[j, lane] * totals[lane]
-            shift = shifts[j, lane]
             sinks = (value < TINY) & (value > 0.0)
-            rises = (value >= 1.0) & (shift > 0)
-            shifts[j, lane] = shift + 1 if sinks else (shift - 1 if rises else shift)
-            mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)
+            rises = (value >= 1.0) & (shifts[j, lane] > 0)
+            mantissas[j, lane] = value
+            num_out += 1 if sinks | rises else 0
+        # Rare, and slow: shifts that mostly stay are written by masked instructions.
+        if num_out > 0:
+            for lane in range(LANES):
+                value = mantissas[j, lane]
+                shift = shifts[j, lane]
+                sinks = (value < TINY) & (value > 0.0)
+                rises = (value >= 1.0) & (shift > 0)
+                shifts[j, lane] = shift + 1 if sinks else (shift - 1 if rises else shift)
+                mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)
 
 
 @compiled()
