@@ -315,6 +315,11 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
 
+    Returns
+    -------
+    Model
+        The positive matrix, with the labels of the one given.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -271,6 +271,11 @@ def check_certificate(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    CertificateCheck
+        Both estimates, the enclosure, and whether they confirm or prove the claim.
+
     Examples
     --------
     >>> from cobayes.conjecture import Certificate, check_certificate

@@ -219,6 +219,11 @@ def check_limit(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    LimitCheck
+        The ratio in the limit and at the sizes, and whether it confirms the claim.
+
     Examples
     --------
     >>> from cobayes.conjecture import LimitCertificate, check_limit

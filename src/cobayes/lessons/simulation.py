@@ -109,6 +109,11 @@ def simulate(
         of rounds; they are kept in order and once), at none (False). By default at all rounds
         while that takes under 256 MB.
 
+    Returns
+    -------
+    Ensemble
+        Means and deviations of the beliefs, rounds needed, and the paths that were kept.
+
     Notes
     -----
     Algorithm 1 of the paper, without assumption (iii'). Lessons on a matrix and on

@@ -94,6 +94,11 @@ def compare(
     progress
         Called with a text and the share done.
 
+    Returns
+    -------
+    Comparison
+        A table of the models, the best first, and a conclusion in words.
+
     Examples
     --------
     >>> from cobayes import people

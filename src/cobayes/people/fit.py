@@ -112,6 +112,11 @@ def fit(
     progress
         Called with a text and the share done.
 
+    Returns
+    -------
+    Fit
+        The estimates with their errors, log-likelihoods and regressors of every trial.
+
     Examples
     --------
     >>> from cobayes import people

@@ -96,6 +96,11 @@ def plan_study(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    StudyPlan
+        The expected precision by number of responses, and a conclusion in words.
+
     Examples
     --------
     >>> from cobayes import people

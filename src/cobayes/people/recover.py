@@ -110,6 +110,11 @@ def recover(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    Recovery
+        True and estimated parameters, and which depth was taken for which.
+
     Examples
     --------
     >>> from cobayes import people

@@ -72,6 +72,11 @@ def simulate(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    pandas.DataFrame
+        One row per response, in the form that `fit` reads.
+
     Examples
     --------
     >>> from cobayes import people

@@ -201,6 +201,11 @@ def rare_probability(
     rng
         Seed or generator; the same seed gives the same bits for any number of threads.
 
+    Returns
+    -------
+    RareProbability
+        The probability, its standard error and its interval.
+
     Notes
     -----
     Fixed-effort multilevel splitting (a sequential Monte Carlo sampler). A first population

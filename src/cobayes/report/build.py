@@ -115,6 +115,11 @@ def write_page(
     formats
         Formats of the claims: "csv" and "netcdf" are heeded.
 
+    Returns
+    -------
+    Path
+        The page.
+
     Examples
     --------
     >>> import tempfile

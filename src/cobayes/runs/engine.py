@@ -64,6 +64,11 @@ def run(
     progress
         True shows progress on standard error; a function is called with the state instead.
 
+    Returns
+    -------
+    RunResult
+        The statistics of every point; the same bits for any number of workers.
+
     Raises
     ------
     RunError

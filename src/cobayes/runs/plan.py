@@ -246,6 +246,11 @@ def suggest_samples_per_shard(
     seconds
         How long a shard should take.
 
+    Returns
+    -------
+    int
+        The number of samples.
+
     Examples
     --------
     >>> import numpy as np

@@ -176,6 +176,11 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
     total_of_squares
         The sum of their squares.
 
+    Returns
+    -------
+    Estimate
+        The mean and its standard error.
+
     Examples
     --------
     >>> from cobayes.runs import mean_estimate
@@ -204,6 +209,11 @@ def proportion_estimate(successes: float, trials: float) -> Estimate:
         How often it happened.
     trials
         How often it could have.
+
+    Returns
+    -------
+    Estimate
+        The probability and its standard error.
 
     Examples
     --------

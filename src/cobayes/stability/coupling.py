@@ -213,6 +213,11 @@ def coupling(
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
 
+    Returns
+    -------
+    Coupling
+        How often the two end at every pair of hypotheses, with errors and bounds.
+
     Notes
     -----
     Under uniform data both beliefs are martingales (Lemma of Proposition 5.1) that end at

@@ -166,6 +166,11 @@ def robustness(
     num_sequences, doubt, max_rounds, rng
         As in `success_rate`.
 
+    Returns
+    -------
+    Robustness
+        The success rate and its bounds, and the prior nearby at which it is lowest.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -70,6 +70,11 @@ def success_rate(
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
 
+    Returns
+    -------
+    SuccessRate
+        The rate, its standard error, and between which values unfinished lessons leave it.
+
     Notes
     -----
     Definition 5.2 and Proposition 5.1: the learner's belief when the teacher is sure has the

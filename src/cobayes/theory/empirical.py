@@ -121,6 +121,11 @@ def empirical_rate(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    EmpiricalRate
+        The rate in nats per round and its standard error.
+
     Notes
     -----
     Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The

@@ -223,6 +223,11 @@ def exact_rounds_all(
     method, max_atoms
         As for `exact_rounds`.
 
+    Returns
+    -------
+    ExactRounds
+        As from `exact_rounds`, with an axis for the hypothesis that is taught.
+
     Notes
     -----
     A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under

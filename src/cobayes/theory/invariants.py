@@ -209,6 +209,11 @@ def check_invariants(
     tolerance
         Violations up to this, relative for the ratios, are rounding.
 
+    Returns
+    -------
+    InvariantReport
+        Which invariants hold, and the largest deviation from each.
+
     Notes
     -----
     The first two are the lemmas in the supplement's proof of Theorem 3.5; the others are

@@ -112,6 +112,11 @@ def measure_legibility(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    Legibility
+        Rounds and steps with their errors, and how many walks left the watcher unsure.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -47,6 +47,11 @@ def plan_trajectory(
         How many ways are followed at a time, the likeliest of them; where that was too few to
         follow all, the plan may not be the best and a warning says so.
 
+    Returns
+    -------
+    Trajectory
+        The walk, and the beliefs of the watcher along it.
+
     Notes
     -----
     Under SCBI a way d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever

@@ -203,6 +203,11 @@ def run_trajectory(
     rng
         For the outcomes of uncertain moves; the walker's own generator by default.
 
+    Returns
+    -------
+    Trajectory
+        The walk, and the beliefs of the watcher along it.
+
     Examples
     --------
     >>> import cobayes as cb
