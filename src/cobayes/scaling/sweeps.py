@@ -72,11 +72,13 @@ def make_state(matrix, row_sums, column_sums, factors, row_scaling):
 
 
 @compiled(fastmath=REASSOCIATE)
-def sweep_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
+def sweep_rows(state, totals, start, stop):
     """Scale some rows to their sums and add their share to the column totals.
 
     Each row is used twice while it is in the cache: for its own sum and for the totals.
     """
+    matrix, row_sums, weights = state.matrix, state.row_sums, state.weights
+    row_scaling = state.row_scaling
     num_columns = matrix.shape[1]
     for i in range(start, stop):
         row_total = 0.0
@@ -89,8 +91,10 @@ def sweep_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
 
 
 @compiled(fastmath=REASSOCIATE)
-def probe_rows(matrix, row_sums, weights, row_scaling, totals, start, stop):
+def probe_rows(state, totals, start, stop):
     """Apply the derivative of a sweep to some rows and add their share to the totals."""
+    matrix, row_sums, weights = state.matrix, state.row_sums, state.weights
+    row_scaling = state.row_scaling
     num_columns = matrix.shape[1]
     for i in range(start, stop):
         average = 0.0
@@ -106,15 +110,7 @@ def sweep_all(state):
     """Sweep all rows on this thread."""
     for j in range(state.totals.shape[0]):
         state.totals[j] = 0.0
-    sweep_rows(
-        state.matrix,
-        state.row_sums,
-        state.weights,
-        state.row_scaling,
-        state.totals,
-        0,
-        state.matrix.shape[0],
-    )
+    sweep_rows(state, state.totals, 0, state.matrix.shape[0])
 
 
 @compiled(inline="always")
@@ -122,15 +118,7 @@ def probe_all(state):
     """Probe all rows on this thread."""
     for j in range(state.totals.shape[0]):
         state.totals[j] = 0.0
-    probe_rows(
-        state.matrix,
-        state.row_sums,
-        state.weights,
-        state.row_scaling,
-        state.totals,
-        0,
-        state.matrix.shape[0],
-    )
+    probe_rows(state, state.totals, 0, state.matrix.shape[0])
 
 
 def on_threads(kernel: Callable[..., None]) -> Callable[[ScalingState], None]:
@@ -144,15 +132,7 @@ def on_threads(kernel: Callable[..., None]) -> Callable[[ScalingState], None]:
         shares = np.zeros((num_chunks, num_columns))
 
         def pass_over_chunk(chunk: int) -> None:
-            kernel(
-                state.matrix,
-                state.row_sums,
-                state.weights,
-                state.row_scaling,
-                shares[chunk],
-                edges[chunk],
-                edges[chunk + 1],
-            )
+            kernel(state, shares[chunk], edges[chunk], edges[chunk + 1])
 
         map_chunks(pass_over_chunk, range(num_chunks))
         shares.sum(axis=0, out=state.totals)

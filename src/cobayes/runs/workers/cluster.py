@@ -12,7 +12,7 @@ from typing import Any
 from cobayes.errors import import_optional
 from cobayes.runs.failures import RunError
 from cobayes.runs.workers import one_thread
-from cobayes.runs.workers.tasks import Outcome, Task, lost, perform
+from cobayes.runs.workers.tasks import Outcome, Task, failure, perform
 
 _TASKS_PER_THREAD = 2
 _SECONDS_TO_CONNECT = 15
@@ -117,13 +117,13 @@ class DaskCluster:
             except Exception as error:
                 # The result's only worker may die before we fetch it.
                 self._check_scheduler()
-                return lost(task, f"its result was lost on the way: {error!r}")
+                return failure(task, f"its result was lost on the way: {error!r}")
         self._check_scheduler()
         if future.status == "error":
-            return lost(task, f"Dask gave up on it: {future.exception(timeout=30)!r}")
+            return failure(task, f"Dask gave up on it: {future.exception(timeout=30)!r}")
         if future.status == "cancelled" or future.status == "lost":
             raise self._scheduler_gone()
-        return lost(task, f"Dask reports its state as {future.status!r}")
+        return failure(task, f"Dask reports its state as {future.status!r}")
 
     def _check_scheduler(self) -> None:
         if self._client.status != "running":

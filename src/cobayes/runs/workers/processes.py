@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from cobayes.runs.workers import one_thread
-from cobayes.runs.workers.tasks import Outcome, Task, lost, perform
+from cobayes.runs.workers.tasks import Outcome, Task, failure, perform
 
 _TASKS_PER_WORKER = 2
 
@@ -79,7 +79,7 @@ class LocalProcesses:
         self._workers[self._workers.index(dead)] = fresh
         for task in waiting:
             fresh.give(task)
-        return lost(failed, why)
+        return failure(failed, why)
 
 
 class _Worker:

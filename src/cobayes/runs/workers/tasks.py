@@ -86,7 +86,7 @@ def perform(task: Task) -> Outcome:
     return Outcome(task.run, task.key, packed, error, seconds, worker, versions_here())
 
 
-def lost(task: Task, why: str) -> Outcome:
+def failure(task: Task, why: str) -> Outcome:
     """Return the outcome of a task whose worker died.
 
     Parameters
