@@ -11,6 +11,9 @@ def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
     plot_mean_beliefs({"SCBI": (mean, np.zeros(400))}, ax=ax)
     assert ax.get_xlim()[1] <= 15
     assert "no change from here to 399" in ax.get_xlabel()
+    # As many markers on what is left.
+    lines = [line for line in ax.get_lines() if line.get_markevery() is not None]
+    assert all(line.get_markevery() <= ax.get_xlim()[1] / 8 for line in lines)
 
 
 def test_every_pair_of_teacher_and_learner_has_a_mark():

@@ -287,12 +287,12 @@ def _rounds_to_show(found: list[Ensemble]) -> list[int]:
 def _verdict(found: list[Ensemble]) -> str:
     (first, slow), (second, fast) = ((e.rule_name, e.rounds_needed.median) for e in found)
     if slow is None and fast is None:
-        return "by neither rule were half of the learners sure; give more --rounds."
+        return "By neither rule were half of the learners sure; give more --rounds."
     if slow is None or fast is None:
         name = second if slow is None else first
-        return f"only by {name} was half of the learners sure; give more --rounds."
+        return f"Only by {name} was half of the learners sure; give more --rounds."
     if slow == fast:
-        return f"both rules bring half of the learners there by round {slow}."
+        return f"Both rules bring half of the learners there by round {slow}."
     faster, slower = sorted(((first, slow), (second, fast)), key=_by_rounds)
     return (
         f"{faster[0]} brings half of the learners there by round {faster[1]}, {slower[0]} by "

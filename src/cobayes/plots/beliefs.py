@@ -154,7 +154,8 @@ def plot_belief_curves(
             markeredgecolor="white",
             markeredgewidth=0.6,
             clip_on=log,
-            zorder=3,
+            # Where curves lie on each other, the broken ones are above.
+            zorder=3 if style["linestyle"] == "-" else 3.1,
             **style,
         )
     taught = shorten_label(names.pop())

@@ -184,6 +184,9 @@ def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) ->
     if end < 0.8 * last:
         ax.set_xlim(0, end)
         ax.set_xlabel(f"round (no change from here to {last})")
+        for line in ax.get_lines():
+            if line.get_markevery() is not None:
+                line.set_markevery(max(1, end // _MARKERS))
 
 
 def _label_rounds(ax: Axes, value_label: str) -> None:
