@@ -72,11 +72,17 @@ def scale_plain_array(
 ) -> ScalingResult | None:
     """Scale one array without labels in one compiled call, or return None where that fails."""
     array = _as_plain(matrix, 2)
+    if array is None or not 0 < array.size < PARALLEL_SIZE:
+        return None
     # With a zero the kernel would be compiled in vain.
-    if array is None or not 0 < array.size < PARALLEL_SIZE or not array.min() > 0.0:
+    if not np.minimum.reduce(array, axis=None) > 0.0:
         return None
     n, m = array.shape
-    rows = np.ones(n) if row_sums is None else _as_plain(row_sums, 1)
+    if row_sums is None:
+        rows = np.empty(n)
+        rows.fill(1.0)
+    else:
+        rows = _as_plain(row_sums, 1)
     if column_sums is None:
         columns = None if rows is None else np.full(m, rows.sum() / m)
     else:
