@@ -50,7 +50,11 @@ $(STAMPS)/npm: tests/studio/package.json $(STAMPS)/dev
 	  install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
 	  echo "packages from npm could not be installed; tests that need them say that they are skipped"
 
+# Before all tests the kernels are compiled once: the processes would each compile most of them.
 test: $(STAMPS)/dev $(STAMPS)/npm
+ifeq ($(origin PYTEST_ARGS), file)
+	$(BIN)/cobayes warm-up
+endif
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 EXAMPLES ?= 200

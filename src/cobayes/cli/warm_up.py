@@ -128,6 +128,22 @@ def _ensembles(size: int, zero: bool) -> Callable[[], None]:
     return run
 
 
+def _data_priors(size: int, zero: bool) -> Callable[[], None]:
+    def run() -> None:
+        import numpy as np
+
+        import cobayes as cb
+
+        matrix = _matrix(size + 1, size, zero=zero)
+        weights = np.arange(1.0, size + 2.0)
+        rule = cb.SCBI(matrix, data_prior=weights / weights.sum())
+        rule.update(np.full(size, 1.0 / size), 1)
+        for learner in (rule, cb.SCBI(cb.without_repeats(matrix))):
+            cb.simulate(learner, 0, num_rounds=2, num_lessons=70, rng=1)
+
+    return run
+
+
 def _theory() -> None:
     import cobayes as cb
 
@@ -159,6 +175,9 @@ PARTS: dict[str, Callable[[], None]] = {
     "lessons with 5 hypotheses": _ensembles(5, False),
     "lessons with zeros": _ensembles(3, True),
     "lessons with 3 hypotheses": _ensembles(3, False),
+    "data priors with zeros": _data_priors(9, True),
+    "data priors with 5 hypotheses": _data_priors(5, False),
+    "data priors with 3 hypotheses": _data_priors(3, False),
     "rules": _rules,
     "scaling": _scaling,
     "theory": _theory,

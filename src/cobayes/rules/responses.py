@@ -258,11 +258,12 @@ class CompiledResponses(Responses):
     ) -> BeliefState:
         """Move the beliefs on by a datum each, in place; see `Responses.observe`."""
         packed = row_to_lanes(data, np.int64)
+        state = self.beliefs._replace(row_sums=None)  # else the code would be compiled twice
         if not self.has_zeros:
-            observe_many(self.lanes, packed, self.beliefs)
+            observe_many(self.lanes, packed, state)
             return self.beliefs
         marks = np.zeros(packed.shape, dtype=np.int64)
-        observe_possible(self.lanes, packed, self.beliefs, marks)
+        observe_possible(self.lanes, packed, state, marks)
         mark_contradicted(marks.reshape(-1)[: self.beliefs.size] > 0, data, contradicted)
         return self.beliefs
 

@@ -297,12 +297,13 @@ class SCBI(Rule):
         """Return where compiled answers to beliefs start; see `Rule.workspace`."""
         if self._is_extreme or self._has_rare_data:
             return None
-        row_sums = None if self.data_prior is None else self._row_sums
         if self._pattern is not None:
+            # Row sums of one are given, too: the code is long, and is compiled once for all.
             blocks = BlockSolver(fresh_workspace(self._pattern), self.tolerance)
             return CompiledResponses.starting(
-                beliefs, self.balanced, blocks, row_sums, has_labels=True
+                beliefs, self.balanced, blocks, self._row_sums, has_labels=True
             )
+        row_sums = None if self.data_prior is None else self._row_sums
         m = self.model.num_hypotheses
         probes = None
         if not small.SMALLEST <= m <= small.LARGEST:
@@ -339,6 +340,7 @@ class ScalingSolver(NamedTuple):
 
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
+        beliefs = beliefs._replace(row_sums=None)  # they are in the lanes
         if self.probes is None:
             left = scale_many(beliefs, lanes, self)
         else:

@@ -41,9 +41,8 @@ class BlockSolver:
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in labels and factors that belong to the beliefs; raise an error if that fails."""
         by_flow = None if lanes.matrix.shape[1] <= MAX_COLUMNS else True
-        left = scale_components(
-            beliefs, lanes, self.work, by_flow, self.tolerance, MAX_NEWTON_STEPS
-        )
+        state = beliefs._replace(row_sums=None)  # they are in the lanes
+        left = scale_components(state, lanes, self.work, by_flow, self.tolerance, MAX_NEWTON_STEPS)
         if left:
             from cobayes.rules.sequential import not_converged
 
@@ -98,7 +97,7 @@ def scale_components(beliefs, lanes, work, by_flow, tolerance, max_steps):
     for task in range(beliefs.size):
         g, lane = task // LANES, task % LANES
         mantissas, shifts, shares = beliefs.mantissas[g], beliefs.shifts[g], lanes.shares[g]
-        if lanes.row_sums is None and _is_settled(mantissas, shifts, shares, lane):
+        if _is_settled(mantissas, shifts, shares, lane):
             continue
         fill_share(mantissas, shifts, lane, shares)
         fill_row_sums(lanes.row_sums, g, lane, row_sums)
