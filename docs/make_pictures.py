@@ -81,8 +81,9 @@ def draw_walk() -> None:
     """How a walker shows where it is going, and how soon its watcher knows."""
     world = cb.GridWorld.paper(discount=0.5)
     walks = [
-        cb.run_trajectory(
-            cb.WorldTeacher(world, "A", rule, rng=1, moves="forward"), cb.WorldLearner(world, rule)
+        cb.worlds.run_trajectory(
+            cb.worlds.WorldTeacher(world, "A", rule, rng=1, moves="forward"),
+            cb.worlds.WorldLearner(world, rule),
         )
         for rule in ("BI", "SCBI")
     ]

@@ -64,3 +64,15 @@ def test_animation_says_what_it_cannot_do(walks, tmp_path):
     world = TabularWorld(table, 0, {"a": 1, "b": 2}, 0.5)
     with pytest.raises(CobayesError, match="no board to draw"):
         plot_trajectory(watch_actions(world, "a", [0]))
+
+
+def test_titles_of_boards_beside_a_curve_are_not_cut_off():
+    board = GridWorld.from_text("A......B\n........\n........\nS.......\n.......C", 0.8)
+    walk = plan_trajectory(board, "C")
+    figure = Figure(figsize=(13, 3.5), layout="constrained")
+    axes = figure.subplots(1, 3)
+    for ax in axes[:2]:
+        plot_trajectory(walk, ax=ax)
+    plot_certainty([walk], ax=axes[2])
+    figure.draw_without_rendering()
+    assert axes[0].title.get_window_extent().y1 <= figure.bbox.y1
