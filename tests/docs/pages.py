@@ -20,6 +20,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from typer.testing import CliRunner
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if not {"_build", "gallery"} & set(page.parts)]
@@ -123,13 +125,20 @@ def run_command(command: str, where: str) -> str | None:
         return None
     if words[0] == "cobayes" and words[1] in LONG and LONG[words[1]] not in words:
         words.append(LONG[words[1]])
-    main = ["-c", "from cobayes.cli import main; main()"] if words[0] == "cobayes" else []
+    environment = {"COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "MPLBACKEND": "Agg"}
+    if words[0] == "cobayes":  # in this process, which has loaded everything
+        from cobayes.cli.app import app
+
+        result = CliRunner(env=environment).invoke(app, words[1:])
+        if result.exit_code != 0:
+            raise AssertionError(f"{where}: {command!r} failed:\n{result.output}")
+        return result.stdout
     done = subprocess.run(
-        [sys.executable, *main, *words[1:]],
+        [sys.executable, *words[1:]],
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "MPLBACKEND": "Agg"},
+        env={**os.environ, **environment},
     )
     if done.returncode != 0:
         raise AssertionError(f"{where}: {command!r} failed:\n{done.stderr}")
