@@ -52,7 +52,7 @@ def begins() -> None:
 
 
 @contextmanager
-def _announced(is_cached: bool) -> Iterator[Callable[[], None]]:
+def _announced(is_cached: bool = True) -> Iterator[Callable[[], None]]:
     """Log a notice when what begins by a call takes longer than a second, and how long it took.
 
     Numba compiles one kernel at a time: threads that wait for another's compilation stay silent.
