@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config, types
-from numba.core.runtime.nrt import rtsys
 
 from cobayes._runtime.compilation import attended
 from cobayes._runtime.kernel_cache import KernelCache, KernelStore
@@ -66,7 +65,6 @@ def compiled(
             dispatcher._cache = store
             place = store._cache_path, store._impl.filename_base
             store._cache_file = KernelCache(*place, dispatcher)
-            store.load_overload = _without_types(store)
         dispatcher.in_registers = in_registers
         dispatcher.get_call_template = _for_all_numbers(dispatcher.get_call_template)
         dispatcher.compile = attended(
@@ -88,20 +86,6 @@ def _for_all_numbers(find: Callable[..., Any]) -> Callable[..., Any]:
         return find(plain, {key: types.unliteral(value) for key, value in keywords.items()})
 
     return find_template
-
-
-def _without_types(store: Any) -> Callable[..., Any]:
-    """Return what loads a kernel from the cache and starts no more of Numba than that needs.
-
-    Numba's own method first loads all that it knows of types, half a second that only compiling
-    needs; the compiler does it itself.
-    """
-
-    def load_overload(signature: Any, context: Any) -> Any:
-        rtsys.initialize(context)
-        return store._load_overload(signature, context)
-
-    return load_overload
 
 
 def _with_vectors(compile_kernel: Callable[..., Any], in_registers: bool) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime.nrt import rtsys
 
 from cobayes._runtime.compilation import begins
 
@@ -131,6 +132,15 @@ class KernelStore(FunctionCache):
     """Numba's cache of one kernel, which may be in a folder that cannot be written any more."""
 
     _impl_class = _KernelImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a kernel from the disk, or None; start no more of Numba than that needs.
+
+        Numba's own method first loads all that it knows of types, half a second that only
+        compiling needs; the compiler does it itself.
+        """
+        rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
 
 
 def _name(value: Any) -> str:
