@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
+import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes tells how busy the machine is, and every run has the same examples;
@@ -16,3 +18,9 @@ def pytest_configure():
     # start, ignore Ctrl-C, which some tests send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    # One more than there are cores: a part of the tests waits for a browser or a process.
+    return (os.cpu_count() or 1) + 1
