@@ -24,9 +24,14 @@ from cobayes._runtime.compiled import compiled
 import cobayes_kernels_inner as kernels
 from cobayes_kernels_inner import inner
 
-@compiled(fastmath={"reassoc", "contract"})
-def outer(x):
-    return inner(x) + 1.0
+def make(part):
+    @compiled(fastmath={"reassoc", "contract"})
+    def outer(x):
+        return part(x) + 1.0
+
+    return outer
+
+outer = make(inner)  # kernels that enclose others are found again, too
 """
 REPORT = """
 import cobayes_kernels_outer as module

@@ -133,6 +133,11 @@ class KernelStore(FunctionCache):
 
     _impl_class = _KernelImpl
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        # The stamp has the code and what it encloses. Numba's key would have the identity of
+        # enclosed kernels, which every process draws anew: nothing would ever be found.
+        return sig, codegen.magic_tuple()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a kernel from the disk, or None; start no more of Numba than that needs.
 
