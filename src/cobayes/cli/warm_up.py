@@ -156,9 +156,11 @@ def _theory() -> None:
 
 def _random_matrices() -> None:
     import cobayes as cb
+    from cobayes.random_matrices import rare_probability
 
     for shape in ((3, 2), (4, 3)):
         cb.compare_rates(*shape, 1000, rng=1)
+        rare_probability(*shape, num_particles=16, num_replicates=2, rng=1)
 
 
 def _stability() -> None:
