@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMPS := .stamps
 # On all cores; the tests of one file share what they prepare.
 # PYTEST_ARGS="tests/scaling -x" runs a part.
-PYTEST_ARGS ?= -n auto --dist loadfile
+PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help

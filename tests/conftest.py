@@ -22,5 +22,11 @@ def pytest_configure():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    # One more than there are cores: a part of the tests waits for a browser or a process.
-    return (os.cpu_count() or 1) + 1
+    # More than there are cores: a part of the tests waits for a browser or a process.
+    return (os.cpu_count() or 1) + 2
+
+
+def pytest_collection_modifyitems(items):
+    # Files with slow tests first, so that no process is left with one at the end.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

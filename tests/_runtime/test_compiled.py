@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # Rates of random matrices keep numbers in vector registers, as lessons with many hypotheses do.
 FIRST_AND_SECOND_PROCESS = """
 import hashlib
@@ -19,6 +21,7 @@ print("numba.np.linalg" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_the_process_that_compiles_gets_the_bits_of_those_that_load(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     first, second = (

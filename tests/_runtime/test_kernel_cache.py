@@ -114,6 +114,7 @@ def test_changed_code_of_an_inner_kernel_recompiles_its_callers(workshop):
     assert workshop.run() == (8.0, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
 @pytest.mark.parametrize("damage", ["cut", "empty", "flipped"])
 def test_a_damaged_cache_is_rebuilt(workshop, suffix, damage):

@@ -20,6 +20,7 @@ MODULES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_hold(name, tmp_path, monkeypatch):
     from matplotlib import pyplot as plt

@@ -129,6 +129,7 @@ def test_learners_can_be_fitted(response):
     assert found["lapse_low"] <= 0.05 <= found["lapse_high"]
 
 
+@pytest.mark.slow
 def test_inner_parameters_can_be_fitted():
     priors = {name: [0.6, 0.3, 0.1] for name in PROBLEMS}
     family = Family(depth=2, lapse=0.0, inner_rationality=(0.2, 5.0), prior_temperature=(0.1, 4.0))

@@ -122,6 +122,7 @@ def test_the_papers_matrix_refutes_total_variation_by_proof():
     assert found.upper < 0.5912 < claim.conjectured_success
 
 
+@pytest.mark.slow
 def test_rational_arithmetic_proves_the_same_refutation():
     """Seven rounds in exact fractions, with nothing from the library but Proposition 13.
 

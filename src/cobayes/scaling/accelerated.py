@@ -10,12 +10,10 @@ import math
 
 from cobayes._runtime.compiled import compiled
 from cobayes._runtime.wide_vectors import use_wide_vectors
-from cobayes.scaling.stopping import NOISE, SLACK
+from cobayes.scaling.stopping import LONGEST_STEP, NOISE, SLACK
 
 # Below this change the series for logarithms hold, and steps are accelerated.
 NEAR = 0.9
-# No accelerated step changes a factor by more than about e.
-LONGEST_STEP = 1.0
 # Lanes that are not done after so many are left to Newton's method.
 MAX_ACCELERATED_SWEEPS = 60
 

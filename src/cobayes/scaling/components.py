@@ -8,14 +8,10 @@ import numpy as np
 
 from cobayes._runtime.compiled import compiled
 from cobayes.scaling.newton import newton_until_converged, solve_laplacian
+from cobayes.scaling.stopping import LONGEST_STEP, WEAK_COUPLING
 
 # Steps in working precision, before the careful method takes over.
 MAX_QUICK_STEPS = 12
-# No step changes a factor by more than about e.
-LONGEST_STEP = 1.0
-# Where columns hand each other less than this share of their mass, rounding errors grow by its
-# inverse: such components are left to the careful method.
-WEAKEST_COUPLING = 1e-3
 
 
 @compiled(inline="always")
@@ -76,7 +72,8 @@ def _quick_newton(state, tolerance):
                 pair = chain[j, k]
                 chain[j, k] = pair * column_sums[k]
                 chain[k, j] = pair * column_sums[j]
-        if not solve_laplacian(chain, errors, pinned, step) > WEAKEST_COUPLING:
+        # Columns that hand each other less of their mass are left to the careful method.
+        if not solve_laplacian(chain, errors, pinned, step) > WEAK_COUPLING:
             return False
         length = 0.0
         for j in range(num_columns):

@@ -18,8 +18,8 @@ import numpy as np
 
 from cobayes._runtime.compiled import compiled
 
-# A step changes no factor by more than exp(LONGEST_STEP).
-LONGEST_STEP = 6.0
+# A careful step changes no factor by more than exp(FARTHEST_STEP).
+FARTHEST_STEP = 6.0
 # How often a step is halved at most.
 MOST_HALVINGS = 40
 # Errors are summed up in double-double arithmetic, good to about 1e-32: below this coupling,
@@ -260,7 +260,7 @@ def _balance_groups(state, group, count, only_ties, tolerance, max_steps):
                 length = abs(step[b])
         if not length < np.inf:
             return taken, np.inf
-        share = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
+        share = min(1.0, FARTHEST_STEP / length) if length > 0.0 else 1.0
         for j in range(num_columns):
             factors[j] *= math.exp(share * step[group[j]])
         if length <= tolerance:
@@ -335,7 +335,7 @@ def newton_until_converged(state, work, tolerance, max_steps):
             slope += column_sums[j] * errors[j] * step[j]
         if not length < np.inf:
             return count, np.inf
-        share = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
+        share = min(1.0, FARTHEST_STEP / length) if length > 0.0 else 1.0
         for j in range(num_columns):  # an array assignment takes seconds to compile
             start[j] = factors[j]
         is_taken = False

@@ -20,12 +20,11 @@ from __future__ import annotations
 import numpy as np
 
 from cobayes._runtime.compiled import compiled
-from cobayes.scaling.lanes import LANES, LOOSEST
+from cobayes.scaling.lanes import LANES
+from cobayes.scaling.stopping import LONGEST_STEP, LOOSEST
 
 SMALLEST, LARGEST = 2, 4
 MAX_STEPS = 16
-# No step changes a factor by more than about e: from a warm start Newton then never runs away.
-LONGEST_STEP = 1.0
 
 # Where the numbers of a group lie, in units of LANES: factors, column sums, totals, pair sums,
 # weights, active lanes, the last step.

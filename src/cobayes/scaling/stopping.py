@@ -58,8 +58,11 @@ MORE_SWEEPS = 10
 MAX_PROBES = 10
 HARMLESS_RATE = 0.5
 LEAST_SHARE = 0.01
-# Two hypotheses that share less than this are as good as blocks of their own.
+# Two hypotheses that share less than this are as good as blocks of their own; rounding errors grow
+# by its inverse.
 WEAK_COUPLING = 1e-3
+# No step of a quick method changes a factor by more than about e: from a warm start none runs away.
+LONGEST_STEP = 1.0
 MAX_PAIRED_COLUMNS = 64
 NUM_PAIRED_BELIEFS = 17
 

@@ -119,6 +119,7 @@ def test_only_a_few_tasks_are_in_flight(tmp_path):
     assert most == 3
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     process = drive(tmp_path, "--jobs", 2, "--pause", 0.5, start_new_session=True)
     wait_until(lambda: (tmp_path / "ledger.sqlite").exists())
