@@ -22,8 +22,8 @@ def pytest_configure():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    # More than there are cores: a part of the tests waits for a browser or a process.
-    return (os.cpu_count() or 1) + 2
+    # One more than there are cores: a part of the tests waits for a browser or a process.
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):
