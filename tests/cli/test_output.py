@@ -52,9 +52,9 @@ def test_the_package_has_one_writer_of_csv():
     }
     assert {name: count for name, count in writers.items() if count} == {
         "_output.py": 1,
-        "cli/fit.py": 4,
+        "cli/fit_results.py": 4,
     }
-    fitting = (package / "cli" / "fit.py").read_text(encoding="utf-8")
+    fitting = (package / "cli" / "fit_results.py").read_text(encoding="utf-8")
     assert len(re.findall(r"_guarded\([\w.]+\)\.to_csv\(", fitting)) == 4
 
 

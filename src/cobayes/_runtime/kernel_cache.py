@@ -98,34 +98,35 @@ class KernelCache(IndexDataCacheFile):
             file.write(hashlib.sha256(payload).digest() + payload)
 
 
-class _Filled:
-    """Lets Numba take a folder that cannot be written but has the kernel: a read-only image."""
-
-    def __init__(self, function: Any, file: str) -> None:
-        super().__init__(function, file)  # type: ignore[call-arg]
-        name = f"{Path(file).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
-        self._pattern = f"{name}.*.nbi"
-
-    def ensure_cache_path(self) -> None:
-        """Raise an error where the folder is of no use."""
-        try:
-            super().ensure_cache_path()  # type: ignore[misc]
-        except OSError:
-            folder = Path(self.get_cache_path())  # type: ignore[attr-defined]
-            if not any(folder.glob(self._pattern)):
-                raise
-
-
 _Impl: Any = FunctionCache._impl_class
 
 
-class _KernelImpl(_Impl):
-    """Looks for the folder of the environment variable, then for the one beside the source."""
+def _or_filled(locator: Any) -> Any:
+    """Let one of Numba's folders be taken where it has the kernel, though it cannot be written."""
 
-    _locator_classes = (
-        *(type(kind.__name__, (_Filled, kind), {}) for kind in _Impl._locator_classes[:2]),
-        *_Impl._locator_classes[2:],
-    )
+    class Filled(locator):
+        def __init__(self, function: Any, file: str) -> None:
+            super().__init__(function, file)
+            name = f"{Path(file).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+            self._pattern = f"{name}.*.nbi"
+
+        def ensure_cache_path(self) -> None:
+            try:
+                super().ensure_cache_path()
+            except OSError:
+                if not any(Path(self.get_cache_path()).glob(self._pattern)):
+                    raise
+
+    return Filled
+
+
+class _KernelImpl(_Impl):
+    """Looks for the folder of the environment variable, then for the one beside the source.
+
+    Either may be part of a read-only image.
+    """
+
+    _locator_classes = (*map(_or_filled, _Impl._locator_classes[:2]), *_Impl._locator_classes[2:])
 
 
 class KernelStore(FunctionCache):
