@@ -31,6 +31,11 @@ def freeze(result: Any) -> None:
             value.setflags(write=False)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: "1 round", "1,000 rounds"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:
     """Return beliefs as a DataFrame with one row per round and one column per name.
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cobayes.conjecture import known_certificates
 from cobayes.conjecture import search as falsifier
 
 
@@ -61,6 +62,8 @@ def test_a_packaged_certificate_is_confirmed(run):
 
 
 def test_a_check_prints_both_estimates(run):
+    words = run("conjecture", "check", "--help").stdout.replace("\n", " ").split()
+    assert set(known_certificates()) <= {word.rstrip(".,") for word in words}
     result = run("conjecture", "check", "tv-paper-matrix", "--seed", "1", "-n", "2000")
     assert "measured by lessons" in result.stdout
     assert "measured by coupling" in result.stdout

@@ -86,6 +86,11 @@ def test_tables_keep_the_labels():
     content = json.loads(json.dumps(run.to_dict()))
     assert content["data"] == list(run.data_labels)
     assert content["beliefs"] == run.beliefs.tolist()
+    teacher, learner = run.resume()
+    content = json.loads(json.dumps(teacher.to_dict()))
+    assert content["hypothesis"] == "y"
+    again = cb.Learner(learner.rule, prior=json.loads(json.dumps(learner.to_dict()))["belief"])
+    np.testing.assert_allclose(again.belief, learner.belief, rtol=1e-15)
     data = run.to_xarray()
     assert data.belief.sel(round=4, hypothesis="y").item() == run.beliefs[4, 1]
     assert data.attrs["true_hypothesis"] == "y"

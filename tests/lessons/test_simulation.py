@@ -1,3 +1,4 @@
+import json
 import tracemalloc
 
 import numpy as np
@@ -136,6 +137,10 @@ def test_tables_keep_the_labels():
     assert set(table["hypothesis"]) == {"x", "y", "z"}
     assert e.to_xarray()["mean"].sel(round=3, hypothesis="y").item() == e.mean("y")[3]
     assert "taught 'y'" in repr(e)
+    content = json.loads(json.dumps(e.to_dict()))
+    assert content["means"] == e.means.tolist()
+    assert content["rounds_needed"]["median"] == e.rounds_needed.median
+    assert "1 lesson of 1 round;" in repr(ensemble(num_rounds=1, num_lessons=1))
 
 
 def test_counts_may_be_numpy_integers():

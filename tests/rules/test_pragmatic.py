@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -162,9 +163,17 @@ def test_a_rule_is_made_again_from_its_settings():
         cb.Pragmatic(matrix, math.inf),
         cb.SCBI(matrix, data_prior=prior),
     ):
-        again = cb.rules.rule_from_dict(rule.to_dict())
+        again = cb.Rule.from_dict(json.loads(json.dumps(rule.to_dict())))
         assert type(again) is type(rule)
         assert np.array_equal(again.posteriors(belief), rule.posteriors(belief))
+    with pytest.raises(cb.CobayesError, match="rule SCBI, not BI"):
+        cb.BI.from_dict(rule.to_dict())
+    with pytest.raises(cb.CobayesError, match="unexpected keyword argument 'deep'"):
+        cb.Rule.from_dict({**rule.to_dict(), "deep": 2})
+    with pytest.raises(cb.CobayesError, match="no entry 'rule'"):
+        cb.Rule.from_dict(cb.Model(matrix).to_dict())
+    with pytest.raises(cb.CobayesError, match="WithoutRepeats, which has no form in JSON"):
+        cb.SCBI(cb.without_repeats(matrix)).to_dict()
 
 
 @pytest.mark.parametrize("depth", [-1, 1.5, "deep", math.nan])

@@ -21,7 +21,46 @@ def test_without_repeats_it_ends_with_the_last_of_them():
     rule = cb.BI(cb.without_repeats(cb.limited_to(MODEL, "bde")))
     lesson = cb.plan_lesson(rule, 0, 3, learner_rule=cb.BI(MODEL))
     assert sorted(lesson.data_labels) == ["b", "d", "e"]
-    assert cb.plan_lesson(rule, 0, 4, learner_rule=cb.BI(MODEL)).num_rounds == 3
+    with pytest.raises(cb.CobayesError, match="ask for at most 3 rounds"):
+        cb.plan_lesson(rule, 0, 4, learner_rule=cb.BI(MODEL))
+
+
+def test_a_lesson_that_ends_for_want_of_data_says_so_at_the_users_line():
+    within = cb.moving_costs(cb.limited_to(MODEL, "bde"), np.zeros((5, 5)))
+    rule = cb.BI(cb.without_repeats(within))
+    with pytest.warns(cb.CobayesWarning, match="ends after 3 of 4 rounds: no datum") as caught:
+        lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 4)
+    assert caught[0].filename == __file__
+    assert lesson.num_rounds == 3
+
+
+@pytest.mark.parametrize("kind", [cb.BI, cb.SCBI])
+def test_what_is_exact_knows_the_limit(kind):
+    rule = kind(cb.limited_to(MODEL, "bd"))
+    found = cb.exact_rounds(rule, 0, 2)
+    measure = cb.AtomicMeasure.at([1 / 3] * 3).push(rule, 0).push(rule, 0)
+    sampled = cb.simulate(rule, 0, num_rounds=2, num_lessons=400, rng=1)
+    np.testing.assert_allclose(measure.mean()[0], found.mean[-1], rtol=1e-12)
+    # Six standard errors: one seed in 500 million.
+    assert abs(sampled.mean()[-1] - found.mean[-1]) < 6 * sampled.stderr()[-1]
+    alone = kind(MODEL.matrix[[1, 3]])
+    np.testing.assert_allclose(rule.rate(0), alone.rate(0), rtol=1e-9)
+    np.testing.assert_allclose(cb.rate_of_convergence(rule.task, 0, kind.name), alone.rate(0))
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda rule: cb.exact_rounds(rule, 0, 2),
+        lambda rule: cb.AtomicMeasure.at([0.2, 0.3, 0.5]).push(rule, 0),
+        lambda rule: cb.success_rate(rule, hypothesis=0, num_sequences=10),
+        lambda rule: cb.rate_of_convergence(rule, 0),
+        lambda rule: cb.rate_of_convergence(rule.task, 0),
+    ],
+)
+def test_what_needs_equal_rounds_refuses_a_task_that_changes(compute):
+    with pytest.raises(cb.CobayesError, match="WithoutRepeats they depend on what was shown"):
+        compute(cb.SCBI(cb.without_repeats(MODEL)))
 
 
 def test_a_limit_to_all_data_changes_no_lesson():

@@ -94,6 +94,7 @@ class Two(cb.Task):
 CUSTOM = [Constant(), MadeAnew(), InTurn([MODEL] * 3), Coin(), Two()]
 
 
+@pytest.mark.filterwarnings("ignore:the lesson ends after 2 of 3 rounds")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
 def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
@@ -106,6 +107,7 @@ def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
         assert np.isfinite(many.means).all()
 
 
+@pytest.mark.filterwarnings("ignore:the lesson ends after 2 of 3 rounds")
 @pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
 def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(task):
     found = cb.compare_teachers(task, 1, num_rounds=3, num_lessons=5, rng=1)

@@ -211,6 +211,9 @@ def test_bad_measures_are_refused_with_a_reason():
         AtomicMeasure.from_atoms([1.5, -0.5], [[0.5, 0.5], [1.0, 0.0]])
     with pytest.raises(cb.CobayesError, match="expected a distribution over hypotheses"):
         AtomicMeasure.from_atoms([1.0], [0.5, 0.5])
+    for table in ([[0.5, 0.5]], np.array([[0.5, 0.5]]), np.log([0.5, 0.5])):
+        with pytest.raises(cb.CobayesError, match=r"log-beliefs.*\n.*from_atoms\(weights"):
+            AtomicMeasure(np.ones(1), table)
     with pytest.raises(cb.CobayesError, match="different numbers"):
         AtomicMeasure.mixture([0.5, 0.5], [AtomicMeasure.at([1.0]), AtomicMeasure.at([0.5, 0.5])])
     for bad in (-0.1, 1.0, math.nan):

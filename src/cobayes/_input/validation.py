@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# What the numbers of lessons, sequences, matrices and walks to draw are called.
+SAMPLE_SIZES = {"num_lessons", "num_sequences", "num_samples", "num_walks"}
+
+
+def counts_by(own: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator for functions that draw samples: `own` is the name of their number.
+
+    The name that another such function has for it gets a hint.
+    """
+    others = SAMPLE_SIZES - {own}
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def checked(*arguments: P.args, **named: P.kwargs) -> R:
+            for other in others & named.keys():
+                raise CobayesError(
+                    f"{function.__name__} has no argument {other!r}.", f"use {own!r} here."
+                )
+            return function(*arguments, **named)
+
+        return checked
+
+    return decorate
 
 
 def whole_number(value: Any, name: str, least: int) -> int:

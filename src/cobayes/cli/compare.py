@@ -97,6 +97,7 @@ def compare(
 
     import numpy as np
 
+    from cobayes._output import counted
     from cobayes.lessons import simulate
 
     task = inputs.make_task(model, no_repeats=no_repeats)
@@ -135,7 +136,7 @@ def compare(
             output.say_seed(used_seed, "see the same numbers")
         return
     seeds = np.random.SeedSequence(used_seed).spawn(2)
-    doing = f"running {output.counted(lessons, 'lesson')} of {output.counted(rounds, 'round')}"
+    doing = f"running {counted(lessons, 'lesson')} of {counted(rounds, 'round')}"
     with progress.patience(f"{doing} by each rule"):
         found = [
             simulate(
@@ -225,13 +226,15 @@ def _as_json(source: str, found: list[Ensemble], seed: int) -> dict[str, Any]:
 def _print(found: list[Ensemble]) -> None:
     from rich.text import Text
 
+    from cobayes._output import counted
+
     console = output.console()
     first = found[0]
     taught = first.model.hypotheses[first.hypothesis]
     level = first.rounds_needed.level
     table = output.table(
         f"Rounds until the learner is {100 * level:g} % sure of {taught}, "
-        f"{first.num_lessons:,} lessons by each rule",
+        f"{counted(first.num_lessons, 'lesson')} by each rule",
         [("", "left"), *((ensemble.rule_name, "right") for ensemble in found)],
     )
     rows = [
@@ -327,6 +330,7 @@ def _unsure_text(ensemble: Ensemble) -> str:
 def _save(found: list[Ensemble], path: Path) -> None:
     from matplotlib.figure import Figure
 
+    from cobayes._output import counted
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
     from cobayes.plots.house import style
     from cobayes.plots.overview import save_picture
@@ -338,7 +342,8 @@ def _save(found: list[Ensemble], path: Path) -> None:
         plot_mean_beliefs(found, ax=lower)
     first = found[0]
     upper.set_title(
-        f"{first.model.hypotheses[first.hypothesis]}, {first.num_lessons:,} lessons by each rule",
+        f"{first.model.hypotheses[first.hypothesis]}, "
+        f"{counted(first.num_lessons, 'lesson')} by each rule",
         loc="left",
     )
     save_picture(figure, path)

@@ -41,7 +41,12 @@ def check(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A certificate, or the name of one that comes with cobayes."
+            metavar="FILE",
+            help=(
+                "The file of a certificate, or the name of one that comes with cobayes: "
+                "euclidean-separated, euclidean-three-hypotheses, l1-small-perturbations or "
+                "tv-paper-matrix."
+            ),
         ),
     ],
     sequences: Annotated[

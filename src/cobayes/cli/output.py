@@ -61,11 +61,6 @@ def say(text: str) -> None:
     typer.echo(streams.printable(text), err=True)
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun: "1 round", "1,000 rounds"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def say_seed(seed: int, to_do: str) -> None:
     """Tell the user the seed that was chosen, and what it is good for.
 

@@ -76,10 +76,11 @@ def robustness(
     theirs = inputs.read_prior(learner_prior, model, example, name="learner's prior")
     other = None if learner_matrix is None else inputs.load_matrix(learner_matrix, smooth)[0]
 
+    from cobayes._output import counted
     from cobayes.stability.robustness import robustness as estimate
 
     used_seed = inputs.choose_seed(seed)
-    with progress.patience(f"running {output.counted(sequences, 'lesson')} per prior"):
+    with progress.patience(f"running {counted(sequences, 'lesson')} per prior"):
         result = estimate(
             model,
             other,

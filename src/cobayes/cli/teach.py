@@ -66,6 +66,7 @@ def teach(
     teacher_prior = inputs.read_prior(prior, model, example, name="prior")
     own_prior = inputs.read_prior(learner_prior, model, example, name="learner's prior")
 
+    from cobayes._output import counted
     from cobayes.lessons import Learner, Teacher, plan_lesson, run_lesson
 
     task = inputs.make_task(model, no_repeats=no_repeats)
@@ -74,7 +75,7 @@ def teach(
     )
     used_seed = inputs.choose_seed(seed)
     lessons = []
-    with progress.patience(f"running {output.counted(rounds, 'round')}"):
+    with progress.patience(f"running {counted(rounds, 'round')}"):
         for made in rules:
             learners_prior = teacher_prior if own_prior is None else own_prior
             if best:
@@ -165,8 +166,10 @@ def _lesson_table(lesson: Lesson, width: int) -> Any:
         headings.extend((names[h], "right") for h in others)
     else:
         headings.append(("strongest other", "left"))
+    from cobayes._output import counted
+
     table = output.table(
-        f"{lesson.rule_name} teaches {names[taught]}, {output.counted(lesson.num_rounds, 'round')}",
+        f"{lesson.rule_name} teaches {names[taught]}, {counted(lesson.num_rounds, 'round')}",
         headings,
     )
     beliefs = lesson.beliefs

@@ -53,13 +53,14 @@ def print_teachers(found: TeacherComparison) -> None:
     """Print one row per teacher and one column per learner."""
     from rich.text import Text
 
+    from cobayes._output import counted
     from cobayes.lessons.comparing import TEACHERS
 
     head, *rows = found.cells()
     label = found.model.hypotheses[found.hypothesis]
     title = (
         f"Rounds until belief in {label} is {found.level:g} (median); in brackets the mean belief "
-        f"after {found.num_rounds} rounds"
+        f"after {counted(found.num_rounds, 'round')}"
     )
     headings: list[tuple[str, output.Justification]] = [(head[0], "left")]
     headings.extend((name, "right") for name in head[1:])

@@ -174,6 +174,17 @@ class Learner:
             return None
         return self._memory.copy()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold: labels and belief; `save` keeps all of it.
+
+        ``Learner(rule, prior=content["belief"])`` is a learner with the same belief.
+        """
+        return {
+            "rule": self.rule.title,
+            "hypotheses": list(self.rule.model.hypotheses),
+            "belief": self.belief.tolist(),
+        }
+
     def snapshot(self) -> dict[str, Any]:
         """Return the agent's state, from which `restore` makes the same agent again.
 
@@ -297,6 +308,13 @@ class Teacher(Learner):
             datum = int(np.argmax(distribution))
         self.observe(datum)
         return datum
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold, as `Learner.to_dict`, and what it teaches."""
+        return {
+            **super().to_dict(),
+            "hypothesis": self.rule.model.hypotheses[self.hypothesis],
+        }
 
     def snapshot(self) -> dict[str, Any]:
         """Return the agent's state, the random generator's too; see `Learner.snapshot`."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import find
 from cobayes._input.validation import number_between
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
@@ -203,8 +204,9 @@ class ClassTeacher(Teacher):
     def __repr__(self) -> str:
         truth = self.rule.model.hypotheses[self.hypothesis]
         return (
-            f"ClassTeacher({self.rule.title}; {len(self.learners)} learners in mind; teaches "
-            f"{truth!r} for the {self.aim}; mean belief in it {self.belief[self.hypothesis]:.4f})"
+            f"ClassTeacher({self.rule.title}; {counted(len(self.learners), 'learner')} in mind; "
+            f"teaches {truth!r} for the {self.aim}; mean belief in it "
+            f"{self.belief[self.hypothesis]:.4f})"
         )
 
 

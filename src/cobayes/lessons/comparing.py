@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import suggest
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import counts_by, number_between, whole_number
 from cobayes._runtime.randomness import spawn_generators
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
@@ -47,6 +47,7 @@ MOST_BELIEFS = 5_000
 DRAWN = ("random", "truthful", "literal", "SCBI")
 
 
+@counts_by("num_lessons")
 def compare_teachers(
     matrix: MatrixLike,
     hypothesis: SupportsIndex | str,

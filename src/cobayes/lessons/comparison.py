@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import counted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.ensemble import RoundsNeeded
 from cobayes.model import Model
@@ -144,7 +145,7 @@ class TeacherComparison:
         label = self.model.hypotheses[self.hypothesis]
         title = (
             f"Rounds until belief in {label!r} is {self.level:g} (median), and mean belief after "
-            f"{self.num_rounds} rounds"
+            f"{counted(self.num_rounds, 'round')}"
         )
         return "\n".join([title, *lines, *self.notes()])
 

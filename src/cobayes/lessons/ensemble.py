@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
-from cobayes._output import freeze, html_table, rounds_dataset
+from cobayes._output import counted, freeze, html_table, rounds_dataset
 from cobayes.errors import CobayesError
 from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
@@ -133,7 +133,7 @@ class Ensemble:
             for k in rounds
         ]
         return html_table(
-            f"{self.num_lessons:,} lessons about {taught}, {self.rule_name} teaches "
+            f"{counted(self.num_lessons, 'lesson')} about {taught}, {self.rule_name} teaches "
             f"{self.learner_rule_name}",
             ("round", f"mean belief in {taught}", "standard deviation"),
             rows,
@@ -192,7 +192,7 @@ class Ensemble:
         """
         if self.paths is None:
             raise CobayesError(
-                f"the paths of {self.num_lessons} lessons were not kept.",
+                f"the paths of {counted(self.num_lessons, 'lesson')} were not kept.",
                 "simulate(..., keep_paths=True), or keep_paths=[rounds] for a few rounds.",
             )
         return log_odds(self.paths, self._column(hypothesis))
@@ -200,6 +200,26 @@ class Ensemble:
     def to_dataframe(self) -> pd.DataFrame:
         """Return a tidy table: round, hypothesis, mean, standard deviation, standard error."""
         return self.to_xarray().to_dataframe().reset_index()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold: labels and statistics, but not the paths."""
+        needed = self.rounds_needed
+        return {
+            "rule": self.rule_name,
+            "learner_rule": self.learner_rule_name,
+            "hypothesis": self.model.hypotheses[self.hypothesis],
+            "hypotheses": list(self.model.hypotheses),
+            "num_lessons": self.num_lessons,
+            "num_rounds": self.num_rounds,
+            "means": self.means.tolist(),
+            "stds": self.stds.tolist(),
+            "rounds_needed": {
+                "level": needed.level,
+                "median": needed.median,
+                "counts": needed.counts.tolist(),
+                "num_unsure": needed.num_unsure,
+            },
+        }
 
     def to_xarray(self) -> xr.Dataset:
         """Return means, standard deviations and standard errors as a Dataset with labels."""
@@ -223,12 +243,12 @@ class Ensemble:
         rules = self.rule_name
         if self.learner_rule_name != rules:
             rules = f"{rules} teacher, {self.learner_rule_name} learner"
-        lessons = "lesson" if self.num_lessons == 1 else "lessons"
         final = f"{self.mean()[-1]:.4f}"
         if self.num_lessons > 1:
             final += f" ± {self.stderr()[-1]:.4f}"
         return (
-            f"Ensemble({rules}; {self.num_lessons} {lessons} of {self.num_rounds} rounds; taught "
+            f"Ensemble({rules}; {counted(self.num_lessons, 'lesson')} of "
+            f"{counted(self.num_rounds, 'round')}; taught "
             f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it {final})"
         )
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
-from cobayes._output import freeze, rounds_dataframe, rounds_dataset
+from cobayes._output import counted, freeze, rounds_dataframe, rounds_dataset
 from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import generator
-from cobayes.errors import CobayesError
+from cobayes.errors import CobayesError, warn_user
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher, restore
 from cobayes.model import Model, require_same_world
@@ -213,7 +213,7 @@ class Lesson:
     def __repr__(self) -> str:
         final = np.exp(self.log_beliefs[-1, self.hypothesis])
         return (
-            f"Lesson({self.rule_name}; {self.num_rounds} rounds; taught "
+            f"Lesson({self.rule_name}; {counted(self.num_rounds, 'round')}; taught "
             f"{self.hypothesis_label!r}; final belief in it {final:.4f})"
         )
 
@@ -272,7 +272,7 @@ def run_lesson(
 
     The agents may hold different matrices, tasks and priors; they go on from where they are,
     and are left as they are after the last round. The lesson ends early where the teacher's task
-    is over: a walker has reached its goal.
+    is over: a walker has reached its goal, or (with a warning) nothing is left to show.
 
     Parameters
     ----------
@@ -318,6 +318,12 @@ def run_lesson(
         states.append(teacher.state)
         log_beliefs.append(learner.log_belief)
         teacher_log_beliefs.append(teacher.log_belief)
+    if len(data) < num_rounds and teacher.task.is_exhausted(teacher.state, teacher.hypothesis):
+        name = teacher.rule.model.hypotheses[teacher.hypothesis]
+        warn_user(
+            f"the lesson ends after {len(data)} of {counted(num_rounds, 'round')}: no datum is "
+            f"left that the teacher's task and {name!r} allow."
+        )
     return Lesson(
         np.array(data, dtype=np.intp),
         np.array(log_beliefs),
@@ -365,7 +371,7 @@ def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> No
 def _require_left(num_rounds: int, left: int | None, name: str) -> None:
     if left is not None and num_rounds > left:
         raise CobayesError(
-            f"a lesson of {num_rounds} rounds was asked for; the {name}'s task has data for "
-            f"{left}.",
-            f"ask for at most {left} rounds.",
+            f"a lesson of {counted(num_rounds, 'round')} was asked for; the {name}'s task has "
+            f"data for {left}.",
+            f"ask for at most {counted(left, 'round')}.",
         )

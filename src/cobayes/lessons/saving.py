@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cobayes._output import replaced
 from cobayes.errors import CobayesError
-from cobayes.rules import Rule, rule_from_dict, rule_from_settings
+from cobayes.rules import Rule, rule_from_settings
 from cobayes.tasks.task import Task, task_from_settings
 
 FORMAT = 2
@@ -255,7 +255,7 @@ def _read_first_format(path: str | Path, raw: bytes, kind: str) -> dict[str, Any
                 raise ValueError(f"{item['dtype']!r} is not the type of a generator's numbers")
             return np.array(item["values"], dtype=item["dtype"])
         if isinstance(item, dict) and name == "rule":
-            return rule_from_dict(item)
+            return Rule.from_dict(item)
         if isinstance(item, dict):
             return {key: restore(value, key) for key, value in item.items()}
         if isinstance(item, list):

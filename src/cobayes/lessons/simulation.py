@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import is_position
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import counts_by, number_between, whole_number
 from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import spawn_generators
 from cobayes._runtime.threads import map_chunks
@@ -72,6 +72,7 @@ class _Block:
     num_contradicted: int
 
 
+@counts_by("num_lessons")
 def simulate(
     rule: RuleLike,
     hypothesis: SupportsIndex | str,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import counts_by, number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
 from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.randomness import generator
@@ -214,6 +214,7 @@ class RateComparison:
         )
 
 
+@counts_by("num_samples")
 def compare_rates(
     num_data: int,
     num_hypotheses: int,

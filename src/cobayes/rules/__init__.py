@@ -1,10 +1,10 @@
 """Rules of inference: plain Bayes, pragmatic recursion, SCBI, and one round of cooperation."""
 
-from cobayes.rules.base import Rule
+from cobayes.rules.base import Rule, rule_from_settings
 from cobayes.rules.bayes import BI
 from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
-from cobayes.rules.naming import as_rule, rule_from_dict, rule_from_settings
+from cobayes.rules.naming import as_rule
 from cobayes.rules.pragmatic import Pragmatic
 from cobayes.rules.response import Response
 from cobayes.rules.responses import Responses
@@ -21,6 +21,5 @@ __all__ = [
     "Rule",
     "as_rule",
     "cooperative_inference",
-    "rule_from_dict",
     "rule_from_settings",
 ]

@@ -23,6 +23,8 @@ from cobayes.tasks.task import State, Task
 
 Array = NDArray[np.float64]
 
+# What `Rule.to_dict` holds beside the settings.
+_NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
 # Rules for the states of a task are kept while their matrices have fewer entries than this.
 MOST_KEPT = 2**22
 
@@ -217,7 +219,7 @@ class Rule(ABC):
         (``literal="truth"`` at depth 0) may lose the truth instead: that counts as zero.
         """
         column = self.model.hypothesis_index(hypothesis)
-        response = self.at_certainty(column)
+        response = in_every_round(self).at_certainty(column)
         shares, logs = response.column(column), response.log_likelihood
         chosen = shares > 0.0
         found = shares[chosen] @ (logs[chosen, column, None] - logs[chosen])
@@ -332,14 +334,78 @@ class Rule(ABC):
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
+        """Return plain content that JSON can hold; `from_dict` makes the same rule again."""
+        if not isinstance(self.task, Model):
+            raise CobayesError(
+                f"the rule is made from the task {type(self.task).__name__}, which has no form in "
+                "JSON.",
+                "Learner(rule).save(path) keeps it in a file; task.model.to_dict() is the table.",
+            )
         return {"rule": self.name, **self.settings(), **self.model.to_dict()}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Rule:
+        """Undo `to_dict`; `cobayes.Rule.from_dict` makes rules of any kind.
+
+        Parameters
+        ----------
+        content
+            "rule": its name; "matrix", "data" and "hypotheses"; and the rule's other arguments.
+
+        Examples
+        --------
+        >>> import cobayes as cb
+        >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2, rationality=3.0)
+        >>> cb.Rule.from_dict(rule.to_dict()).rationality
+        3.0
+        """
+        if not isinstance(content, dict) or "rule" not in content:
+            raise CobayesError(
+                "there is no entry 'rule', the name of the rule.",
+                "expected what rule.to_dict() returns.",
+            )
+        own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
+        name, model = content["rule"], Model.from_dict(content)
+        try:
+            found = rule_from_settings(name, model, own)
+        except TypeError as error:  # as an argument that the rule does not have
+            raise CobayesError(f"{name} cannot be made from {own}: {error}.") from error
+        if not isinstance(found, cls):
+            raise CobayesError(
+                f"the content is of the rule {found.name}, not {cls.name}.",
+                "cobayes.Rule.from_dict makes rules of any kind.",
+            )
+        return found
 
     def _responses(self, log_beliefs: Array) -> Responses:
         return self.respond_many(BeliefState.from_logs(log_beliefs))
 
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"
+
+
+def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
+    """Make a rule from its name and from what `Rule.settings` returned.
+
+    A custom rule is found by its name as soon as its class has been defined.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> from cobayes.rules import rule_from_settings
+    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2)
+    >>> rule_from_settings("Pragmatic", rule.task, rule.settings()).depth
+    2
+    """
+    kinds: list[type[Rule]] = [Rule]
+    for kind in kinds:
+        if getattr(kind, "name", None) == name:
+            return kind(task, **settings)
+        kinds.extend(kind.__subclasses__())
+    raise CobayesError(
+        f"there is no rule called {name!r}.",
+        "expected 'BI', 'SCBI', 'Pragmatic' or a custom rule's name.",
+    )
 
 
 def _is_data_prior(prior: Array, num_data: int) -> bool:
@@ -379,6 +445,17 @@ class Restricted(Rule):
         totals = likelihood.sum(axis=0)
         # A hypothesis that allows none of the available data is ruled out by whatever is shown.
         return Response(likelihood / np.where(totals > 0.0, totals, 1.0), memory=inner.memory)
+
+
+def in_every_round(rule: Rule) -> Rule:
+    """Return the rule that holds in all rounds, or raise an error where its task changes."""
+    if rule.task.is_constant:
+        return rule.at(rule.task.start)
+    raise CobayesError(
+        "this needs rounds that are all alike; in the task "
+        f"{type(rule.task).__name__} they depend on what was shown.",
+        "simulate(...) and run_lesson(...) take such tasks; cobayes.Model(task) is the table.",
+    )
 
 
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:

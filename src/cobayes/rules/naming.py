@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike, Model
+from cobayes.model import MatrixLike
 from cobayes.rules.base import Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.pragmatic import Pragmatic
 from cobayes.rules.sequential import SCBI
-from cobayes.tasks.task import Task
 
 RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI, "pragmatic": Pragmatic}
-
-# What `Rule.to_dict` holds beside the settings.
-_NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
 
 RuleLike = Any
 """A rule, a class of rules, or the name of one in any spelling."""
@@ -74,42 +70,3 @@ def rule_class(rule: RuleLike) -> type[Rule] | None:
             "choose from " + ", ".join(repr(kind.name) for kind in RULES.values()) + ".",
         )
     return found
-
-
-def rule_from_dict(content: dict[str, Any]) -> Rule:
-    """Undo `Rule.to_dict`.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> from cobayes.rules import rule_from_dict
-    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2, rationality=3.0)
-    >>> rule_from_dict(rule.to_dict()).depth
-    2
-    """
-    own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
-    return rule_from_settings(content["rule"], Model.from_dict(content), own)
-
-
-def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
-    """Make a rule from its name and from what `Rule.settings` returned.
-
-    A custom rule is found by its name as soon as its class has been defined.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> from cobayes.rules import rule_from_settings
-    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2)
-    >>> rule_from_settings("Pragmatic", rule.task, rule.settings()).depth
-    2
-    """
-    kinds: list[type[Rule]] = [Rule]
-    for kind in kinds:
-        if getattr(kind, "name", None) == name:
-            return kind(task, **settings)
-        kinds.extend(kind.__subclasses__())
-    raise CobayesError(
-        f"there is no rule called {name!r}.",
-        "expected 'BI', 'SCBI', 'Pragmatic' or a custom rule's name.",
-    )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import counts_by
 from cobayes._intervals import proportion_stderr
-from cobayes._output import html_table
+from cobayes._output import counted, html_table
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
@@ -100,7 +101,8 @@ class Coupling:
         ]
         more = f"; {len(names) - most} columns are not shown" if len(names) > most else ""
         return html_table(
-            f"where teacher (rows) and learner (columns) end, {self.num_sequences:,} pairs{more}",
+            "where teacher (rows) and learner (columns) end, "
+            f"{counted(self.num_sequences, 'pair')}{more}",
             ("", *names[:most]),
             rows,
         )
@@ -175,11 +177,12 @@ class Coupling:
     def __repr__(self) -> str:
         return (
             f"Coupling({len(self.matrix)} hypotheses; both agree with probability "
-            f"{np.trace(self.matrix):.4f}; {self.num_sequences} pairs, "
+            f"{np.trace(self.matrix):.4f}; {counted(self.num_sequences, 'pair')}, "
             f"{self.num_unfinished} unfinished)"
         )
 
 
+@counts_by("num_sequences")
 def coupling(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._intervals import normal_quantile
-from cobayes._output import html_table
+from cobayes._output import counted, html_table
 from cobayes.errors import import_optional
 from cobayes.rules import Rule
 from cobayes.stability.bounds import frechet
@@ -83,7 +83,7 @@ class SuccessRate:
         ]
         return html_table(
             f"teaching {self.hypothesis} succeeds with {self.value:.4f} (95 % interval {low:.4f} "
-            f"to {high:.4f}, {self.num_sequences:,} sequences)",
+            f"to {high:.4f}, {counted(self.num_sequences, 'sequence')})",
             ("the learner ends at", "probability", "standard error"),
             rows,
         )
@@ -135,18 +135,14 @@ class SuccessRate:
         }
 
     def __repr__(self) -> str:
+        counted_noun = "lesson" if self.method == "lessons" else "coupled pair"
         cut = ""
         if self.num_unfinished:
             cut = f", {self.num_unfinished} unfinished: {self.lower:.4f} to {self.upper:.4f}"
         return (
             f"SuccessRate({self.value:.4f} ± {self.stderr:.1g} for {self.hypothesis!r}; "
-            f"{self.num_sequences} {self.method_noun}{cut})"
+            f"{counted(self.num_sequences, counted_noun)}{cut})"
         )
-
-    @property
-    def method_noun(self) -> str:
-        """What was counted: lessons, or pairs of chains."""
-        return "lessons" if self.method == "lessons" else "coupled pairs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,8 +218,8 @@ class SuccessRates:
     def __repr__(self) -> str:
         return (
             f"SuccessRates({len(self)} learners taught {self.hypothesis!r}; "
-            f"{self.values.min():.4f} to {self.values.max():.4f}; {self.num_sequences} lessons, "
-            f"{self.num_unfinished} unfinished)"
+            f"{self.values.min():.4f} to {self.values.max():.4f}; "
+            f"{counted(self.num_sequences, 'lesson')}, {self.num_unfinished} unfinished)"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.validation import number_between, positive_number, whole_number
+from cobayes._input.validation import counts_by, number_between, positive_number, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.stability.blocks import root_seed
@@ -138,6 +138,7 @@ class Robustness:
         )
 
 
+@counts_by("num_sequences")
 def robustness(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None = None,

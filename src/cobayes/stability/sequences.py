@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._output import counted
 from cobayes._runtime.threads import map_chunks
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
@@ -302,8 +303,8 @@ class TeachingSequences:
     def __repr__(self) -> str:
         name = self.rule.model.hypotheses[self.hypothesis]
         return (
-            f"TeachingSequences({self.num_sequences} sequences of {self.rule.name} teaching "
-            f"{name!r}; {self.lengths.mean():.1f} rounds on average; "
+            f"TeachingSequences({counted(self.num_sequences, 'sequence')} of {self.rule.name} "
+            f"teaching {name!r}; {self.lengths.mean():.1f} rounds on average; "
             f"{self.num_unfinished} unfinished)"
         )
 

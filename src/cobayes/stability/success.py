@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.validation import number_between
-from cobayes.errors import CobayesError, CobayesWarning
+from cobayes._input.validation import counts_by, number_between
+from cobayes.errors import CobayesError, warn_user
 from cobayes.model import MatrixLike
 from cobayes.stability.blocks import root_seed
 from cobayes.stability.coupling import coupled_agents, run_coupling
@@ -25,6 +24,7 @@ Method = Literal["lessons", "coupling"]
 PATIENCE = 1024
 
 
+@counts_by("num_sequences")
 def success_rate(
     teacher_matrix: MatrixLike,
     learner_matrix: MatrixLike | None = None,
@@ -187,12 +187,10 @@ def _until(
             break
         rate = run(max(count, rate.num_sequences), rounds)
     if not (rate.sampling_stderr <= precision and rate.upper - rate.lower <= precision):
-        warnings.warn(
+        warn_user(
             f"the wanted precision of {precision:g} was not reached: standard error "
             f"{rate.sampling_stderr:.2g}, width of what stopping hides "
             f"{rate.upper - rate.lower:.2g}, after {rate.num_sequences} sequences of up to "
-            f"{rate.max_rounds} rounds.",
-            CobayesWarning,
-            stacklevel=3,
+            f"{rate.max_rounds} rounds."
         )
     return rate

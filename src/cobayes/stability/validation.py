@@ -13,13 +13,13 @@ from cobayes._runtime.limits import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules import SCBI, Rule
-from cobayes.rules.base import require_teachable
+from cobayes.rules.base import in_every_round, require_teachable
 from cobayes.theory.rates import rate_of_convergence
 
 
 def as_rule(matrix: MatrixLike | Rule) -> Rule:
-    """Return a rule, `SCBI` where a bare matrix was given."""
-    return matrix if isinstance(matrix, Rule) else SCBI(matrix)
+    """Return a rule that holds in all rounds, `SCBI` where a bare matrix was given."""
+    return in_every_round(matrix if isinstance(matrix, Rule) else SCBI(matrix))
 
 
 def require_same_world(teacher: Rule, learner: Rule) -> None:

@@ -72,11 +72,15 @@ class WithoutRepeats(Task):
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return the number of data that were not shown and that the hypothesis allows."""
+        """Return the number of data that are still to show and that the hypothesis allows."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
+        prior = self.task.data_prior_at(within)
+        # In other tasks what is not available now may be later.
+        if prior is not None and self.task.is_constant:
+            is_new &= prior > 0.0
         if hypothesis is not None:
             is_new &= model.matrix[:, hypothesis] > 0.0
         left = int(is_new.sum())

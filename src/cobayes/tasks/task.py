@@ -65,6 +65,11 @@ class Task(ABC):
         """
         return type(self).next_states is Task.next_states
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rounds are alike: whether the state never changes."""
+        return self.is_certain and type(self).next_state is Task.next_state
+
     @abstractmethod
     def matrix_at(self, state: State) -> Model:
         """Return the matrix in a state, with its labels."""

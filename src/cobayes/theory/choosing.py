@@ -12,6 +12,7 @@ from cobayes._output import freeze
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import in_every_round
 
 Array = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ def choosing_rate(
     """
     from scipy.optimize import linprog
 
-    found = matrix if isinstance(matrix, Rule) else as_rule(rule, matrix)
+    found = in_every_round(matrix if isinstance(matrix, Rule) else as_rule(rule, matrix))
     model = found.model
     h = model.hypothesis_index(hypothesis)
     if (model.matrix == 0.0).any():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.validation import whole_number
+from cobayes._input.validation import counts_by, whole_number
+from cobayes._output import counted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.simulation import simulate
 from cobayes.rules import Rule, as_rule
@@ -59,7 +60,7 @@ class EmpiricalRate:
         return (
             f"EmpiricalRate({self.rule_name}; {self.value:.4g} ± {self.stderr:.2g} nats per round "
             f"for {self.hypothesis_label!r}; rounds {self.first_round} to {self.last_round} of "
-            f"{self.num_lessons} lessons)"
+            f"{counted(self.num_lessons, 'lesson')})"
         )
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -94,6 +95,7 @@ class EmpiricalRate:
         )
 
 
+@counts_by("num_lessons")
 def empirical_rate(
     rule: Rule,
     hypothesis: SupportsIndex | str,

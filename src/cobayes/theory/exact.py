@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
-from cobayes._output import rounds_dataset
+from cobayes._output import counted, rounds_dataset
 from cobayes._runtime.limits import require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import Model
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import require_teachable
+from cobayes.rules.base import in_every_round, require_teachable
 from cobayes.theory.sequences import Counts, Tree, distinct_data
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ class ExactRounds:
                 f"{np.nanmax(last):.4f}"
             )
         return (
-            f"ExactRounds({self.rule_name}; {self.num_rounds} rounds; {what}; "
-            f"{self.num_atoms} atoms)"
+            f"ExactRounds({self.rule_name}; {counted(self.num_rounds, 'round')}; {what}; "
+            f"{counted(self.num_atoms, 'atom')})"
         )
 
 
@@ -192,7 +192,8 @@ def exact_rounds(
     >>> cb.exact_rounds(cb.SCBI(model), "summer", 3).mean.round(4)
     array([0.5   , 0.6284, 0.6892, 0.7524])
     """
-    model = as_rule(rule).model
+    rule = in_every_round(as_rule(rule))
+    model = rule.model
     column = model.hypothesis_index(hypothesis)
     log_prior = rule.log_belief(prior, "prior")
     require_teachable(model, log_prior, column, "prior")
@@ -240,7 +241,8 @@ def exact_rounds_all(
     >>> cb.theory.exact_rounds_all(cb.SCBI(model), 3).means.shape
     (4, 2, 2)
     """
-    model = as_rule(rule).model
+    rule = in_every_round(as_rule(rule))
+    model = rule.model
     log_prior = rule.log_belief(prior, "prior")
     everything = np.arange(model.num_hypotheses)
     means, stds, count = _moments_by_round(
@@ -306,8 +308,8 @@ def _moments_by_round(
 
 def _too_many(num_rounds: int, num_data: int, count: str, max_atoms: int) -> CobayesError:
     return CobayesError(
-        f"{num_rounds} rounds with {num_data} different data lead through {count} beliefs; "
-        f"exact_rounds goes up to {short_number(max_atoms)}.",
+        f"{counted(num_rounds, 'round')} with {num_data} different data lead through {count} "
+        f"beliefs; exact_rounds goes up to {short_number(max_atoms)}.",
         "take fewer rounds, raise max_atoms (time grows in proportion), or use "
         "cobayes.simulate, which draws lessons at random.",
     )

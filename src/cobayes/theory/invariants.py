@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between, whole_number
+from cobayes._output import counted
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
@@ -166,7 +167,7 @@ class InvariantReport:
         verdict = "all hold" if self.holds else f"{len(self.failures)} FAIL"
         return (
             f"InvariantReport({self.rule_name}; taught "
-            f"{self.model.hypotheses[self.hypothesis]!r}; {self.num_rounds} rounds; "
+            f"{self.model.hypotheses[self.hypothesis]!r}; {counted(self.num_rounds, 'round')}; "
             f"{len(self.invariants)} invariants, {verdict})"
         )
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import in_every_round
 from cobayes.theory.atoms import (
     checked_beliefs,
     checked_weights,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+
+# Logarithms of beliefs exceed zero by rounding at most; beliefs themselves do by more.
+LARGEST_LOG = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +72,15 @@ class AtomicMeasure:
     pruned_mass: float = 0.0
 
     def __post_init__(self) -> None:
+        weights, logs = self.weights, self.log_beliefs
+        is_usable = isinstance(weights, np.ndarray) and isinstance(logs, np.ndarray)
+        is_usable = is_usable and logs.ndim == 2 and weights.shape == logs.shape[:1]
+        if not is_usable or logs.max() > LARGEST_LOG:
+            raise CobayesError(
+                "an AtomicMeasure is made of an array of weights and a table of log-beliefs.",
+                "AtomicMeasure.from_atoms(weights, beliefs) takes beliefs, lists too; "
+                "AtomicMeasure.at(belief) is the measure on one.",
+            )
         self.weights.flags.writeable = False
         self.log_beliefs.flags.writeable = False
 
@@ -169,6 +182,7 @@ class AtomicMeasure:
         -----
         Psi(h)(mu): Definition 3.3 and Eq. (4) of the paper.
         """
+        rule = in_every_round(as_rule(rule))
         labels = self._labels_with(rule)
         column = rule.model.hypothesis_index(hypothesis)
         lost = self.log_beliefs[:, column] == -np.inf
@@ -211,6 +225,7 @@ class AtomicMeasure:
         Psi_D^L of Section 5 of the paper. Under SCBI the learner expects the data prior, as far
         as zeros allow it, and so its belief is a martingale.
         """
+        rule = in_every_round(as_rule(rule))
         labels = self._labels_with(rule)
         possible = np.arange(rule.model.num_data)
         if isinstance(distribution, str) and distribution == "predictive":
@@ -364,7 +379,6 @@ class AtomicMeasure:
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
     def _labels_with(self, rule: Rule) -> tuple[str, ...] | None:
-        as_rule(rule)
         if self.log_beliefs.shape[1] != rule.model.num_hypotheses:
             raise CobayesError(
                 f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "

@@ -12,9 +12,11 @@ from cobayes._input.distributions import as_distribution
 from cobayes._input.labels import find
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
-from cobayes.model import MatrixLike, as_model
+from cobayes.model import MatrixLike, Model, as_model
 from cobayes.rules import BI, SCBI, Rule, as_rule
+from cobayes.rules.base import in_every_round
 from cobayes.rules.naming import rule_class
+from cobayes.tasks.task import Task
 from cobayes.theory.divergence import BLOCK_ENTRIES, Kind, pairwise_divergences
 
 Array = NDArray[np.float64]
@@ -299,6 +301,10 @@ def _question(
     """Validate the arguments of the public functions."""
     if rule is not None and not isinstance(matrix, Rule) and _name(rule) is None:
         matrix, rule = as_rule(rule, matrix), None
+    if isinstance(matrix, Task) and not isinstance(matrix, Model):
+        matrix, rule = as_rule("scbi" if rule is None else rule, matrix), None
+    if isinstance(matrix, Rule):
+        matrix = in_every_round(matrix)
     kind = _kind(matrix, rule)
     own = matrix if isinstance(matrix, Rule) else None
     if own is not None and data_prior is None:

@@ -18,7 +18,7 @@ from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import require_teachable
+from cobayes.rules.base import in_every_round, require_teachable
 from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
 Array = NDArray[np.float64]
@@ -134,7 +134,7 @@ def predicted_rounds(
     >>> cb.predicted_rounds([[0.6, 0.3], [0.4, 0.7]], 0, doubt=1e-6).mean.__round__(1)
     76.8
     """
-    found = matrix if isinstance(matrix, Rule) else as_rule(rule, matrix)
+    found = in_every_round(matrix if isinstance(matrix, Rule) else as_rule(rule, matrix))
     model = found.model
     number_between(doubt, "doubt", 0.0, 0.5, hint="1e-5 is the default.")
     h = model.hypothesis_index(hypothesis)

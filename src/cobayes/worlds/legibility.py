@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobayes._input.labels import is_position
+from cobayes._input.validation import counts_by
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.rules import Rule
 from cobayes.worlds.agents import Moves, RuleName, WorldLearner, WorldTeacher
@@ -66,7 +68,8 @@ class Legibility:
         there = _in_words(self.steps, self.steps_stderr, self.num_unfinished, self.num_walks)
         return (
             f"Legibility({self.teacher_rule} walker, {self.learner_rule} watcher; "
-            f"{100 * self.certainty:g} % sure {sure}, at the goal {there}; {self.num_walks} walks)"
+            f"{100 * self.certainty:g} % sure {sure}, at the goal {there}; "
+            f"{counted(self.num_walks, 'walk')})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,6 +84,7 @@ def _in_words(mean: float, stderr: float, num_never: int, num_walks: int) -> str
     return f"after {mean:.3g}{spread} moves ({num_never} never)"
 
 
+@counts_by("num_walks")
 def measure_legibility(
     world: World,
     goal: int | str,

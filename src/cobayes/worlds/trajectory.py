@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import whole_number
-from cobayes._output import rounds_dataframe, rounds_dataset
+from cobayes._output import counted, rounds_dataframe, rounds_dataset
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.lesson import run_lesson
@@ -173,8 +173,8 @@ class Trajectory:
         end = "reached" if self.reached_goal else "not reached"
         return (
             f"Trajectory({self.teacher_rule} walker, {self.learner_rule} watcher; "
-            f"{self.num_steps} moves; goal {self.goal_label!r} {end}; final belief in it "
-            f"{self.belief_in_goal[-1]:.4f})"
+            f"{counted(self.num_steps, 'move')}; goal {self.goal_label!r} {end}; final belief in "
+            f"it {self.belief_in_goal[-1]:.4f})"
         )
 
 

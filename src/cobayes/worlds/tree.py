@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import is_position
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
@@ -80,7 +81,7 @@ class WalkDistribution:
 
     def __repr__(self) -> str:
         return (
-            f"WalkDistribution({len(self.probabilities)} walks; mean belief in the goal "
+            f"WalkDistribution({counted(len(self.probabilities), 'walk')}; mean belief in the goal "
             f"{self.mean(self.belief_in_goal):.4f})"
         )
 
