@@ -1,4 +1,7 @@
-"""Draw the thumbnails of the gallery for examples/README.md: ``python docs/make_thumbnails.py``."""
+"""Draw the thumbnails of the gallery for examples/README.md: ``python docs/make_thumbnails.py``.
+
+Two examples are drawn large, too, for the pages that show them.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "examples" / "gallery"
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
 WIDTH_IN_PIXELS = 360
+ON_PAGES = {"plot_a_five_examples": "five_examples", "plot_d_demonstrations": "demonstrations"}
 
 
 def title_of(script: Path) -> str:
@@ -35,7 +39,11 @@ def draw(script: Path) -> None:
         runpy.run_path(str(script), run_name="__main__")
         figure = plt.figure(plt.get_fignums()[-1])
         dots = WIDTH_IN_PIXELS / figure.get_figwidth()
-        figure.savefig(FOLDER / f"{script.stem}.png", dpi=dots, metadata={"Software": None})
+        plain = {"Software": None}
+        figure.savefig(FOLDER / f"{script.stem}.png", dpi=dots, metadata=plain)
+        if script.stem in ON_PAGES:
+            name = f"{ON_PAGES[script.stem]}.png"
+            figure.savefig(FOLDER.parent / name, dpi=90, metadata=plain)
 
 
 def main(names: list[str]) -> None:

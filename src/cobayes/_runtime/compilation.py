@@ -64,7 +64,11 @@ def _announced(is_cached: bool = True) -> Iterator[Callable[[], None]]:
         if not _notice.acquire(blocking=False):
             return
         was_announced.set()
-        kept = "the result is kept on disk" if is_cached else "no folder to keep it can be written"
+        kept = (
+            "it is kept on disk, and 'cobayes warm-up' compiles everything at once"
+            if is_cached
+            else "it cannot be kept, since no folder for it can be written (see NUMBA_CACHE_DIR)"
+        )
         logger.info("compiling numerical code for its first use; %s ...", kept)
 
     timer = threading.Timer(PATIENCE, announce)
@@ -84,7 +88,8 @@ def _announced(is_cached: bool = True) -> Iterator[Callable[[], None]]:
         if has_begun:
             timer.join()
         if was_announced.is_set():
-            logger.info("compiled in %.1f s.", time.perf_counter() - start)
+            took = time.perf_counter() - start
+            logger.info("compiled in %.1f s.", took, extra={"is_detail": True})
             _notice.release()
 
 

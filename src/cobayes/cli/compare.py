@@ -58,7 +58,8 @@ def compare(
             "--teachers",
             metavar="all|NAMES",
             help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: "
-            "all, or some of random,truthful,literal,SCBI,likeliest,greedy,optimal,active.",
+            "all, or some of random, truthful, literal, SCBI, likeliest, greedy, optimal, active, "
+            "with commas between.",
         ),
     ] = None,
     questions: Annotated[

@@ -52,17 +52,26 @@ def never_fail_to_encode() -> None:
 
 
 class _Notices(logging.Handler):
-    """Writes the library's notices to whatever stderr is at the time."""
+    """Writes the library's notices to whatever stderr is at the time, each kind of them once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(record.getMessage(), file=sys.stderr)
+        if getattr(record, "is_detail", False) or record.msg in self._said:
+            return
+        self._said.add(record.msg)
+        # A terminal may show a line of progress, which is written anew every second.
+        start = "\r\x1b[2K" if sys.stderr.isatty() else ""
+        print(start + record.getMessage(), file=sys.stderr)
 
 
 def show_notices() -> None:
     """Let the library's notices, such as one about a long compilation, appear on stderr."""
     logger = logging.getLogger("cobayes")
     if not any(isinstance(handler, _Notices) for handler in logger.handlers):
-        logger.addHandler(_Notices(logging.INFO))
+        logger.addHandler(_Notices())
         logger.setLevel(logging.INFO)
 
 
