@@ -73,7 +73,8 @@ def use_house_style(gallery_conf, name):
     del gallery_conf, name
     import matplotlib as mpl
 
-    house = cobayes.plots.house
+    from cobayes.plots import house
+
     colors = mpl.cycler(color=house.HYPOTHESIS_COLORS)
     mpl.rcParams.update({**house.STYLE, "axes.prop_cycle": colors})
 

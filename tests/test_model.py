@@ -179,7 +179,8 @@ def test_a_large_matrix_shows_its_corners_in_a_notebook():
 
 def test_a_sparse_matrix_is_taken_as_a_full_one():
     scipy_sparse = pytest.importorskip("scipy.sparse")
-    np.testing.assert_array_equal(cb.Model(scipy_sparse.csr_matrix(SMALL)).matrix, SMALL)
+    for kind in (scipy_sparse.csr_matrix, scipy_sparse.dok_matrix):
+        np.testing.assert_array_equal(cb.Model(kind(SMALL)).matrix, SMALL)
     with pytest.raises(cb.CobayesError, match="would take about"):
         cb.Model(scipy_sparse.coo_matrix((10**8, 10**8)))
 
@@ -189,6 +190,24 @@ def test_a_column_of_labels_in_a_dataframe_gets_a_hint_about_the_index():
     with pytest.raises(cb.CobayesError, match=r"frame\.set_index\('datum'\)"):
         cb.Model(frame)
     assert cb.Model(frame.set_index("datum")).data == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (["0,5", "1,200"], r"its numbers have commas.*decimal=','.*thousands=','"),
+        (["0.5", "1.2"], r"frame\.astype\(float\)"),
+        (pd.array([1, None], dtype="Int64"), "missing value.* datum '1', hypothesis 'x'"),
+        ([1, "a"], "row 2, column 1 holds 'a'"),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), r"holds times[\s\S]*set_index\('x'\)"),
+    ],
+)
+def test_a_column_that_holds_no_numbers_is_told_how_to_get_them(column, message):
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.Model(pd.DataFrame({"x": column, "y": [0.3, 0.4]}))
+    twice = pd.DataFrame([["a", "b"]], columns=["x", "x"])
+    with pytest.raises(cb.CobayesError, match="the column 'x' of the DataFrame holds text"):
+        cb.Model(twice)
 
 
 def test_polars_keeps_its_column_names_and_a_first_column_of_labels():

@@ -36,6 +36,11 @@ def result_examples(text):
     return [line for line in after.splitlines() if line.strip().startswith("cobayes ")]
 
 
+def test_examples_are_not_broken_into_lines(run):
+    lines = result_examples(run("experiment", "--help").stdout)
+    assert lines[-1].endswith("--rule pragmatic --literal truth --rationality 4")
+
+
 def test_help_lists_every_command_and_no_arguments_show_help(run):
     result = run("--help")
     assert result.exit_code == 0

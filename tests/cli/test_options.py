@@ -66,6 +66,9 @@ def test_a_percentage_is_told_from_a_probability(run):
     result = run("compare", "example:gestures", "--level", "95")
     assert result.exit_code == 2
     assert "for 95 % write 0.95" in result.stderr
+    for text in ("95%", "0,95"):
+        assert "(write 0.95)" in run("compare", "example:gestures", "--level", text).stderr
+    assert "write" not in run("compare", "example:gestures", "--level", "1,200").stderr
 
 
 def test_integers_may_be_written_as_powers_of_ten_and_names_in_any_case(run, world):

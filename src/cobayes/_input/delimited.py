@@ -207,7 +207,10 @@ def require_rectangle(file: Path, rows: Sequence[Sequence[object]], lines: Seque
             raise CobayesError(
                 f"{file}, line {line}: found {count_cells(len(cells))}, expected {width} "
                 "(every line needs the same number).",
-                "fill in what is missing; a label that holds the separator needs quotation marks.",
+                "delete the first line if it is a comment."
+                if width == 1
+                else "fill in what is missing; a label that holds the separator needs quotation "
+                "marks.",
             )
 
 

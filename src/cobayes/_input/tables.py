@@ -35,20 +35,32 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
     held = getattr(matrix, "model", matrix)  # an example holds a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
+    if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
+        require_affordable(
+            f"{matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns of a sparse matrix",
+            "take a part of its rows or columns.",
+            num_bytes=8.0 * float(matrix.shape[0]) * float(matrix.shape[1]),
+        )
+        return matrix.toarray(), None, None
     if isinstance(matrix, dict):
         raise CobayesError(
             "the matrix is a dict; expected a table, data by hypotheses.",
             "give pandas.DataFrame(table, index=data) for a dict of columns.",
         )
-    if hasattr(matrix, "columns") and hasattr(matrix, "index"):
-        return _unpack_pandas(matrix)
     if hasattr(matrix, "collect") and hasattr(matrix, "collect_schema"):
         raise CobayesError(
             "the matrix is a LazyFrame, whose numbers are not computed yet.",
             "give frame.collect().",
         )
+    if hasattr(matrix, "columns") and hasattr(matrix, "index"):
+        return _unpack_pandas(matrix)
     if hasattr(matrix, "columns") and hasattr(matrix, "to_numpy"):
         return _unpack_polars(matrix)
+    if hasattr(matrix, "data_vars"):
+        raise CobayesError(
+            "the matrix is a Dataset; expected one table.",
+            f"give one of its variables: dataset[{next(iter(matrix.data_vars), 'name')!r}].",
+        )
     if hasattr(matrix, "dims") and hasattr(matrix, "coords"):
         if len(matrix.dims) != 2:
             raise CobayesError(
@@ -61,28 +73,41 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
         return matrix.values, own[0], own[1]
-    if hasattr(matrix, "toarray") and hasattr(matrix, "nnz"):
-        require_affordable(
-            f"{matrix.shape[0]:,} rows and {matrix.shape[1]:,} columns of a sparse matrix",
-            "take a part of its rows or columns.",
-            num_bytes=8.0 * float(matrix.shape[0]) * float(matrix.shape[1]),
-        )
-        return matrix.toarray(), None, None
     return matrix, None, None
 
 
 def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
     """Return values, index and columns, or tell how to make a column of labels the index."""
-    for name, dtype in frame.dtypes.items():
+    for number, (name, dtype) in enumerate(frame.dtypes.items()):
         kind = getattr(dtype, "kind", "O")
-        if kind not in "biufc" and all(isinstance(cell, str) for cell in frame[name].array):
+        if kind in "biufc":
+            continue
+        cells = list(frame.iloc[:, number].array)  # two columns may have one name
+        if all(isinstance(cell, str) for cell in cells):
+            hint = f"if it holds the labels of the data, give frame.set_index({name!r})."
+            if all(map(_is_number, cells)):
+                hint = "turn text into numbers with frame.astype(float)."
+            elif all(_is_number(cell.replace(",", "").replace(" ", "")) for cell in cells):
+                hint = (
+                    "its numbers have commas: read the file with pandas.read_csv(..., decimal=',') "
+                    "where these are decimal commas, with thousands=',' where they separate "
+                    "thousands, or give the file itself to cobayes."
+                )
             raise CobayesError(
-                f"the column {name!r} of the DataFrame holds text; expected numbers.",
-                "turn text into numbers with frame.astype(float)."
-                if all(map(_is_number, frame[name].array))
-                else f"if it holds the labels of the data, give frame.set_index({name!r}).",
+                f"the column {name!r} of the DataFrame holds text; expected numbers.", hint
             )
-    return frame.to_numpy(), list(frame.index), list(frame.columns)
+        if kind in "mM":
+            raise CobayesError(
+                f"the column {name!r} of the DataFrame holds times; expected numbers.",
+                f"if it holds the labels of the data, give frame.set_index({name!r}).",
+            )
+    # What pandas calls missing becomes NaN, whose place is told.
+    values = frame.to_numpy(dtype=object, na_value=np.nan) if _has_objects(frame) else frame
+    return np.asarray(values), list(frame.index), list(frame.columns)
+
+
+def _has_objects(frame: Any) -> bool:
+    return any(not isinstance(dtype, np.dtype) or dtype.kind == "O" for dtype in frame.dtypes)
 
 
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
@@ -140,9 +165,20 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
         ) from None
     except (TypeError, ValueError) as error:
         raise CobayesError(
-            f"the {name} cannot be read as numbers: {str(error).rstrip('.')}.",
+            f"the {name} cannot be read as numbers: {_reason(values, error)}.",
             "every row needs the same number of entries, each of them a number.",
         ) from error
+
+
+def _reason(values: Any, error: Exception) -> str:
+    """Return why values are no numbers: the first entry that is none, else what NumPy says."""
+    if getattr(values, "dtype", None) == np.dtype(object) and values.ndim == 2:
+        for (row, column), entry in np.ndenumerate(values):
+            try:
+                float(entry)
+            except (TypeError, ValueError):
+                return f"row {row + 1}, column {column + 1} holds {entry!r}"
+    return str(error).rstrip(".")
 
 
 def as_float_matrix(values: Any) -> NDArray[np.float64]:

@@ -35,18 +35,17 @@ NOT_CONFIRMED = 1
 @conjecture.command(
     "check",
     cls=FriendlyCommand,
-    epilog="Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1",
+    epilog="Certificates that come with cobayes:\n\n"
+    "  euclidean-separated\n\n  euclidean-three-hypotheses\n\n"
+    "  l1-small-perturbations\n\n  tv-paper-matrix\n\n"
+    "Example:\n\ncobayes conjecture check tv-paper-matrix --seed 1",
 )
 def check(
     file: Annotated[
         str,
         typer.Argument(
             metavar="FILE",
-            help=(
-                "The file of a certificate, or the name of one that comes with cobayes: "
-                "euclidean-separated, euclidean-three-hypotheses, l1-small-perturbations or "
-                "tv-paper-matrix."
-            ),
+            help="The file of a certificate, or the name of one that comes with cobayes (below).",
         ),
     ],
     sequences: Annotated[

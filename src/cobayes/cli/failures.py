@@ -52,6 +52,13 @@ def _usage(argument: Any, ctx: Any) -> list[str]:
 _ANY_LENGTH = 1000
 
 
+def _write_epilog(epilog: str | None, formatter: Any) -> None:
+    """Write examples as they are: a command that is broken in two cannot be copied."""
+    if epilog:
+        formatter.write_paragraph()
+        formatter.write("".join(f"  {line}\n" for line in epilog.split("\n\n")))
+
+
 class FriendlyCommand(TyperCommand):
     """A command whose help has no words of the toolkit."""
 
@@ -62,6 +69,11 @@ class FriendlyCommand(TyperCommand):
     def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
         """Return the sentence for a list of commands, uncut."""
         return super().get_short_help_str(max(limit, _ANY_LENGTH))
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        del ctx
+        _write_epilog(self.epilog, formatter)
 
 
 class CommandGroup(TyperGroup):
@@ -74,6 +86,11 @@ class CommandGroup(TyperGroup):
     def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
         """Return the sentence for a list of commands, uncut."""
         return super().get_short_help_str(max(limit, _ANY_LENGTH))
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        del ctx
+        _write_epilog(self.epilog, formatter)
 
 
 class FriendlyGroup(CommandGroup):

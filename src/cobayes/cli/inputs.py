@@ -66,12 +66,16 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
     is_number = text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS
+    from cobayes.cli import output
+
     if text not in model.hypotheses and is_number:
-        return model.hypothesis_index(int(text))
+        position = model.hypothesis_index(int(text))
+        if any(label.isdigit() for label in model.hypotheses):
+            name = model.hypotheses[position]
+            output.say(f"note: {text} is no label; it is taken as the position of {name!r}.")
+        return position
     position = model.hypothesis_index(text)
     if is_number and position != int(text) < model.num_hypotheses:
-        from cobayes.cli import output
-
         output.say(f"note: {text} is the label of a hypothesis (at position {position}).")
     return position
 

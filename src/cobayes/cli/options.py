@@ -6,6 +6,7 @@ Values are parsed here rather than by the toolkit, so that errors and help are i
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,7 +53,9 @@ def number(low: float, high: float, *, closed: str = "", hint: str = "") -> Call
         try:
             value = float("nan") if "_" in str(text) else float(text)
         except ValueError:
-            raise typer.BadParameter(f"expected a number, found {str(text)[:40]!r}.") from None
+            raise typer.BadParameter(
+                f"expected a number, found {str(text)[:40]!r}{_as_number(str(text))}."
+            ) from None
         try:
             return number_between(value, "it", low, high, closed=closed)
         except CobayesError as error:
@@ -60,6 +63,20 @@ def number(low: float, high: float, *, closed: str = "", hint: str = "") -> Call
             raise typer.BadParameter(f"{expected}, found {text}{hint}.") from None
 
     return parse
+
+
+def _as_number(text: str) -> str:
+    """Return how to write a percentage or a decimal comma; nothing for other texts."""
+    plain = text.strip()
+    if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", plain):  # the comma may separate thousands
+        return ""
+    plain = plain.replace(",", ".", 1)
+    for written, scale in ((plain, 1.0), (plain.removesuffix("%"), 100.0)):
+        try:
+            return f" (write {float(written) / scale:g})"
+        except ValueError:
+            continue
+    return ""
 
 
 def probability(text: str | float) -> float:
