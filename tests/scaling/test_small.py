@@ -6,7 +6,7 @@ import pytest
 from cobayes.rules import SCBI
 from cobayes.scaling import lanes
 from cobayes.scaling.many import solve_by_sweeps
-from cobayes.scaling.small import solve_in_closed_form
+from cobayes.scaling.small import WORK, solve_in_closed_form, three_columns
 
 
 def _group(rng, num_rows, num_columns, smallest=1.0):
@@ -19,7 +19,8 @@ def _group(rng, num_rows, num_columns, smallest=1.0):
 def _by_newton(matrix, beliefs, factors=None, tolerance=1e-13):
     problems = _lanes(matrix, beliefs, factors)
     wide = True if matrix.shape[1] == 4 else None
-    left = solve_in_closed_form(problems, tolerance, wide)
+    columns = three_columns(matrix)
+    left = solve_in_closed_form(problems, 0, columns, tolerance, wide, np.empty(WORK))
     return problems.factors[0], problems.row_scaling[0], left, problems.not_converged[0]
 
 

@@ -76,16 +76,17 @@ class BeliefState(NamedTuple):
             those of the rule.
         """
         logs = np.asarray(log_beliefs, dtype=np.float64)
-        if logs.ndim == 1:
-            logs = np.broadcast_to(logs, (1 if size is None else size, len(logs)))
         mantissas, shifts = split_logs(logs)
+        if logs.ndim == 1:
+            shape = (1 if size is None else size, len(logs))
+            mantissas, shifts = np.broadcast_to(mantissas, shape), np.broadcast_to(shifts, shape)
         row_sums = None
         if data_priors is not None:
             priors = np.asarray(data_priors, dtype=np.float64)
             row_sums = to_lanes(
-                np.broadcast_to(priors * priors.shape[-1], (len(logs), priors.shape[-1]))
+                np.broadcast_to(priors * priors.shape[-1], (len(mantissas), priors.shape[-1]))
             )
-        return cls(to_lanes(mantissas), to_lanes(shifts), len(logs), row_sums)
+        return cls(to_lanes(mantissas), to_lanes(shifts), len(mantissas), row_sums)
 
     @property
     def log_beliefs(self) -> Array:

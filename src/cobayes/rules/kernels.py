@@ -11,7 +11,7 @@ import numpy as np
 from cobayes._runtime.compiled import compiled
 from cobayes.rules.beliefs import fill_shares, renormalise, replace_belief
 from cobayes.scaling.lanes import LANES
-from cobayes.scaling.small import solve_in_closed_form
+from cobayes.scaling.small import WORK, solve_in_closed_form, three_columns
 from cobayes.scaling.stopping import HARMLESS_RATE, WEAK_COUPLING
 
 # What a group needs for itself, in units of LANES.
@@ -28,6 +28,35 @@ def _is_quick(probes, g, lane):
 
 
 @compiled()
+def _fill_group(beliefs, lanes, g, solver, room):
+    """Do what `fill_all_shares` does, for one group; room: ((m + 1) * LANES,)."""
+    num_rows, num_columns = lanes.matrix.shape
+    most = WEAK_COUPLING * solver.tolerance if solver.trusted else -1.0
+    shares = lanes.shares[g]
+    moves, fresh = room[:LANES], room[LANES : (1 + num_columns) * LANES]
+    fresh = fresh.reshape((num_columns, LANES))
+    fill_shares(beliefs.mantissas[g], beliefs.shifts[g], fresh)
+    for lane in range(LANES):
+        moves[lane] = 0.0
+    for j in range(num_columns):
+        for lane in range(LANES):
+            share = fresh[j, lane]
+            moves[lane] += abs(share - shares[j, lane]) * (2.0 if share > 0.5 else num_rows)
+    num_moved = 0
+    for lane in range(LANES):
+        # Written so that a NaN, where nothing was scaled before, counts as a move.
+        has_moved = not (moves[lane] <= most and _is_quick(solver.probes, g, lane))
+        moves[lane] = 1.0 if has_moved else 0.0
+        is_spare = g * LANES + lane >= beliefs.size
+        lanes.not_converged[g, lane] = 1 if has_moved and not is_spare else 0
+        num_moved += 1 if has_moved else 0
+    if num_moved > 0:
+        for j in range(num_columns):
+            for lane in range(LANES):
+                shares[j, lane] = fresh[j, lane] if moves[lane] > 0.0 else shares[j, lane]
+
+
+@compiled()
 def fill_all_shares(beliefs, lanes, solver):
     """Hand to the scaling, as plain numbers, the beliefs that moved since they were last scaled.
 
@@ -37,31 +66,24 @@ def fill_all_shares(beliefs, lanes, solver):
     ``1 / theta_j``. While that is below the tolerance times the weakest coupling of a matrix that
     is trusted, the factors are right as they are.
     """
-    num_rows = lanes.matrix.shape[0]
-    most = WEAK_COUPLING * solver.tolerance if solver.trusted else -1.0
-    moves = np.empty(LANES)
-    fresh = np.empty((lanes.shares.shape[1], LANES))
+    room = np.empty((lanes.shares.shape[1] + 1) * LANES)
     for g in range(lanes.shares.shape[0]):
-        shares = lanes.shares[g]
-        fill_shares(beliefs.mantissas[g], beliefs.shifts[g], fresh)
-        for lane in range(LANES):
-            moves[lane] = 0.0
-        for j in range(fresh.shape[0]):
-            for lane in range(LANES):
-                share = fresh[j, lane]
-                moves[lane] += abs(share - shares[j, lane]) * (2.0 if share > 0.5 else num_rows)
-        num_moved = 0
-        for lane in range(LANES):
-            # Written so that a NaN, where nothing was scaled before, counts as a move.
-            has_moved = not (moves[lane] <= most and _is_quick(solver.probes, g, lane))
-            moves[lane] = 1.0 if has_moved else 0.0
-            is_spare = g * LANES + lane >= beliefs.size
-            lanes.not_converged[g, lane] = 1 if has_moved and not is_spare else 0
-            num_moved += 1 if has_moved else 0
-        if num_moved > 0:
-            for j in range(fresh.shape[0]):
-                for lane in range(LANES):
-                    shares[j, lane] = fresh[j, lane] if moves[lane] > 0.0 else shares[j, lane]
+        _fill_group(beliefs, lanes, g, solver, room)
+
+
+@compiled(inline="always")
+def scale_group(beliefs, lanes, g, columns, solver, room):
+    """Do what `scale_many` does, for one group.
+
+    Parameters
+    ----------
+    beliefs, lanes, solver
+        See `scale_many`.
+    g, columns, room
+        See `cobayes.scaling.small.solve_in_closed_form`.
+    """
+    _fill_group(beliefs, lanes, g, solver, room)
+    return solve_in_closed_form(lanes, g, columns, solver.tolerance, solver.wide, room)
 
 
 @compiled(inline="always")
@@ -75,8 +97,12 @@ def scale_many(beliefs, lanes, solver):
     solver
         A `cobayes.rules.sequential.ScalingSolver` without probes.
     """
-    fill_all_shares(beliefs, lanes, solver)
-    return solve_in_closed_form(lanes, solver.tolerance, solver.wide)
+    room = np.empty(WORK)
+    columns = three_columns(lanes.matrix)
+    num_left = 0
+    for g in range(lanes.factors.shape[0]):
+        num_left += scale_group(beliefs, lanes, g, columns, solver, room)
+    return num_left
 
 
 @compiled()

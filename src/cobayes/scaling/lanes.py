@@ -187,31 +187,6 @@ def multiply(matrix, vectors, out):
             store_eight(out, i + 3, lane, d)
 
 
-@compiled(inline="always")
-def group_of(lanes, g):
-    """Return one group of problems, as views."""
-    row_sums = _group_or_none(lanes.row_sums, g)
-    return Lanes(
-        lanes.matrix,
-        lanes.shares[g : g + 1],
-        row_sums,
-        lanes.factors[g : g + 1],
-        lanes.row_scaling[g : g + 1],
-        lanes.not_converged[g : g + 1],
-        _group_or_none(lanes.row_labels, g),
-        _group_or_none(lanes.column_labels, g),
-    )
-
-
-@compiled()
-def _group_or_none(values, g):
-    """Return one group of an array that may be missing."""
-    # The compiler drops the branch that does not apply: None is a type of its own.
-    if values is None:
-        return None
-    return values[g : g + 1]
-
-
 @compiled()
 def fill_row_sums(row_sums, g, lane, out):
     """Fill in one problem's row sums, (n,)."""

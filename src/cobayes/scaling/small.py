@@ -12,7 +12,9 @@ one factory, gave the same bits and took 10 to 50 % longer; three columns as fou
 zero, 70 % (1,024 problems with 3 and 20 rows).
 
 All numbers of a group lie in one flat array at offsets known to the compiler, which can then
-prove that lanes do not touch each other and use vector instructions.
+prove that lanes do not touch each other and use vector instructions. A step is found in one loop
+and taken in the next: in a loop this long few lanes are on their way at once, and each waits for
+its divisions (one loop for both took a third longer).
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ MAX_STEPS = 16
 # weights, active lanes, the last step.
 _SUMS_3, _TOTALS_3, _PAIRS_3, _WEIGHTS_3, _ACTIVE_3, _LAST_3, _SIZE_3 = 3, 6, 9, 12, 15, 16, 17
 _SUMS_4, _TOTALS_4, _PAIRS_4, _WEIGHTS_4, _ACTIVE_4, _LAST_4, _SIZE_4 = 4, 8, 12, 18, 22, 23, 24
+# What a group needs for itself.
+WORK = _SIZE_4 * LANES
 
 
 @compiled(inline="always")
@@ -124,15 +128,19 @@ def _step_3(work, tolerance):
         step_b = inverse * ((p_ap + p_ab) * g_b + p_ba * g_a)
         length_a, length_b = abs(step_a), abs(step_b)
         # Written so that a NaN is kept.
-        length = length_a if not length_a <= length_b else length_b
-        grow_a, grow_b = _growth(step_a), _growth(step_b)
-        f0 = grow_a if two else (grow_b if one else 1.0)
-        f1 = grow_b if two else (1.0 if one else grow_a)
-        f2 = 1.0 if two else (grow_a if one else grow_b)
+        work[_PAIRS_3 * LANES + at] = length_a if not length_a <= length_b else length_b
+        work[_TOTALS_3 * LANES + at] = step_a if two else (step_b if one else 0.0)
+        work[(_TOTALS_3 + 1) * LANES + at] = step_b if two else (0.0 if one else step_a)
+        work[(_TOTALS_3 + 2) * LANES + at] = 0.0 if two else (step_a if one else step_b)
+    for at in range(LANES):
+        step0, step1 = work[_TOTALS_3 * LANES + at], work[(_TOTALS_3 + 1) * LANES + at]
+        step2 = work[(_TOTALS_3 + 2) * LANES + at]
+        w0, w1, w2 = work[at], work[LANES + at], work[2 * LANES + at]
+        length = work[_PAIRS_3 * LANES + at]
         active = work[_ACTIVE_3 * LANES + at] > 0.0
-        work[at] = w0 * f0 if active else w0
-        work[LANES + at] = w1 * f1 if active else w1
-        work[2 * LANES + at] = w2 * f2 if active else w2
+        work[at] = w0 * _growth(step0) if active else w0
+        work[LANES + at] = w1 * _growth(step1) if active else w1
+        work[2 * LANES + at] = w2 * _growth(step2) if active else w2
         still = active & (not _is_done(length, work[_LAST_3 * LANES + at], tolerance))
         work[_LAST_3 * LANES + at] = length
         work[_ACTIVE_3 * LANES + at] = 1.0 if still else 0.0
@@ -215,6 +223,13 @@ def _step_4(share, work, tolerance):
         step2 = (d2 - x23 * step3) * i2
         step1 = (d1 - x12 * step2 - x13 * step3) * i1
         step0 = (d0 - x01 * step1 - x02 * step2 - x03 * step3) * i0
+        work[_TOTALS_4 * LANES + at], work[(_TOTALS_4 + 1) * LANES + at] = step0, step1
+        work[(_TOTALS_4 + 2) * LANES + at], work[(_TOTALS_4 + 3) * LANES + at] = step2, step3
+    for at in range(LANES):
+        step0, step1 = work[_TOTALS_4 * LANES + at], work[(_TOTALS_4 + 1) * LANES + at]
+        step2, step3 = work[(_TOTALS_4 + 2) * LANES + at], work[(_TOTALS_4 + 3) * LANES + at]
+        w0, w1 = work[at], work[LANES + at]
+        w2, w3 = work[2 * LANES + at], work[3 * LANES + at]
         length0, length1, length2, length3 = abs(step0), abs(step1), abs(step2), abs(step3)
         length = length0 if not length0 <= length1 else length1
         length = length if not length <= length2 else length2
@@ -232,22 +247,15 @@ def _step_4(share, work, tolerance):
 
 
 @compiled()
-def _write_rows(matrix, row_sums, g, weights, row_scaling):
+def _write_rows(columns, row_sums, g, weights, row_scaling, wide):
     """Fill the row factors that go with weights ``w_j c_j``, one array per group of lanes."""
-    num_rows, num_columns = matrix.shape
-    for i in range(num_rows):
+    for i in range(columns.shape[0]):
+        m0, m1, m2 = columns[i, 0], columns[i, 1], columns[i, 2]
         for at in range(LANES):
-            row_scaling[i, at] = 0.0
-        for j in range(num_columns):
-            entry = matrix[i, j]
-            for at in range(LANES):
-                row_scaling[i, at] += entry * weights[j * LANES + at]
-        if row_sums is None:
-            for at in range(LANES):
-                row_scaling[i, at] = 1.0 / row_scaling[i, at]
-        else:
-            for at in range(LANES):
-                row_scaling[i, at] = row_sums[g, i, at] / row_scaling[i, at]
+            total = m0 * weights[at] + m1 * weights[LANES + at] + m2 * weights[2 * LANES + at]
+            if wide is not None:
+                total += columns[i, 3] * weights[3 * LANES + at]
+            row_scaling[i, at] = _row_sum(row_sums, g, i, at) / total
 
 
 @compiled()
@@ -262,19 +270,35 @@ def _newton_step(columns, row_sums, g, work, tolerance, wide):
 
 
 @compiled()
-def solve_in_closed_form(lanes, tolerance, wide):
-    """Scale a matrix of two to four columns to many column sums.
+def three_columns(matrix):
+    """Return a matrix of two columns with a third; any other as it is."""
+    num_rows, num_columns = matrix.shape
+    columns = matrix
+    if num_columns == 2:
+        columns = np.empty((num_rows, 3))
+        for i in range(num_rows):
+            columns[i, 0], columns[i, 1], columns[i, 2] = matrix[i, 0], matrix[i, 1], matrix[i, 0]
+    return columns
+
+
+@compiled()
+def solve_in_closed_form(lanes, g, columns, tolerance, wide, work):
+    """Scale a matrix of two to four columns to the column sums of one group.
 
     The twin of `many.solve_by_sweeps`, for m from `SMALLEST` to `LARGEST`.
 
     Parameters
     ----------
-    lanes
-        The problems; factors and row scalings are filled in.
+    lanes, g
+        The problems and the group; its factors and row scalings are filled in.
+    columns
+        The matrix as `three_columns` gives it.
     tolerance
         For the relative error of the factors.
     wide
         True for four columns, None for fewer, so that only one procedure is compiled.
+    work
+        Room for numbers, (WORK,).
 
     Returns
     -------
@@ -282,44 +306,35 @@ def solve_in_closed_form(lanes, tolerance, wide):
         How many problems are not solved after `MAX_STEPS`; `lanes.not_converged` marks them.
     """
     tolerance = min(tolerance, LOOSEST)
-    matrix = lanes.matrix
-    num_rows, num_columns = matrix.shape
+    num_active = 0
+    for at in range(LANES):
+        num_active += lanes.not_converged[g, at]
+    if num_active == 0:
+        return 0
+    num_rows, num_columns = lanes.matrix.shape
     width = 4 if num_columns == 4 else 3
-    work = np.empty((_SIZE_4 if width == 4 else _SIZE_3) * LANES)
-    columns = matrix
-    if num_columns == 2:
-        columns = np.empty((num_rows, 3))
-        for i in range(num_rows):
-            columns[i, 0], columns[i, 1], columns[i, 2] = matrix[i, 0], matrix[i, 1], matrix[i, 0]
     active, last = (_ACTIVE_4, _LAST_4) if width == 4 else (_ACTIVE_3, _LAST_3)
-    num_left = 0
-    for g in range(lanes.factors.shape[0]):
-        num_active = 0
+    shares, factors = lanes.shares[g], lanes.factors[g]
+    for j in range(width):
+        source = j if j < num_columns else 0
         for at in range(LANES):
-            num_active += lanes.not_converged[g, at]
+            work[j * LANES + at] = factors[source, at]
+            share = num_rows * shares[source, at]
+            work[(width + j) * LANES + at] = share if j < num_columns else 0.0
+    for at in range(LANES):
+        work[active * LANES + at] = lanes.not_converged[g, at]
+        work[last * LANES + at] = 0.0
+    for _ in range(MAX_STEPS):
+        num_active = _newton_step(columns, lanes.row_sums, g, work, tolerance, wide)
         if num_active == 0:
-            continue
-        shares, factors = lanes.shares[g], lanes.factors[g]
-        for j in range(width):
-            source = j if j < num_columns else 0
-            for at in range(LANES):
-                work[j * LANES + at] = factors[source, at]
-                share = num_rows * shares[source, at]
-                work[(width + j) * LANES + at] = share if j < num_columns else 0.0
+            break
+    for j in range(num_columns):
         for at in range(LANES):
-            work[active * LANES + at] = lanes.not_converged[g, at]
-            work[last * LANES + at] = 0.0
-        for _ in range(MAX_STEPS):
-            num_active = _newton_step(columns, lanes.row_sums, g, work, tolerance, wide)
-            if num_active == 0:
-                break
-        for j in range(num_columns):
-            for at in range(LANES):
-                factors[j, at] = work[j * LANES + at]
-                # From here on the sums hold the weights that go with the final factors.
-                work[(width + j) * LANES + at] *= factors[j, at]
-        _write_rows(matrix, lanes.row_sums, g, work[width * LANES :], lanes.row_scaling[g])
-        for at in range(LANES):
-            lanes.not_converged[g, at] = 1 if work[active * LANES + at] > 0.0 else 0
-        num_left += num_active
-    return num_left
+            factors[j, at] = work[j * LANES + at]
+            # From here on the sums hold the weights that go with the final factors.
+            work[(width + j) * LANES + at] *= factors[j, at]
+    weights = work[width * LANES :]
+    _write_rows(columns, lanes.row_sums, g, weights, lanes.row_scaling[g], wide)
+    for at in range(LANES):
+        lanes.not_converged[g, at] = 1 if work[active * LANES + at] > 0.0 else 0
+    return num_active

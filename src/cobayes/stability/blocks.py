@@ -147,7 +147,7 @@ def continue_block(
     while len(open_ones) and done < max_rounds:
         groups = -(-len(open_ones) // LANES)
         num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
-        chance = uniforms.random((num_rounds, BLOCK))[:, open_ones]
+        chance = uniforms.random((num_rounds, BLOCK)).take(open_ones, axis=1)
         data, rounds = teachers.teach(hypothesis, chance, level)
         chunks.append(_Chunk(done, open_ones, data))
         sure = rounds >= 0
@@ -254,21 +254,19 @@ def _packed(
 ) -> Block:
     """Pack chunks of rounds, which lie one after the other, by length."""
     order = np.argsort(lengths, kind="stable")
-    groups = -(-block.size // LANES)
-    longest = [int(lengths[order[g * LANES : (g + 1) * LANES]].max()) for g in range(groups)]
+    place = np.empty_like(order)
+    place[order] = np.arange(block.size)
+    # The last of a group is its longest.
+    last = np.minimum(np.arange(LANES, block.size + LANES, LANES), block.size) - 1
+    longest = lengths[order[last]]
     starts = np.concatenate([[0], np.cumsum(longest)]).astype(np.int64)
     packed = np.zeros((int(starts[-1]), LANES), dtype=block.packed.dtype)
     for chunk in chunks:
-        place = np.full(block.size, -1)
-        place[chunk.members] = np.arange(len(chunk.members))
-        for g in range(groups):
-            num_rounds = min(len(chunk.data), longest[g] - chunk.first)
-            if num_rounds <= 0:
-                continue
-            places = place[order[g * LANES : (g + 1) * LANES]]
-            lanes = np.flatnonzero(places >= 0)
-            first = starts[g] + chunk.first
-            packed[first : first + num_rounds, lanes] = chunk.data[:num_rounds, places[lanes]]
+        group, lane = np.divmod(place[chunk.members], LANES)
+        rounds = chunk.first + np.arange(len(chunk.data))[:, None]
+        is_packed = rounds < longest[group]
+        where = (starts[group] + rounds) * LANES + lane
+        packed.reshape(-1)[where[is_packed]] = chunk.data[:, : len(group)][is_packed]
     return Block(packed, starts, order, lengths, finished, log_beliefs)
 
 

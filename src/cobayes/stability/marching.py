@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 from cobayes.rules import BeliefState, Responses, Rule
-from cobayes.rules.kernels import SCRATCH, draw_group, observe_group, scale_many
+from cobayes.rules.kernels import SCRATCH, draw_group, observe_group, scale_group
 from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.sequential import ScalingSolver
-from cobayes.scaling.lanes import LANES, Lanes, Probes, from_lanes, group_of, to_lanes
+from cobayes.scaling.lanes import LANES, Lanes, Probes
+from cobayes.scaling.small import WORK, three_columns
 
 Array = NDArray[np.float64]
 
@@ -90,9 +91,11 @@ def _march(beliefs, lanes, solver, schedule, place, first, last):
     num_groups, num_columns, _ = mantissas.shape
     before = np.empty((num_columns, LANES))
     shifts_before = np.empty((num_columns, LANES), dtype=np.int64)
+    is_open = np.empty(LANES, dtype=np.int64)
     chosen = np.empty(LANES, dtype=np.int64)
     taught = np.full(LANES, hypothesis)
-    scratch = np.empty(SCRATCH)
+    scratch, room = np.empty(SCRATCH), np.empty(WORK)
+    columns = three_columns(lanes.matrix)
     teaches = hypothesis >= 0
     first_group, first_round, is_ready = place[0], place[1], place[2] > 0
     for g in range(first_group, num_groups):
@@ -100,23 +103,23 @@ def _march(beliefs, lanes, solver, schedule, place, first, last):
             row = starts[g] + k
             num_open = 0
             for lane in range(LANES):
-                is_open = lengths[g, lane] < 0 if teaches else lengths[g, lane] > k
-                num_open += 1 if is_open else 0
+                length = lengths[g, lane]
+                is_open[lane] = 1 if (length < 0 if teaches else length > k) else 0
+                num_open += is_open[lane]
             if num_open == 0:
                 break
             # The compiler drops what does not apply: None is a type of its own.
             if solver is not None:
-                if not is_ready:
-                    own = BeliefState(mantissas[g : g + 1], shifts[g : g + 1], LANES, None)
-                    if scale_many(own, group_of(lanes, g), solver) > 0:
-                        place[0], place[1], place[2] = g, k, 1
-                        return
+                if not is_ready and scale_group(beliefs, lanes, g, columns, solver, room) > 0:
+                    place[0], place[1], place[2] = g, k, 1
+                    return
                 is_ready = False
-            # Loops, because an array assignment takes seconds to compile.
-            for j in range(num_columns):
-                for lane in range(LANES):
-                    before[j, lane] = mantissas[g, j, lane]
-                    shifts_before[j, lane] = shifts[g, j, lane]
+            if num_open < LANES:
+                # Loops, because an array assignment takes seconds to compile.
+                for j in range(num_columns):
+                    for lane in range(LANES):
+                        before[j, lane] = mantissas[g, j, lane]
+                        shifts_before[j, lane] = shifts[g, j, lane]
             if teaches:
                 draw_group(lanes, g, taught, schedule.uniforms[row], chosen, scratch)
                 for lane in range(LANES):
@@ -125,18 +128,20 @@ def _march(beliefs, lanes, solver, schedule, place, first, last):
                 for lane in range(LANES):
                     chosen[lane] = data[row, lane]
             observe_group(lanes, g, chosen, beliefs, scratch)
-            for lane in range(LANES):
-                is_open = lengths[g, lane] < 0 if teaches else lengths[g, lane] > k
-                if not is_open:
-                    for j in range(num_columns):
-                        mantissas[g, j, lane] = before[j, lane]
-                        shifts[g, j, lane] = shifts_before[j, lane]
-                elif (
-                    teaches
-                    and shifts[g, hypothesis, lane] == 0
-                    and mantissas[g, hypothesis, lane] > schedule.level
-                ):
-                    lengths[g, lane] = k + 1
+            if num_open < LANES:
+                for j in range(num_columns):
+                    for lane in range(LANES):
+                        if is_open[lane] == 0:
+                            mantissas[g, j, lane] = before[j, lane]
+                            shifts[g, j, lane] = shifts_before[j, lane]
+            if teaches:
+                for lane in range(LANES):
+                    is_sure = (
+                        (is_open[lane] > 0)
+                        & (shifts[g, hypothesis, lane] == 0)
+                        & (mantissas[g, hypothesis, lane] > schedule.level)
+                    )
+                    lengths[g, lane] = k + 1 if is_sure else lengths[g, lane]
         first_round = first
     place[0] = num_groups
 
@@ -245,10 +250,11 @@ class Marchers:
         data = np.zeros(chance.shape, dtype=datum_type(self.rule.model.num_data))
         starts = np.arange(groups + 1) * num_rounds
         rounds = np.full((groups, LANES), -1)
+        rounds.reshape(-1)[self.size :] = 0  # spare lanes
         if not self._march(Schedule(hypothesis, level, chance, data, starts, rounds)):
             return self._teach_slowly(hypothesis, uniforms, level)
-        by_lane = from_lanes(data.reshape(groups, num_rounds, LANES), self.size)
-        return by_lane.T, rounds.ravel()[: self.size]
+        by_round = data.reshape(groups, num_rounds, LANES).swapaxes(0, 1).reshape(num_rounds, -1)
+        return by_round[:, : self.size], rounds.ravel()[: self.size]
 
     def _march(self, schedule: Schedule) -> bool:
         """Take the rounds in compiled code; return whether the rule has some."""
@@ -353,4 +359,8 @@ def _later_groups(responses: CompiledResponses, first: int) -> CompiledResponses
 
 def _below_each_other(values: NDArray) -> NDArray:
     """Lay (rounds, size) out as the kernel reads it, (groups * rounds, lanes)."""
-    return to_lanes(np.ascontiguousarray(values.T)).reshape(-1, LANES)
+    num_rounds, size = values.shape
+    spare = -size % LANES
+    if spare:
+        values = np.concatenate([values, np.repeat(values[:, -1:], spare, axis=1)], axis=1)
+    return values.reshape(num_rounds, -1, LANES).swapaxes(0, 1).reshape(-1, LANES)
