@@ -28,6 +28,14 @@ def test_board_shows_every_goal_with_its_share():
     assert {"A", "B", "C", "S", "20%", "80%", "<1%"} <= shown
 
 
+def test_the_letter_of_the_start_stands_where_the_walk_does_not_go():
+    world = GridWorld.paper(0.5)
+    for beside, is_right in (((2, 2), True), ((2, 4), False), ((1, 3), False)):
+        ax = plot_world(world, path=[(2, 3), beside], ax=Figure().subplots())
+        letter = next(text for text in ax.texts if text.get_text() == "S")
+        assert (letter.get_position()[0] > 3) == is_right
+
+
 def test_goals_are_filled_as_high_as_the_belief():
     world = GridWorld.paper(0.5)
     ax = plot_world(world, [0.75, 0.25], ax=Figure().subplots())

@@ -14,6 +14,7 @@ from cobayes.plots.house import (
     axes_or_new,
     bar_style,
     count_in_whole_numbers,
+    legend_of_curves,
     line_style,
     shorten_label,
     tidy,
@@ -23,6 +24,8 @@ from cobayes.plots.traces import Trace, as_trace
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Of more hypotheses than this the least believed are drawn as one.
+MOST_PARTS = 12
 # More data labels than this would run into each other; then rounds are numbered.
 _INCHES_PER_NAME = 0.105
 
@@ -38,7 +41,7 @@ def plot_belief_bars(
     """Draw the learner's belief after every round as one stacked bar.
 
     The taught hypothesis is the lowest part of each bar, in blue; below the bar stands the
-    datum that was shown.
+    datum that was shown. Of more than 12 hypotheses the least believed are one part.
 
     Parameters
     ----------
@@ -63,8 +66,10 @@ def plot_belief_bars(
     beliefs = trace.beliefs
     rounds = np.arange(trace.num_rounds + 1)
     order = list(range(len(trace.hypotheses)))
+    if len(order) > MOST_PARTS:  # those that were ever believed most
+        order = sorted(np.argsort(-beliefs[1:].max(axis=0, initial=0.0))[: MOST_PARTS - 1].tolist())
     if trace.hypothesis is not None:
-        order.insert(0, order.pop(trace.hypothesis))
+        order = [trace.hypothesis, *(k for k in order if k != trace.hypothesis)]
     base = np.zeros(len(rounds))
     for layer, position in enumerate(order):
         label = shorten_label(trace.hypotheses[position])
@@ -79,6 +84,9 @@ def plot_belief_bars(
             **bar_style(layer),
         )
         base += beliefs[:, position]
+    if len(order) < len(trace.hypotheses):
+        others = f"{len(trace.hypotheses) - len(order)} others"
+        ax.bar(rounds, 1.0 - base, bottom=base, width=0.86, label=others, facecolor=FAINT)
     ax.set_ylim(0.0, 1.0)
     ax.set_xlim(-0.6, len(rounds) - 0.4)
     ax.set_ylabel("belief")
@@ -171,7 +179,10 @@ def plot_belief_curves(
     ax.grid(axis="y", color=FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
     tidy(ax)
-    ax.legend(frameon=False, loc="best")
+    if log:
+        ax.legend(frameon=False, loc="best")
+    else:
+        legend_of_curves(ax)
     return ax
 
 

@@ -16,6 +16,7 @@ from cobayes.plots.house import (
     ORANGE,
     axes_or_new,
     count_in_whole_numbers,
+    legend_of_curves,
     line_style,
     shorten_label,
     tidy,
@@ -111,6 +112,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     level = ensembles[0].rounds_needed.level
     _label_rounds(ax, f"share of learners {100 * level:g} % sure by then")
     cut_flat_tail(ax, [ensemble.rounds_needed.cumulative() for ensemble in ensembles])
+    legend_of_curves(ax)
     return ax
 
 
@@ -159,6 +161,7 @@ def plot_mean_beliefs(
         )
     _label_rounds(ax, label)
     cut_flat_tail(ax, [mean for mean, _ in curves.values()])
+    legend_of_curves(ax)
     return ax
 
 
@@ -196,7 +199,6 @@ def _label_rounds(ax: Axes, value_label: str) -> None:
     ax.set_ylim(0.0, 1.02)
     count_in_whole_numbers(ax)
     tidy(ax)
-    ax.legend(frameon=False, loc="best")
 
 
 def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> Axes:

@@ -6,6 +6,8 @@ import re
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cobayes.errors import import_optional
 
 if TYPE_CHECKING:
@@ -123,10 +125,25 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(color="#888888", labelcolor=INK)
 
 
+def legend_of_curves(ax: Axes) -> None:
+    """Draw the legend of curves that rise to one below their right ends, of others anywhere."""
+    low, high = ax.get_xlim()
+    is_free = True
+    for line in ax.get_lines():
+        x, y = (np.asarray(values, dtype=float) for values in line.get_data())
+        if len(x) > 2:
+            is_free &= bool((y[(x > (low + high) / 2) & (x <= high)] > 0.35).all())
+    ax.legend(frameon=False, loc="lower right" if is_free else "best")
+
+
 def shorten_label(text: str, limit: int = 22) -> str:
-    """Cut a label that would run into its neighbours; write ``h_1`` as h₁."""
+    """Leave out the middle of a label that would run into its neighbours; write ``h_1`` as h₁."""
     text = with_subscripts(text)
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+    if len(text) <= limit:
+        return text
+    # The ends of long labels tell them apart more often than their beginnings.
+    end = limit // 3
+    return f"{text[: limit - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 
 
 def with_subscripts(text: str) -> str:

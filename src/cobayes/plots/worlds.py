@@ -84,8 +84,11 @@ def plot_world(
                 )
             )
     row, column = world.start
-    # In its corner: the walk begins in the middle of the square.
-    ax.text(column - 0.4, row + 0.4, "S", ha="left", va="bottom", color="#777777", fontsize=11)
+    # In a corner that the walk, which begins in the middle of the square, does not go to.
+    down, right = (path[1][0] - row, path[1][1] - column) if len(path) > 1 else (0, 0)
+    x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
+    y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
+    ax.text(column + x, row + y, "S", ha=ha, va=va, color="#777777", fontsize=11)
     for position, (label, (row, column)) in enumerate(world.goal_items):
         level = float(np.clip(levels[position], 0.0, 1.0))
         # Rows grow downwards: the filling starts at the lower edge of the square.
