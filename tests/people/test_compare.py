@@ -1,5 +1,7 @@
 """Comparisons: criteria, cross-validation, LOO, and what is concluded."""
 
+from html import escape
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,13 @@ def test_criteria_are_sums_over_people(fits):
     per_person = 2 * np.log(24) - 2 * fit.estimates["log_likelihood"]
     assert row["bic"] == pytest.approx(per_person.sum())
     assert row["aic"] == pytest.approx(2 * 16 - 2 * fit.log_likelihood)
+
+
+def test_a_notebook_shows_table_and_conclusion(fits):
+    found = people.compare(fits, loo=False)
+    assert "protected</th>" in found._repr_html_()
+    assert f"<p>{escape(found.conclusion)}</p>" in found._repr_html_()
+    assert "nan" not in fits["social"]._repr_html_()
 
 
 def test_a_model_compared_with_itself_is_not_told_apart(fits):

@@ -69,6 +69,14 @@ def test_profile_and_information_intervals_agree_for_many_choices():
     assert ends["profile"] == pytest.approx(ends["information"], rel=0.05)
 
 
+def test_a_notebook_shows_the_estimates(choices, fit):
+    pooled = people.fit(choices, PROBLEMS, fit.family, by=None)
+    for found, unit in ((fit, str(fit.units[0])), (pooled, "everybody")):
+        html = found._repr_html_()
+        assert f"<th>{unit}</th>" in html
+        assert f"<td>{found.estimates['log_likelihood'][0]:.2f}</td>" in html
+
+
 def test_everybody_can_be_pooled_and_never_fits_better_than_apart(choices, fit):
     pooled = people.fit(choices, PROBLEMS, Family(depth=1), by=None)
     assert len(pooled.estimates) == 1

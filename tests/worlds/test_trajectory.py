@@ -226,8 +226,9 @@ def test_plan_is_the_most_likely_of_all_walks_to_the_goal(rule):
 
 def test_plan_says_when_it_did_not_follow_every_way():
     world = GridWorld.with_goals_on_top(9, 5, 3, 0.7)
-    with pytest.warns(UserWarning, match="only the likeliest were followed"):
+    with pytest.warns(UserWarning, match="only the likeliest were followed") as caught:
         plan = plan_trajectory(world, "A", beam_width=2)
+    assert caught[0].filename == __file__
     assert plan.reached_goal
 
 

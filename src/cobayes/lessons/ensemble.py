@@ -48,10 +48,12 @@ class RoundsNeeded:
     num_unsure: int
 
     def __repr__(self) -> str:
-        half = f"more than {len(self.counts) - 1}" if self.median is None else str(self.median)
+        last = len(self.counts) - 1
+        half = counted(last if self.median is None else self.median, "round")
+        half = f"more than {half}" if self.median is None else half
         return (
-            f"RoundsNeeded(half of the learners are {100 * self.level:g} % sure after {half} "
-            f"rounds; {self.num_unsure} of {int(self.counts.sum()) + self.num_unsure} never)"
+            f"RoundsNeeded(half of the learners are {100 * self.level:g} % sure after {half}; "
+            f"{self.num_unsure} of {int(self.counts.sum()) + self.num_unsure} never)"
         )
 
     def cumulative(self) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,10 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"{self.table.to_string(float_format=lambda x: f'{x:.4g}')}\n{self.conclusion}"
+
+    def _repr_html_(self) -> str:
+        shown = self.table.to_html(float_format=lambda x: f"{x:.4g}")
+        return f"{shown}<p>{escape(self.conclusion)}</p>"
 
 
 def compare(

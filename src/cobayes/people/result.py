@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._output import html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people._estimation import Estimates
 from cobayes.people.choices import Choices
@@ -222,3 +223,24 @@ class Fit:
             f"Fit({units}; responses: {len(self.choices)}; depths: {depths}; "
             f"log-likelihood: {self.log_likelihood:.2f})"
         )
+
+    def _repr_html_(self) -> str:
+        free = [parameter.name for parameter in self.family.parameters if parameter.is_free]
+
+        def shown(row: dict[Any, Any], name: str) -> str:
+            low, high = row[f"{name}_low"], row[f"{name}_high"]
+            interval = "" if np.isnan(low) else f" ({low:.3g} to {high:.3g})"
+            return f"{row[name]:.3g}{interval}"
+
+        rows = [
+            (
+                str(row.get(self.by, "everybody")),
+                f"{row['depth']:g}",
+                *(shown(row, name) for name in free),
+                f"{row['log_likelihood']:.2f}",
+                row["note"],
+            )
+            for row in self.estimates.to_dict(orient="records")
+        ]
+        names = (self.by or "", "depth", *free, "log-likelihood", "note")
+        return html_table(repr(self), names, rows)

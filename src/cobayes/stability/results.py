@@ -135,12 +135,14 @@ class SuccessRate:
         }
 
     def __repr__(self) -> str:
+        # One lesson has no standard error.
+        error = "" if math.isnan(self.stderr) else f" ± {self.stderr:.1g}"
         counted_noun = "lesson" if self.method == "lessons" else "coupled pair"
         cut = ""
         if self.num_unfinished:
             cut = f", {self.num_unfinished} unfinished: {self.lower:.4f} to {self.upper:.4f}"
         return (
-            f"SuccessRate({self.value:.4f} ± {self.stderr:.1g} for {self.hypothesis!r}; "
+            f"SuccessRate({self.value:.4f}{error} for {self.hypothesis!r}; "
             f"{counted(self.num_sequences, counted_noun)}{cut})"
         )
 

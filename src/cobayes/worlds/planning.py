@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cobayes._input.labels import is_position
-from cobayes.errors import CobayesError, CobayesWarning
+from cobayes.errors import CobayesError, warn_user
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
 from cobayes.rules.response import log_posterior
@@ -105,10 +103,8 @@ def plan_trajectory(
         is_cut = is_cut or len(ranked) > beam_width
         layer = dict(ranked[:beam_width])
     if is_cut:
-        warnings.warn(
-            f"more than {beam_width} ways were open at a time; only the likeliest were followed.",
-            CobayesWarning,
-            stacklevel=2,
+        warn_user(
+            f"more than {beam_width} ways were open at a time; only the likeliest were followed."
         )
     if best is None:
         raise CobayesError("no way to the goal was found.", "raise beam_width.")
