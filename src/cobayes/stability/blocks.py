@@ -21,8 +21,11 @@ Array = NDArray[np.float64]
 
 # Enough to amortise calls into compiled code, few enough for the cache and for two cores.
 BLOCK = 1024
-# Between two looks at who is finished: rounds times groups of lanes, and most rounds.
-GROUP_ROUNDS, MOST_ROUNDS = 128, 64
+# Between two looks at who is finished: rounds times groups of lanes, and most rounds. Sequences
+# that have come far go on for long: an eighth of their rounds is not too many.
+GROUP_ROUNDS, MOST_ROUNDS, PATIENCE = 128, 64, 8
+# Rounds that are packed in one go, side by side.
+WINDOW = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +149,8 @@ def continue_block(
     chunks = _unpacked(block)
     while len(open_ones) and done < max_rounds:
         groups = -(-len(open_ones) // LANES)
-        num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
+        num_rounds = min(MOST_ROUNDS, max(GROUP_ROUNDS // groups, done // PATIENCE))
+        num_rounds = min(num_rounds, max_rounds - done)
         chance = uniforms.random((num_rounds, BLOCK)).take(open_ones, axis=1)
         data, rounds = teachers.teach(hypothesis, chance, level)
         chunks.append(_Chunk(done, open_ones, data))
@@ -254,19 +258,21 @@ def _packed(
 ) -> Block:
     """Pack chunks of rounds, which lie one after the other, by length."""
     order = np.argsort(lengths, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(block.size)
     # The last of a group is its longest.
     last = np.minimum(np.arange(LANES, block.size + LANES, LANES), block.size) - 1
     longest = lengths[order[last]]
     starts = np.concatenate([[0], np.cumsum(longest)]).astype(np.int64)
     packed = np.zeros((int(starts[-1]), LANES), dtype=block.packed.dtype)
-    for chunk in chunks:
-        group, lane = np.divmod(place[chunk.members], LANES)
-        rounds = chunk.first + np.arange(len(chunk.data))[:, None]
-        is_packed = rounds < longest[group]
-        where = (starts[group] + rounds) * LANES + lane
-        packed.reshape(-1)[where[is_packed]] = chunk.data[:, : len(group)][is_packed]
+    for first in range(0, int(longest[-1]), WINDOW):
+        table = np.zeros((WINDOW, block.size), dtype=packed.dtype)
+        for chunk in chunks:
+            here, there = max(chunk.first - first, 0), max(first - chunk.first, 0)
+            data = chunk.data[there:][: WINDOW - here, : len(chunk.members)]
+            if here < WINDOW:
+                table[here : here + len(data), chunk.members] = data
+        for g in range(len(longest)):
+            part = table[: max(longest[g] - first, 0), order[g * LANES : (g + 1) * LANES]]
+            packed[starts[g] + first :][: len(part), : part.shape[1]] = part
     return Block(packed, starts, order, lengths, finished, log_beliefs)
 
 
