@@ -201,16 +201,16 @@ class CompiledResponses(Responses):
         if self.solver is None:
             return np.broadcast_to(self.lanes.matrix, (self.beliefs.size, *self.lanes.matrix.shape))
         rows, columns = self.factors
-        found = rows[:, :, None] * self._matrices
+        found = rows[:, :, None] * self.matrices
         found *= columns[:, None, :]
         return found
 
     @property
-    def _matrices(self) -> Array:
-        """The matrix, or for every belief the one without the entries that vanish."""
+    def matrices(self) -> Array:
+        """What the factors multiply: (1, n, m), or (size, n, m) where entries may vanish."""
         lanes, size = self.lanes, self.beliefs.size
         if lanes.row_labels is None or lanes.column_labels is None:
-            return lanes.matrix
+            return lanes.matrix[None]
         rows, columns = from_lanes(lanes.row_labels, size), from_lanes(lanes.column_labels, size)
         return np.where(rows[:, :, None] == columns[:, None, :], lanes.matrix, 0.0)
 
@@ -219,7 +219,7 @@ class CompiledResponses(Responses):
         """Logarithms of the likelihood matrices, (size, n, m)."""
         rows, columns = self.factors
         with np.errstate(divide="ignore"):
-            logs = np.log(self._matrices)
+            logs = np.log(self.matrices)
             return np.log(rows)[:, :, None] + logs + np.log(columns)[:, None, :]
 
     def posteriors(self, log_beliefs: Array) -> Array:
@@ -238,7 +238,7 @@ class CompiledResponses(Responses):
         """Return the distribution over data under one hypothesis for each belief, (size, n)."""
         rows, columns = self.factors
         each = np.arange(self.beliefs.size)
-        matrices = np.broadcast_to(self._matrices, (len(each), *self.lanes.matrix.shape))
+        matrices = np.broadcast_to(self.matrices, (len(each), *self.lanes.matrix.shape))
         return rows * matrices[each, :, hypotheses] * columns[each, hypotheses, None]
 
     def draw(self, hypotheses: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:

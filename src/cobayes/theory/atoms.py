@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ Indices = NDArray[np.intp]
 # Beliefs are answered in blocks that keep compiled code busy and yet fit into the cache;
 # these count numbers in the answer, except the first two, which count beliefs.
 SMALLEST_BLOCK, LARGEST_BLOCK = 64, 4096
-COMFORTABLE_ANSWER, LARGEST_ANSWER = 100_000, 4_000_000
+COMFORTABLE_ANSWER, LARGEST_ANSWER = 400_000, 4_000_000
 # The most numbers that one measure may hold (80 MB, and seconds to compute); exact_rounds needs no
 # such table.
 MOST_NUMBERS = 10_000_000
@@ -39,13 +39,41 @@ def block_size(rule: Rule) -> int:
     return max(1, min(comfortable, LARGEST_ANSWER // size))
 
 
-def likelihoods_at(rule: Rule, log_beliefs: Array) -> Array:
-    """Return the rule's likelihood matrix at every belief, (a, n, m), as a learner uses it."""
+class Answers(NamedTuple):
+    """A rule's likelihood matrices at some beliefs, as a learner uses them, in factored form.
+
+    Attributes
+    ----------
+    beliefs : ndarray
+        The beliefs, (a, m).
+    rows, columns : ndarray
+        The factors, (a, n) and (a, m).
+    tables : ndarray
+        What they multiply: (a, n, m), or (1, n, m) where it is one matrix for all.
+    """
+
+    beliefs: Array
+    rows: Array
+    tables: Array
+    columns: Array
+
+    def likelihoods(self, data: Indices) -> Array:
+        """Return the likelihoods of some data, (a, data, m)."""
+        found = self.rows[:, data, None] * self.tables[:, data]
+        found *= self.columns[:, None, :]
+        return found
+
+
+def answers_at(rule: Rule, log_beliefs: Array) -> Answers:
+    """Return the rule's answers to some beliefs, given by their logarithms, (a, m)."""
     responses = rule.respond_many(BeliefState.from_logs(log_beliefs))
+    beliefs = responses.beliefs.beliefs
     if isinstance(responses, CompiledResponses):
-        return responses.likelihoods
+        rows, columns = responses.factors
+        return Answers(beliefs, rows, responses.matrices, columns)
     # Not normalised over data: a literal learner takes the table as it is.
-    return np.exp(responses.log_likelihoods)
+    tables = np.exp(responses.log_likelihoods)
+    return Answers(beliefs, np.ones(tables.shape[:2]), tables, np.ones_like(beliefs))
 
 
 def log_posteriors(log_beliefs: Array, likelihoods: Array) -> Array:
@@ -100,10 +128,11 @@ def split_atoms(
     logs = np.empty((num_atoms, len(data), width))
     excluded = np.empty((num_atoms, len(data)), dtype=np.bool_)
     size = block_size(rule)
+    everything = np.arange(rule.model.num_data)
 
     def split(start: int) -> None:
         block = slice(start, start + size)
-        likelihoods = likelihoods_at(rule, log_beliefs[block])
+        likelihoods = answers_at(rule, log_beliefs[block]).likelihoods(everything)
         shares[block] = weights[block, None] * chances(log_beliefs[block], likelihoods)
         shown = likelihoods[:, data]
         logs[block] = log_posteriors(log_beliefs[block], shown)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cobayes._runtime.threads import map_chunks
 from cobayes.rules import Rule
 from cobayes.theory import tree_kernels as kernels
-from cobayes.theory.atoms import block_size, likelihoods_at, log_posteriors
+from cobayes.theory.atoms import Answers, answers_at, block_size, log_posteriors
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 # depth first and need next to no memory.
 FRONTIER = 16_384
 # Beliefs of the frontier, or counts, that make one piece of work.
-PIECE = 128
+PIECE = 256
 COUNT_PIECE = 4096
 # Rows count as proportional when no log ratio strays further than this.
 PROPORTIONAL = 1e-14
@@ -108,18 +108,19 @@ class Tree:
 
         The last round's beliefs are not returned: they need neither memory nor scaling.
         """
-        likelihoods = likelihoods_at(self.rule, log_beliefs)
-        moments = self._child_moments(log_beliefs, weights, likelihoods)
+        answers = answers_at(self.rule, log_beliefs)
+        moments = self._child_moments(weights, answers)
         if is_last:
             return moments, log_beliefs[:0], weights[:0]
-        return moments, *self._children(log_beliefs, weights, likelihoods)
+        return moments, *self._children(log_beliefs, weights, answers.likelihoods(self.data))
 
     def _walk(self, log_beliefs: Array, weights: Array, rounds_left: int) -> list[Moments]:
         """Return the moments of all rounds that are left, for one branch of the tree."""
-        likelihoods = likelihoods_at(self.rule, log_beliefs)
-        own = self._child_moments(log_beliefs, weights, likelihoods)
+        answers = answers_at(self.rule, log_beliefs)
+        own = self._child_moments(weights, answers)
         if rounds_left == 1:
             return [own]
+        likelihoods = answers.likelihoods(self.data)
         below: list[Moments] = []
         step = max(1, self.block // len(self.data))
         for start in range(0, len(log_beliefs), step):
@@ -135,23 +136,21 @@ class Tree:
     def _children(
         self, log_beliefs: Array, weights: Array, likelihoods: Array
     ) -> tuple[Array, Array]:
-        chosen = likelihoods[:, self.data]
-        children = log_posteriors(log_beliefs, chosen).reshape(-1, log_beliefs.shape[1])
-        shares = weights[:, None, :] * chosen[:, :, self.taught] * self.copies[:, None]
+        """Return beliefs and weights after every datum, from the likelihoods of these data."""
+        children = log_posteriors(log_beliefs, likelihoods).reshape(-1, log_beliefs.shape[1])
+        shares = weights[:, None, :] * likelihoods[:, :, self.taught] * self.copies[:, None]
         shares = shares.reshape(-1, shares.shape[-1])
         # Data that nobody would show, or that every believed hypothesis excludes, lead nowhere.
         shown = (shares > 0.0).any(axis=1)
         return (children, shares) if shown.all() else (children[shown], shares[shown])
 
-    def _child_moments(self, log_beliefs: Array, weights: Array, likelihoods: Array) -> Moments:
-        beliefs = np.exp(log_beliefs)
+    def _child_moments(self, weights: Array, answers: Answers) -> Moments:
+        beliefs = answers.beliefs
         # Before the datum the belief was not far off: a good centre, and a cheap one.
         sums = kernels.Sums.about(np.zeros((len(self.taught), beliefs.shape[1])))
         kernels.add_atoms(weights, beliefs, sums)
         sums = kernels.Sums.about(_centered(sums).mean)
-        kernels.add_children(
-            weights, beliefs, likelihoods, self.taught, self.data, self.copies, sums
-        )
+        kernels.add_children(weights, answers, self.taught, self.data, self.copies, sums)
         return _centered(sums)
 
 

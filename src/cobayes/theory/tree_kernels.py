@@ -80,15 +80,15 @@ def add_atoms(weights, beliefs, sums):
 
 
 @compiled()
-def add_children(weights, beliefs, likelihoods, taught, data, copies, sums):
+def add_children(weights, answers, taught, data, copies, sums):
     """Add the moments of the posteriors after every datum, without keeping them.
 
     Parameters
     ----------
-    weights, beliefs
-        Of the atoms before the datum, (a, t) and (a, m).
-    likelihoods
-        The rule's answers at these beliefs, (a, n, m).
+    weights
+        Of the atoms before the datum, (a, t).
+    answers
+        The `cobayes.theory.atoms.Answers` to them.
     taught
         Positions of the t hypotheses.
     data, copies
@@ -96,17 +96,21 @@ def add_children(weights, beliefs, likelihoods, taught, data, copies, sums):
     sums
         The `Sums` to add to.
     """
+    beliefs, tables = answers.beliefs, answers.tables
     num_atoms, num_believed = beliefs.shape
     num_data = len(data)
     num_taught = len(taught)
     children = np.empty((num_data, num_believed))
     child_weights = np.empty((num_data, num_taught))
     for a in range(num_atoms):
+        table = tables[a if tables.shape[0] > 1 else 0]
+        columns = answers.columns[a]
         for i in range(num_data):
             d = data[i]
+            row = answers.rows[a, d]
             evidence = 0.0
             for j in range(num_believed):
-                joint = beliefs[a, j] * likelihoods[a, d, j]
+                joint = beliefs[a, j] * (row * table[d, j] * columns[j])
                 children[i, j] = joint
                 evidence += joint
             # After a datum that everything believed excludes nothing is left, and no weight.
@@ -114,7 +118,8 @@ def add_children(weights, beliefs, likelihoods, taught, data, copies, sums):
             for j in range(num_believed):
                 children[i, j] /= evidence
             for t in range(num_taught):
-                child_weights[i, t] = copies[i] * weights[a, t] * likelihoods[a, d, taught[t]]
+                likelihood = row * table[d, taught[t]] * columns[taught[t]]
+                child_weights[i, t] = copies[i] * weights[a, t] * likelihood
         add_atoms(child_weights, children, sums)
 
 
