@@ -109,7 +109,8 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
         )
     columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
     return (
-        np.ascontiguousarray(np.broadcast_to(rows, (*batch, n))),
+        # A copy: the caller's own array must neither change nor be frozen.
+        np.array(np.broadcast_to(rows, (*batch, n)), order="C"),
         np.ascontiguousarray(np.broadcast_to(columns, (*batch, m))),
     )
 

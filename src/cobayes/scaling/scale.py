@@ -49,7 +49,7 @@ from cobayes.scaling.sweeps import assemble
 Array = NDArray[np.float64]
 
 # Matrices of a batch that one thread scales in one go.
-BATCH_CHUNK = 256
+BATCH_CHUNK = 1024
 # From so many column sums for one matrix on, they are scaled side by side.
 MANY = 16
 # Where all entries are above this, none comes from a product with a denormal part.
@@ -132,8 +132,10 @@ def scale(
         if hypotheses is None
         else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
     )
-    asked, rows = rows, rows.copy()
     batch = rows.shape[:-1]
+    is_positive = array.size > 0 and bool(array.min() > 0.0 and rows.min(initial=1.0) > 0.0)
+    # With zeros rows may get less than was asked for.
+    asked, rows = rows, rows if is_positive else rows.copy()
     matrices, array = array, np.broadcast_to(array, (*batch, *array.shape[-2:]))
     start = _validated_start(warm_start, batch, array.shape[-1])
 
@@ -143,7 +145,7 @@ def scale(
     measures = np.empty((*batch, 3))  # iterations, error, residual
     statuses = ["exact"] * num_items
     is_small = array.shape[-2] * array.shape[-1] < PARALLEL_SIZE
-    is_quick = batch and num_items and start is None and is_small and array.min() > 0.0
+    is_quick = batch and num_items and start is None and is_small and is_positive
     plain = _stacked(matrices, array) if is_quick else None
     slowest = None
     if plain is not None and matrices.ndim == 2 and num_items >= MANY:
