@@ -43,7 +43,7 @@ def test_scalings_that_do_not_converge_are_finished_by_newton(monkeypatch):
     def give_up_once(beliefs, lanes, solver, rounds, tallies):
         if not rounds.is_answered and not calls:
             calls.append(1)
-            playing.scale_many(beliefs, lanes, solver)
+            playing.scale_or_mark(beliefs, lanes, solver, None)
             lanes.not_converged[:] = 1
             return 0
         return played(beliefs, lanes, solver, rounds, tallies)

@@ -1,7 +1,7 @@
 """The rounds of a block of lessons, compiled.
 
 With two to four hypotheses a round takes a block less time than the calls from Python around it:
-then many rounds are one call.
+then many rounds are one call. With more, the rounds in which no belief moves any more are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cobayes._runtime.compiled import compiled
 from cobayes.lessons.tallies import Tallies, tally
 from cobayes.rules.beliefs import BeliefState
-from cobayes.rules.kernels import draw_many, observe_many, scale_many
+from cobayes.rules.kernels import draw_many, observe_many, scale_or_mark
 from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.sequential import ScalingSolver
 from cobayes.scaling.lanes import LANES
@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 # Rounds in one call: random numbers and, where paths are kept, beliefs are held for so many.
 ROUNDS = 64
+# Numbers of beliefs that are held for the paths, at most.
+HELD = 2**18
 
 
 class Rounds(NamedTuple):
@@ -58,12 +60,12 @@ def _copy(source, target):
 
 @compiled()
 def _play(beliefs, lanes, solver, rounds, tallies):
-    """Play `Rounds` until a scaling does not converge; return how many were played.
+    """Play `Rounds` until some scalings are left to the solver; return how many were played.
 
     Parameters
     ----------
     beliefs, lanes, solver
-        As for `scale_many`; a solver of None means one likelihood for all beliefs.
+        As for `scale_or_mark`; a solver of None means that the likelihoods are there already.
     rounds, tallies
         What is played, and the statistics to be filled in.
     """
@@ -74,7 +76,7 @@ def _play(beliefs, lanes, solver, rounds, tallies):
         # The compiler drops what does not apply: None is a type of its own.
         if solver is not None:
             is_ready = rounds.is_answered and k == 0
-            if not is_ready and scale_many(beliefs, lanes, solver) > 0:
+            if not is_ready and scale_or_mark(beliefs, lanes, solver, solver.probes) > 0:
                 return k
         draw_many(lanes, taught, rounds.uniforms[k], data)
         observe_many(lanes, data, beliefs)
@@ -95,8 +97,6 @@ def play(
 ) -> None:
     """Play all rounds of a block whose teachers and learners share rule and prior.
 
-    Many rounds are one call where the likelihood is always the same or has a closed form.
-
     Parameters
     ----------
     responses
@@ -111,9 +111,11 @@ def play(
         Places in `paths`, (size, places, m), by round: log-beliefs that are kept.
     """
     beliefs, solver = responses.beliefs, responses.solver
-    closed = solver if isinstance(solver, ScalingSolver) and solver.is_short else None
+    scaling = solver if isinstance(solver, ScalingSolver) and solver.is_played else None
     size, groups = beliefs.size, len(beliefs.mantissas)
-    longest = ROUNDS if closed is not None or solver is None else 1
+    longest = ROUNDS if scaling is not None or solver is None else 1
+    if recorded:
+        longest = min(longest, max(1, HELD // beliefs.mantissas.size))
     done = 0
     while done < num_rounds:
         count = min(longest, num_rounds - done)
@@ -124,17 +126,16 @@ def play(
         shape = (count if recorded else 0, *beliefs.mantissas.shape)
         mantissas, shifts = np.empty(shape), np.empty(shape, dtype=np.int64)
         start, is_answered = 0, False
-        if solver is not None and closed is None:
+        if solver is not None and scaling is None:
             solver.solve(beliefs, responses.lanes)
         while start < count:
             rounds = Rounds(
                 done + 1 + start, is_answered, uniforms[start:], mantissas[start:], shifts[start:]
             )
-            played = _play(beliefs, responses.lanes, closed, rounds, tallies)
-            start += played
+            start += _play(beliefs, responses.lanes, scaling, rounds, tallies)
             is_answered = start < count
-            if is_answered and closed is not None:
-                closed.finish(beliefs, responses.lanes)
+            if is_answered and scaling is not None:
+                scaling.finish(beliefs, responses.lanes)
         for k in range(len(mantissas)):
             if done + 1 + k in recorded:
                 state = BeliefState(mantissas[k], shifts[k], size)

@@ -43,32 +43,38 @@ def _fill_group(beliefs, lanes, g, solver, room):
             share = fresh[j, lane]
             moves[lane] += abs(share - shares[j, lane]) * (2.0 if share > 0.5 else num_rows)
     num_moved = 0
+    num_marked = 0
     for lane in range(LANES):
         # Written so that a NaN, where nothing was scaled before, counts as a move.
         has_moved = not (moves[lane] <= most and _is_quick(solver.probes, g, lane))
         moves[lane] = 1.0 if has_moved else 0.0
         is_spare = g * LANES + lane >= beliefs.size
-        lanes.not_converged[g, lane] = 1 if has_moved and not is_spare else 0
+        is_marked = 1 if has_moved and not is_spare else 0
+        lanes.not_converged[g, lane] = is_marked
+        num_marked += is_marked
         num_moved += 1 if has_moved else 0
     if num_moved > 0:
         for j in range(num_columns):
             for lane in range(LANES):
                 shares[j, lane] = fresh[j, lane] if moves[lane] > 0.0 else shares[j, lane]
+    return num_marked
 
 
 @compiled()
 def fill_all_shares(beliefs, lanes, solver):
     """Hand to the scaling, as plain numbers, the beliefs that moved since they were last scaled.
 
-    Marks these in `lanes.not_converged`, and those whose slow modes are still being looked for. A
-    sweep from the factors at hand would change the row factor u_i relatively by at most the sum of
-    ``n u_i M_ij w_j |change of theta_j|``, where ``n u_i M_ij w_j`` is at most n and at most
-    ``1 / theta_j``. While that is below the tolerance times the weakest coupling of a matrix that
-    is trusted, the factors are right as they are.
+    Marks these in `lanes.not_converged`, and those whose slow modes are still being looked for, and
+    returns how many they are. A sweep from the factors at hand would change the row factor u_i
+    relatively by at most the sum of ``n u_i M_ij w_j |change of theta_j|``, where
+    ``n u_i M_ij w_j`` is at most n and at most ``1 / theta_j``. While that is below the tolerance
+    times the weakest coupling of a matrix that is trusted, the factors are right as they are.
     """
     room = np.empty((lanes.shares.shape[1] + 1) * LANES)
+    num_marked = 0
     for g in range(lanes.shares.shape[0]):
-        _fill_group(beliefs, lanes, g, solver, room)
+        num_marked += _fill_group(beliefs, lanes, g, solver, room)
+    return num_marked
 
 
 @compiled(inline="always")
@@ -103,6 +109,18 @@ def scale_many(beliefs, lanes, solver):
     for g in range(lanes.factors.shape[0]):
         num_left += scale_group(beliefs, lanes, g, columns, solver, room)
     return num_left
+
+
+@compiled()
+def scale_or_mark(beliefs, lanes, solver, probes):
+    """Scale to every belief in closed form, or mark what is to be scaled by sweeps.
+
+    Returns how many are left to `ScalingSolver.finish`. The probes are the solver's.
+    """
+    # The compiler drops the branch that does not apply: None is a type of its own.
+    if probes is None:
+        return scale_many(beliefs, lanes, solver)
+    return fill_all_shares(beliefs, lanes, solver)
 
 
 @compiled()

@@ -338,22 +338,29 @@ class ScalingSolver(NamedTuple):
         """Whether the solver is short enough to be compiled into loops over rounds."""
         return self.probes is None and self.trusted
 
+    @property
+    def is_played(self) -> bool:
+        """Whether `cobayes.rules.kernels.scale_or_mark` tells all that is left to `finish`."""
+        return self.trusted or self.probes is not None
+
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
         beliefs = beliefs._replace(row_sums=None)  # they are in the lanes
-        if self.probes is None:
-            left = scale_many(beliefs, lanes, self)
-        else:
-            # Two calls, so that the long solver is compiled by itself and without the short one.
-            fill_all_shares(beliefs, lanes, self)
-            left = solve_by_sweeps(lanes, self.probes, self.tolerance, self.trusted)
-        if not self.trusted:
-            lanes.not_converged[:] = 1
-        if left or not self.trusted:
+        scale = scale_many if self.probes is None else fill_all_shares
+        if scale(beliefs, lanes, self) or not self.trusted:
             self.finish(beliefs, lanes)
 
     def finish(self, beliefs: BeliefState, lanes: Lanes) -> None:
-        """Solve by Newton's method what is not converged."""
+        """Solve what is marked: by sweeps where there is no closed form, then by Newton's method.
+
+        Sweeps are a call of their own: they take long to compile, and are compiled once.
+        """
+        if self.probes is not None:
+            left = solve_by_sweeps(lanes, self.probes, self.tolerance, self.trusted)
+            if self.trusted and not left:
+                return
+        if not self.trusted:
+            lanes.not_converged[:] = 1
         solve_by_newton(lanes, self.tolerance, MAX_NEWTON_STEPS)
         left = int(lanes.not_converged.reshape(-1)[: beliefs.size].sum())
         if left:
