@@ -134,7 +134,8 @@ def say_more(_app, what, name, thing, _options, lines):
     own = name.rpartition(".")[2]
     if what in ("function", "method", "class"):
         _add_types(lines, _annotations(thing))
-    if what in ("function", "method") and "Returns" not in lines:
+    # Functions have a section of their own; most methods say what they return in one sentence.
+    if what == "method" and "Returns" not in lines:
         result = _annotations(thing).get("return")
         if result not in (None, "None"):
             later = [i for i, line in enumerate(lines) if line in ("Notes", "Examples", "Raises")]

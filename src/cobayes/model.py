@@ -146,6 +146,11 @@ class Model(Task):
             What to call it in an error message.
         batch
             Whether several distributions are allowed, along leading axes.
+
+        Returns
+        -------
+        ndarray
+            Not negative, with sum one: (m,), or (n,) over data.
         """
         labels = self.hypotheses if over == "hypothesis" else self.data
         return as_distribution(values, labels, over, name, batch=batch)

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import re
 
 import matplotlib as mpl
 import pytest
@@ -52,3 +53,5 @@ def test_every_public_name_has_an_example_and_says_what_it_returns():
     for name, thing in callables.items():
         if inspect.isfunction(thing):
             assert "return" in thing.__annotations__, name
+            if inspect.unwrap(thing).__annotations__["return"] != "None":
+                assert re.search(r"\n *(Returns|Yields)\n", thing.__doc__), name

@@ -29,6 +29,11 @@ def num_threads() -> int:
     The last value given to `set_num_threads`, else the environment variable
     ``COBAYES_NUM_THREADS``, else the number of cores that this process may use.
 
+    Returns
+    -------
+    int
+        At least one.
+
     Examples
     --------
     >>> import cobayes as cb

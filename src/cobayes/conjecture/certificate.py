@@ -102,6 +102,11 @@ class Certificate(CertificateFile):
             See the attributes.
         **more
             The attributes that have defaults.
+
+        Returns
+        -------
+        Certificate
+            The claim, with matrix and priors as arrays.
         """
         model = as_model(matrix)
         position = model.hypothesis_index(hypothesis)

@@ -120,6 +120,11 @@ def read_certificate(path: str | Path) -> dict[str, Any]:
 def known_certificates() -> tuple[str, ...]:
     """Return the names of the certificates that come with cobayes.
 
+    Returns
+    -------
+    tuple of str
+        What `cobayes.conjecture.certificate` takes, sorted.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -78,6 +78,11 @@ class LimitCertificate(CertificateFile):
             See the attributes.
         **more
             The attributes that have defaults.
+
+        Returns
+        -------
+        LimitCertificate
+            The claim, with matrix and priors as arrays.
         """
         model = as_model(matrix)
         found = cls(
@@ -108,6 +113,11 @@ class LimitCertificate(CertificateFile):
             By default what the certificate asks for.
         rng
             Anything that `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        LimitSlope
+            More than one refutes the conjecture.
         """
         return limit_slope(
             self.model,

@@ -199,6 +199,11 @@ class Falsifier:
             How long, on top of what was done before.
         notify
             Called after every candidate.
+
+        Returns
+        -------
+        SearchReport
+            The steepest candidate, measured anew.
         """
         start, before = time.monotonic(), self._seconds
         while time.monotonic() - start < 60.0 * minutes:

@@ -41,6 +41,11 @@ def nested_success(
     order
         The positions of all other hypotheses, the one that separates first at the front.
 
+    Returns
+    -------
+    float
+        Between zero and one.
+
     Notes
     -----
     ``prod_k min(1, q^L_k / q^T_k)`` where ``q_k`` is the share of the block that is left after
@@ -50,7 +55,7 @@ def nested_success(
     --------
     >>> import cobayes as cb
     >>> round(cb.conjecture.nested_success([0.2, 0.3, 0.5], [0.1, 0.4, 0.5], 0, [2, 1]), 4)
-    np.float64(0.5)
+    0.5
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     if isinstance(order, str) or not isinstance(order, Iterable):
@@ -66,7 +71,7 @@ def nested_success(
         own_left, theirs_left = own - taught[step], theirs - believed[step]
         success *= min(1.0, (theirs_left / theirs) / (own_left / own))
         own, theirs = own_left, theirs_left
-    return success
+    return float(success)
 
 
 def separated_matrix(strengths: ArrayLike) -> Array:
@@ -79,6 +84,11 @@ def separated_matrix(strengths: ArrayLike) -> Array:
     ----------
     strengths
         One for every further column, between 0 and 1, best far apart.
+
+    Returns
+    -------
+    ndarray
+        Columns sum to one, (n, m), with n the next power of two above the number of strengths.
 
     Examples
     --------
@@ -109,6 +119,11 @@ def alternating_prior(teacher_prior: ArrayLike, size: float) -> Array:
         An even number of hypotheses.
     size
         By how much every coordinate moves.
+
+    Returns
+    -------
+    ndarray
+        The moved prior, (m,); it sums to one.
 
     Examples
     --------

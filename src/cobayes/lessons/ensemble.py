@@ -165,6 +165,11 @@ class Ensemble:
             One number between 0 and 1, or several; several give one row each.
         hypothesis
             By position or label; the true one by default.
+
+        Returns
+        -------
+        ndarray
+            Beliefs, (num_rounds + 1,), or (shares, num_rounds + 1).
         """
         column = self._column(hypothesis)
         for one in np.ravel(np.asarray(share, dtype=object)):
@@ -191,6 +196,11 @@ class Ensemble:
         ----------
         hypothesis
             By position or label; the true one by default.
+
+        Returns
+        -------
+        ndarray
+            In nats; infinite where the belief is zero or one.
         """
         if self.paths is None:
             raise CobayesError(

@@ -79,6 +79,11 @@ def exceedance(log_evidence: Any) -> Exceedance:
     log_evidence
         (people, models): log evidences, or approximations such as -BIC / 2.
 
+    Returns
+    -------
+    Exceedance
+        Frequencies of the models and the probabilities that each is the most frequent, (models,).
+
     Examples
     --------
     >>> from cobayes import people

@@ -58,6 +58,11 @@ def score(
     **settings
         Further settings of `Family`, with numbers for all parameters.
 
+    Returns
+    -------
+    DataFrame
+        One row per choice, with the columns named above.
+
     Examples
     --------
     >>> from cobayes import people

@@ -54,6 +54,11 @@ def plot_belief_bars(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -127,6 +132,11 @@ def plot_belief_curves(
         exponential rate of learning is a straight line.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Notes
     -----

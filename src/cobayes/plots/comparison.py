@@ -45,6 +45,11 @@ def plot_against_diagonal(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -86,6 +91,11 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
         From `simulate`, one for each rule.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------
@@ -130,6 +140,11 @@ def plot_mean_beliefs(
         round, under the rules' names.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

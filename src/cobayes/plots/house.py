@@ -70,6 +70,11 @@ STYLE: dict[str, Any] = {
 def style() -> AbstractContextManager[Any]:
     """Return a context in which all pictures have the house style, your own ones too.
 
+    Returns
+    -------
+    context manager
+        It sets Matplotlib's parameters, and sets them back at its end.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -44,6 +44,11 @@ def plot_matrix(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -102,6 +107,11 @@ def plot_scaling(
         What to write above the two pictures.
     axes
         Where to draw the two; None makes a new figure.
+
+    Returns
+    -------
+    tuple of Axes
+        The axes of the matrix and of its scaling.
 
     Notes
     -----

@@ -37,6 +37,11 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -74,6 +79,11 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
         What `cobayes.people.calibration` returned.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------
@@ -121,6 +131,11 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
         Its name.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------
@@ -180,6 +195,11 @@ def plot_recovery(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> from cobayes import people, plots
@@ -234,6 +254,11 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
         What `cobayes.people.recover` returned.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

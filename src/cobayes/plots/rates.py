@@ -54,6 +54,11 @@ def plot_probability_and_advantage(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -109,6 +114,11 @@ def plot_exceptions(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -162,6 +172,11 @@ def plot_splitting(
         Values and the ends of their intervals.
     ax
         Where the sampled values are drawn already.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

@@ -154,6 +154,11 @@ def plot_simplex_points(
     **scatter
         Passed on to `matplotlib.axes.Axes.scatter`.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -201,6 +206,11 @@ def plot_simplex_path(
         Whether to draw the triangle too.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

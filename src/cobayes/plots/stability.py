@@ -62,6 +62,11 @@ def plot_success_rays(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> ax = plot_success_rays([0.0, 0.1, 0.2], [1.0, 0.9, 0.8], [-1, 0, 0])  # doctest: +SKIP
@@ -141,6 +146,11 @@ def plot_success_against_prior(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -180,6 +190,11 @@ def plot_success_against_distance(
     teacher_belief, size, ax
         See `plot_success_against_prior`.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -203,6 +218,11 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
         How many directions to show.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------
@@ -243,6 +263,11 @@ def plot_angles(angles: ArrayLike, colors: Sequence[Color], *, ax: Axes | None =
         One for each.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

@@ -57,6 +57,11 @@ def plot_success_map(
     **scatter
         Passed on to `matplotlib.axes.Axes.scatter`.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -114,6 +119,11 @@ def plot_success_disc(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -143,6 +153,11 @@ def plot_position(
         The name of the first corner.
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------
@@ -195,6 +210,11 @@ def plot_column_map(
     ax
         Where to draw; None makes a new figure.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -236,6 +256,11 @@ def plot_robustness_map(
         Their success rates, (k,).
     ax
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

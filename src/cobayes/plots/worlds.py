@@ -59,6 +59,11 @@ def plot_world(
     ax
         Where to draw; a new figure by default.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -135,6 +140,11 @@ def plot_trajectory(
     ax
         Where to draw; a new figure by default.
 
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -172,6 +182,11 @@ def plot_certainty(
         Draw the curves up to so many moves; the axis keeps its length.
     ax
         Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
 
     Examples
     --------

@@ -98,6 +98,11 @@ class RateComparison:
             Confidence level of the intervals.
         is_precise
             Whether an asked precision was reached.
+
+        Returns
+        -------
+        RateComparison
+            The two estimates with standard errors and intervals.
         """
         count = int(statistics["count"])
         if count < 2:

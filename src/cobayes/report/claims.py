@@ -78,6 +78,11 @@ def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
     *claims
         Any number.
 
+    Returns
+    -------
+    tuple of Claim
+        The same claims, in their order.
+
     Examples
     --------
     >>> from cobayes.report import about, judge_exact
@@ -166,6 +171,11 @@ def judge_all_above(
     places
         What the places are, in the plural.
 
+    Returns
+    -------
+    Claim
+        With a verdict and the numbers it rests on.
+
     Examples
     --------
     >>> from cobayes.report import judge_all_above
@@ -217,6 +227,11 @@ def judge_monotone(
         Which way it should go.
     what
         The quantity's name.
+
+    Returns
+    -------
+    Claim
+        With a verdict and the numbers it rests on.
 
     Examples
     --------
@@ -291,6 +306,11 @@ def judge_agreement(
     unit
         Unit of the limit.
 
+    Returns
+    -------
+    Claim
+        With a verdict and the numbers it rests on.
+
     Examples
     --------
     >>> from cobayes.report import judge_agreement
@@ -347,6 +367,11 @@ def judge_differences(
     noise
         Standard errors of the single differences; they are exact when left out.
 
+    Returns
+    -------
+    Claim
+        With a verdict and the numbers it rests on.
+
     Examples
     --------
     >>> from cobayes.report import judge_differences
@@ -401,6 +426,11 @@ def judge_exact(
         The largest violation found.
     tolerance
         What still counts as rounding.
+
+    Returns
+    -------
+    Claim
+        With a verdict and the numbers it rests on.
 
     Examples
     --------

@@ -193,6 +193,11 @@ def column(
     values
         Numbers or strings.
 
+    Returns
+    -------
+    Column
+        With values as an array of one dimension.
+
     Examples
     --------
     >>> from cobayes.report import column

@@ -33,6 +33,11 @@ def written_section(
     **fields
         Further attributes of `Section`: downloads, data, claims, sizes.
 
+    Returns
+    -------
+    Section
+        Title and blocks as the text has them.
+
     Examples
     --------
     >>> table = Table("Counts.", ("n",), (("3",),))

@@ -75,6 +75,11 @@ class Runner:
         ----------
         experiments
             Plans, and where their ledgers are.
+
+        Returns
+        -------
+        list of RunResult
+            In the order of the experiments.
         """
         # Two sections may share an experiment: the second must not delete what the first made.
         new = [folder not in self._started for _, folder in experiments]

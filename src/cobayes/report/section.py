@@ -278,6 +278,11 @@ class Context:
             Never fewer than this.
         quick
             The number at quick scale; a hundredth of the paper's when left out.
+
+        Returns
+        -------
+        int
+            The number of samples at this context's scale.
         """
         if self.is_quick and quick is not None:
             return quick
@@ -293,6 +298,11 @@ class Context:
         ----------
         experiment
             The plan.
+
+        Returns
+        -------
+        RunResult
+            With the statistics and estimates of every point.
         """
         (result,) = self.run_all([(experiment, experiment.name)])
         return result
@@ -356,6 +366,11 @@ class Recipe:
         ----------
         context
             Scale, seed, folder and workers.
+
+        Returns
+        -------
+        Section
+            With what was computed, ready for the page.
         """
         if not isinstance(self.build, str):
             return self.build(context)

@@ -233,6 +233,11 @@ class Rule(ABC):
         ----------
         belief
             Of shape (m,). Beliefs of shape (k, m) give (k, n, m).
+
+        Returns
+        -------
+        ndarray
+            P(d | h) for every datum and hypothesis, (n, m) or (k, n, m).
         """
         logs = self.log_beliefs(belief)
         if logs.ndim == 1:
@@ -249,6 +254,11 @@ class Rule(ABC):
             give (k, n).
         hypothesis
             The true hypothesis, by position or label; it must not be ruled out.
+
+        Returns
+        -------
+        ndarray
+            The chances of the data, (n,) or (k, n); they sum to one.
         """
         column = self.model.hypothesis_index(hypothesis)
         logs = self.log_beliefs(belief)
@@ -266,6 +276,11 @@ class Rule(ABC):
             The belief before it, (m,). Beliefs of shape (k, m) give (k, m).
         datum
             The datum, by position or label.
+
+        Returns
+        -------
+        ndarray
+            A distribution over hypotheses, (m,) or (k, m).
         """
         row = self.model.datum_index(datum)
         logs = self.log_beliefs(belief)
@@ -310,6 +325,11 @@ class Rule(ABC):
         ----------
         belief
             The belief before the datum, (m,). Beliefs of shape (k, m) give (k, n, m).
+
+        Returns
+        -------
+        ndarray
+            Row d is ``update(belief, d)``, (n, m) or (k, n, m).
         """
         logs = self.log_beliefs(belief)
         if logs.ndim == 1:
@@ -388,6 +408,11 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """Make a rule from its name and from what `Rule.settings` returned.
 
     A custom rule is found by its name as soon as its class has been defined.
+
+    Returns
+    -------
+    Rule
+        It answers as the rule that gave the settings.
 
     Examples
     --------

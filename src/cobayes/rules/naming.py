@@ -29,6 +29,11 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     **settings
         Further arguments for a class or a name, as the depth of "pragmatic".
 
+    Returns
+    -------
+    Rule
+        The given one, or a new one for the matrix.
+
     Examples
     --------
     >>> from cobayes.rules import as_rule

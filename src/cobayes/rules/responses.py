@@ -69,6 +69,11 @@ class Responses:
             The position that each one teaches, (size,).
         uniforms
             One uniform number for each, (size,).
+
+        Returns
+        -------
+        ndarray
+            Positions of the data, (size,).
         """
         shares = self.teach(hypotheses)
         sums = np.cumsum(shares, axis=1)

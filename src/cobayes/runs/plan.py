@@ -218,6 +218,11 @@ def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.
     shard
         Position of the shard within the point.
 
+    Returns
+    -------
+    SeedSequence
+        The same on every machine and for any number of workers.
+
     Examples
     --------
     >>> rng = np.random.default_rng(shard_seed(7, "rates", "n = 3", 0))

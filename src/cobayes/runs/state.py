@@ -149,6 +149,11 @@ def read_state(folder: str | Path) -> RunState:
     folder
         The run's folder.
 
+    Returns
+    -------
+    RunState
+        Status, shards that are done, and times.
+
     Examples
     --------
     >>> import tempfile
@@ -233,6 +238,11 @@ def find_runs(folder: str | Path) -> list[Path]:
     ----------
     folder
         Where to look.
+
+    Returns
+    -------
+    list of Path
+        Empty where there is none.
 
     Examples
     --------

@@ -101,6 +101,11 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     left, right
         Statistics with the same names and shapes.
 
+    Returns
+    -------
+    dict
+        The sums, under the same names.
+
     Examples
     --------
     >>> from cobayes.runs import add
@@ -120,6 +125,11 @@ def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
     ----------
     left, right
         Statistics with the same names; arrays of at least one dimension.
+
+    Returns
+    -------
+    dict
+        The joined arrays, under the same names.
 
     Examples
     --------

@@ -54,6 +54,11 @@ def success_bounds(
     hypothesis
         The hypothesis that is taught, by position or label.
 
+    Returns
+    -------
+    SuccessBounds
+        Two numbers between zero and one, `lower` and `upper`.
+
     Notes
     -----
     Frechet's bounds: ``max(0, theta^T(h) + theta^L(h) - 1) / theta^T(h)`` and
@@ -96,6 +101,11 @@ def two_hypothesis_success(
     hypothesis
         The hypothesis that is taught, by position or label.
 
+    Returns
+    -------
+    float
+        Between zero and one.
+
     Notes
     -----
     With one matrix every update is monotone in the belief, so the joint law is the monotone
@@ -133,6 +143,11 @@ def conjectured_success(
     distance
         "euclidean" (the paper's figures; refuted, see `cobayes.conjecture.certificate`), "l1", or
         "tv", total variation, half of l1.
+
+    Returns
+    -------
+    float
+        At most one.
 
     Notes
     -----

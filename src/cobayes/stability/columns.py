@@ -120,6 +120,11 @@ def column_roles(matrix: MatrixLike, hypothesis: SupportsIndex | str = 0) -> Col
     hypothesis
         What is taught.
 
+    Returns
+    -------
+    ColumnRoles
+        Positions of columns; `irrelevant` is a tuple.
+
     Notes
     -----
     Section 5: the relevant column is the arg min in the rate of SCBI (Theorem 3.6).
@@ -149,6 +154,11 @@ def with_column(matrix: MatrixLike, column: SupportsIndex | str, values: ArrayLi
     values
         What stands in its place, (n,).
 
+    Returns
+    -------
+    Model
+        With the labels of the original.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -177,6 +187,11 @@ def normalized_divergence(columns: ArrayLike, target: ArrayLike) -> Array:
         Positive, (..., n).
     target
         The column of what is taught, (n,).
+
+    Returns
+    -------
+    ndarray
+        In nats, one for every column, (...,).
 
     Notes
     -----
@@ -233,6 +248,11 @@ def perturb_column(
     num_mixtures
         Mixtures with the target column.
 
+    Returns
+    -------
+    ColumnPerturbations
+        The perturbed columns, with the kind of each.
+
     Notes
     -----
     Figures 5 and S7: 330 + 90 + 50 perturbations.
@@ -279,6 +299,11 @@ def equal_divergence_curve(
         What is taught.
     num_points
         How many points.
+
+    Returns
+    -------
+    ndarray
+        Columns that sum to one, (num_points, 3).
 
     Notes
     -----

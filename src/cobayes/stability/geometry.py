@@ -106,6 +106,11 @@ def disc(centre: ArrayLike, *, num_circles: int = 14, step: float = STEP) -> Sim
     step
         The distance between circles.
 
+    Returns
+    -------
+    SimplexPoints
+        ``3 num_circles (num_circles + 1)`` points, circle by circle.
+
     Notes
     -----
     Figures S2 and S3: radii 0.005 to 0.07.
@@ -154,6 +159,11 @@ def along_directions(
         The distance between them.
     with_centre
         Whether the centre comes first, on ray -1.
+
+    Returns
+    -------
+    SimplexPoints
+        The points with their distances and rays; the centre, where wanted, comes first.
 
     Notes
     -----
@@ -207,6 +217,11 @@ def random_directions(num_directions: int, num_hypotheses: int, rng: Any = None)
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    ndarray
+        Vectors of length one whose coordinates sum to zero, (num_directions, m).
+
     Examples
     --------
     >>> import cobayes as cb
@@ -237,6 +252,11 @@ def uniform_points(
     rng
         Anything that `numpy.random.default_rng` takes.
 
+    Returns
+    -------
+    SimplexPoints
+        The points, with their distances from the centre; they lie on no ray.
+
     Notes
     -----
     Figures 4 B, 4 D, S5 and S6.
@@ -266,6 +286,11 @@ def spherical_coordinates(directions: ArrayLike) -> Array:
     ----------
     directions
         Vectors whose coordinates sum to zero, (k, 4).
+
+    Returns
+    -------
+    ndarray
+        Angles in radians, (k, 2).
 
     Notes
     -----

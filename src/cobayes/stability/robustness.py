@@ -250,6 +250,11 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
         By what share the grid is drawn together towards the middle: its border must stay
         inside.
 
+    Returns
+    -------
+    ndarray
+        Positive rows that sum to one, (k, m).
+
     Examples
     --------
     >>> import cobayes as cb

@@ -115,6 +115,11 @@ class TeachingSequences:
         rng
             Anything that `numpy.random.default_rng` takes. The same seed gives the same bits
             for any number of threads, and the first sequences of a larger set.
+
+        Returns
+        -------
+        TeachingSequences
+            The sequences and the teacher's last estimates.
         """
         rule = as_rule(matrix)
         position = rule.model.hypothesis_index(hypothesis)
@@ -246,6 +251,11 @@ class TeachingSequences:
         ----------
         learner, prior
             See `beliefs_of`.
+
+        Returns
+        -------
+        SuccessRate
+            The mean over these sequences, with its standard error.
         """
         return summarize(*self._ends(learner, prior), self.max_rounds)
 
@@ -277,6 +287,11 @@ class TeachingSequences:
             A matrix or a rule for each; None where they all have the teacher's.
         priors
             A prior for each; None where they all have the teacher's.
+
+        Returns
+        -------
+        SuccessRates
+            One rate per learner, in their order.
         """
         pairs = self._many(learners, priors)
         taught = self.teacher_beliefs

@@ -139,6 +139,11 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     height
         In pixels; by default enough for the figure on a wide screen.
 
+    Returns
+    -------
+    str
+        An ``iframe`` element that holds the whole figure.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -114,6 +114,11 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
     weight
         What a unit of cost counts; zero makes all data equally likely.
 
+    Returns
+    -------
+    MovingCosts
+        A task, for rules and agents.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -53,6 +53,11 @@ def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> Limit
     data
         The data that may be shown, by position or label.
 
+    Returns
+    -------
+    LimitedTo
+        A task, for rules and agents.
+
     Examples
     --------
     The best two different examples among the first three, for a learner who knows the table:

@@ -115,6 +115,11 @@ def without_repeats(matrix: MatrixLike) -> WithoutRepeats:
     matrix
         A matrix of any kind, a `Model`, or another task.
 
+    Returns
+    -------
+    WithoutRepeats
+        A task, for rules and agents.
+
     Examples
     --------
     >>> import cobayes as cb

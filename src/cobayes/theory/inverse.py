@@ -29,6 +29,11 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     datum
         The datum that was observed, by position or label.
 
+    Returns
+    -------
+    ndarray
+        A distribution over hypotheses, (m,).
+
     Notes
     -----
     The paper states that T_d is a bijection; the inverse needs no iteration. The posterior is

@@ -287,6 +287,11 @@ class AtomicMeasure:
         log
             Whether to hand it the logarithms instead, which do not underflow.
 
+        Returns
+        -------
+        float or ndarray
+            In the shape of what the function returns.
+
         Examples
         --------
         >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda belief: belief[0] ** 2)

@@ -55,6 +55,11 @@ def world_from_gymnasium(
         that look alike become one state of the world (Taxi's destination, for instance, is
         part of its state). Goals and start are then given as the watcher sees them.
 
+    Returns
+    -------
+    TabularWorld
+        With the environment's states and moves.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -125,6 +130,11 @@ def taxi_world(env: Any, state: int, discount: float = 0.9) -> TabularWorld:
         The environment's state at the start, as ``env.reset()`` returns it.
     discount
         What a step costs.
+
+    Returns
+    -------
+    TabularWorld
+        With the other three places as goals.
 
     Examples
     --------

@@ -165,6 +165,11 @@ class GridWorld(World):
             What a step costs.
         **options
             Further arguments of `GridWorld`.
+
+        Returns
+        -------
+        GridWorld
+            With a goal for every letter or digit of the drawing.
         """
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:

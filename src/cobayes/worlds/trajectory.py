@@ -260,6 +260,11 @@ def watch_actions(
     start
         Where the walk starts; the world's start by default.
 
+    Returns
+    -------
+    Trajectory
+        The walk, with the watcher's belief after every move.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -117,6 +117,11 @@ def walk_distribution(
     moves
         "any" or "forward", as for `WorldTeacher`.
 
+    Returns
+    -------
+    WalkDistribution
+        All walks with their probabilities and the watcher's beliefs.
+
     Examples
     --------
     >>> import cobayes as cb

@@ -96,6 +96,11 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     scheduler
         Address or scheduler file of a Dask cluster, or a `distributed.Client`.
 
+    Yields
+    ------
+    Executor
+        For `run(..., executor=...)`; it is closed at the end.
+
     Examples
     --------
     >>> from cobayes.runs import workers
