@@ -106,5 +106,13 @@ def test_integers_of_numpy_pass_type_checking_where_a_hypothesis_is_chosen():
     for name in ("simulate", "plan_lesson", "compare_teachers", "Teacher", "success_rate"):
         parameter = inspect.signature(getattr(cb, name)).parameters["hypothesis"]
         assert parameter.annotation == "SupportsIndex | str", name
-    for function in (cb.simulate, cb.plan_lesson, cb.run_lesson):
-        assert inspect.signature(function).parameters["num_rounds"].annotation == "SupportsIndex"
+    for function, name in (
+        *((f, "num_rounds") for f in (cb.simulate, cb.plan_lesson, cb.run_lesson)),
+        *((f, "num_rounds") for f in (cb.exact_rounds, cb.people.simulate)),
+        *((f, "num_sequences") for f in (cb.success_rate, cb.coupling, cb.robustness)),
+        (cb.compare_rates, "num_data"),
+        (cb.success_enclosure, "depth"),
+        (cb.sets_of, "size"),
+        (cb.GridWorld, "width"),
+    ):
+        assert inspect.signature(function).parameters[name].annotation == "SupportsIndex", function

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,9 @@ def simulate(
     parameters: Any,
     problems: Any,
     *,
-    num_rounds: int,
-    num_lessons: int = 1,
-    num_people: int | None = None,
+    num_rounds: SupportsIndex,
+    num_lessons: SupportsIndex = 1,
+    num_people: SupportsIndex | None = None,
     family: Family | None = None,
     priors: Mapping[str, Any] | None = None,
     rng: Any = None,
@@ -86,8 +86,8 @@ def simulate(
     ... )["person"].tolist()
     ['1', '2']
     """
-    whole_number(num_rounds, "num_rounds", 1)
-    whole_number(num_lessons, "num_lessons", 1)
+    num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    num_lessons = whole_number(num_lessons, "num_lessons", 1)
     if isinstance(parameters, Fit):
         family = family or parameters.family
     family = family or Family()
@@ -226,7 +226,7 @@ def _span(values: Array) -> tuple[float, float] | float:
 
 
 def _people(
-    parameters: Any, family: Family, num_people: int | None
+    parameters: Any, family: Family, num_people: SupportsIndex | None
 ) -> tuple[list[str], Array, Array]:
     """Return names, depths (people,) and parameters (people, p)."""
     if isinstance(parameters, Fit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 
@@ -221,9 +221,9 @@ class RateComparison:
 
 @counts_by("num_samples")
 def compare_rates(
-    num_data: int,
-    num_hypotheses: int,
-    num_samples: int | None = None,
+    num_data: SupportsIndex,
+    num_hypotheses: SupportsIndex,
+    num_samples: SupportsIndex | None = None,
     *,
     rng: Any = None,
     precision: float | None = None,
@@ -267,7 +267,7 @@ def compare_rates(
     >>> round(found.probability, 3)
     0.643
     """
-    check_shape(num_data, num_hypotheses)
+    num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     limit = _sample_limit(num_samples, precision, precision_of)
     # About 1 ns for every pair of columns and row, and 5 ns for every entry.
@@ -336,7 +336,7 @@ def _half_width(result: RateComparison, of: Target) -> float:
     return max(widths.values()) if of == "both" else widths[of]
 
 
-def _sample_limit(num_samples: int | None, precision: float | None, of: str) -> int:
+def _sample_limit(num_samples: SupportsIndex | None, precision: float | None, of: str) -> int:
     if not isinstance(of, str) or of not in ("both", "probability", "advantage"):
         raise CobayesError(
             f"precision_of is {of!r}.", "choose 'both', 'probability' or 'advantage'."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +86,8 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
     return {name: left[name] + right[name] for name in left}
 
 
-def check_shape(num_data: int, num_hypotheses: int) -> None:
-    """Raise an error unless both are whole numbers of at least two."""
+def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
+    """Return both as integers, or raise an error unless they are at least two."""
     for value, what in ((num_data, "data"), (num_hypotheses, "hypotheses")):
         if not is_position(value) or value < 2:
             raise CobayesError(
@@ -99,6 +100,7 @@ def check_shape(num_data: int, num_hypotheses: int) -> None:
         # Eight matrices at once, with their logarithms and inverses.
         num_bytes=8.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
     )
+    return int(num_data), int(num_hypotheses)
 
 
 def _rate_blocks(

@@ -189,9 +189,9 @@ def coupling(
     *,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,
-    num_sequences: int = 10_000,
+    num_sequences: SupportsIndex = 10_000,
     doubt: float = DOUBT,
-    max_rounds: int = MAX_ROUNDS,
+    max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Coupling:
     """Feed teacher and learner the same uniform data and count where they end.
@@ -238,12 +238,10 @@ def coupling(
     array([[0.39, 0.1 ],
            [0.  , 0.5 ]])
     """
-    teacher, learner, own, theirs = coupled_agents(
-        teacher_matrix, learner_matrix, teacher_prior, learner_prior
-    )
-    return run_coupling(
-        teacher, learner, own, theirs, num_sequences, doubt, max_rounds, root_seed(rng)
-    )
+    agents = coupled_agents(teacher_matrix, learner_matrix, teacher_prior, learner_prior)
+    count = at_least_one(num_sequences, "num_sequences")
+    most = at_least_one(max_rounds, "max_rounds")
+    return run_coupling(*agents, count, doubt, most, root_seed(rng))
 
 
 def coupled_agents(

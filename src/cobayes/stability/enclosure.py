@@ -100,8 +100,8 @@ def success_enclosure(
     *,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,
-    depth: int,
-    max_leaves: int | None = None,
+    depth: SupportsIndex,
+    max_leaves: SupportsIndex | None = None,
 ) -> SuccessEnclosure:
     """Enclose the success rate of two SCBI agents that share a matrix.
 

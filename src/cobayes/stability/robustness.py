@@ -148,9 +148,9 @@ def robustness(
     learner_prior: ArrayLike | None = None,
     radius: float = 0.05,
     num_random: int = 24,
-    num_sequences: int = 10_000,
+    num_sequences: SupportsIndex = 10_000,
     doubt: float = DOUBT,
-    max_rounds: int = MAX_ROUNDS,
+    max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Robustness:
     """Estimate the success rate of a learner and find the most dangerous error about its prior.

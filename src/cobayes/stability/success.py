@@ -32,12 +32,12 @@ def success_rate(
     hypothesis: SupportsIndex | str,
     teacher_prior: ArrayLike | None = None,
     learner_prior: ArrayLike | None = None,
-    num_sequences: int = 10_000,
+    num_sequences: SupportsIndex = 10_000,
     method: Method = "lessons",
     doubt: float = DOUBT,
-    max_rounds: int = MAX_ROUNDS,
+    max_rounds: SupportsIndex = MAX_ROUNDS,
     precision: float | None = None,
-    max_sequences: int = 10_000_000,
+    max_sequences: SupportsIndex = 10_000_000,
     rng: Any = None,
 ) -> SuccessRate:
     """Estimate how often a learner ends up believing the hypothesis it is taught.
@@ -93,8 +93,9 @@ def success_rate(
     """
     if precision is not None:
         number_between(precision, "precision", 0.0, 1.0)
-    at_least_one(max_sequences, "max_sequences")
-    at_least_one(max_rounds, "max_rounds")
+    max_sequences = at_least_one(max_sequences, "max_sequences")
+    max_rounds = at_least_one(max_rounds, "max_rounds")
+    num_sequences = at_least_one(num_sequences, "num_sequences")
     if not isinstance(method, str) or method not in ("lessons", "coupling"):
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
     prepare = _lessons if method == "lessons" else _coupled

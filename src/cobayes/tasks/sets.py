@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import chain, combinations
 from math import comb
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ class Sets(Model):
         return {"matrix": self.singles, "size": self.size}
 
 
-def sets_of(matrix: MatrixLike, size: int) -> Model:
+def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     """Return the model whose data are the sets of `size` different data, shown together.
 
     The entry of a set is the product of its members' entries: they are drawn independently, and

@@ -152,11 +152,11 @@ class ExactRounds:
 def exact_rounds(
     rule: Rule,
     hypothesis: SupportsIndex | str,
-    num_rounds: int,
+    num_rounds: SupportsIndex,
     prior: ArrayLike | None = None,
     *,
     method: Method = "auto",
-    max_atoms: int = MAX_ATOMS,
+    max_atoms: SupportsIndex = MAX_ATOMS,
 ) -> ExactRounds:
     """Compute the exact mean and standard deviation of a learner's belief, round by round.
 
@@ -205,11 +205,11 @@ def exact_rounds(
 
 def exact_rounds_all(
     rule: Rule,
-    num_rounds: int,
+    num_rounds: SupportsIndex,
     prior: ArrayLike | None = None,
     *,
     method: Method = "auto",
-    max_atoms: int = MAX_ATOMS,
+    max_atoms: SupportsIndex = MAX_ATOMS,
 ) -> ExactRounds:
     """Do what `exact_rounds` does, for every hypothesis that might be taught, in one pass.
 
@@ -257,9 +257,9 @@ def _moments_by_round(
     rule: Rule,
     log_prior: Array,
     taught: Indices,
-    num_rounds: int,
+    num_rounds: SupportsIndex,
     method: Method,
-    max_atoms: int,
+    max_atoms: SupportsIndex,
 ) -> tuple[Array, Array, int]:
     """Return means and deviations, (k + 1, t, m), and the number of atoms in the last round."""
     num_rounds = whole_number(num_rounds, "num_rounds", 0)

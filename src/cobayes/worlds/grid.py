@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +79,8 @@ class GridWorld(World):
 
     def __init__(
         self,
-        width: int,
-        height: int,
+        width: SupportsIndex,
+        height: SupportsIndex,
         start: Square,
         goals: Mapping[str, Square] | Iterable[Square],
         discount: float,
@@ -104,7 +104,7 @@ class GridWorld(World):
         self.require_reachable()
 
     @classmethod
-    def paper(cls, discount: float = 0.5, width: int = 7) -> GridWorld:
+    def paper(cls, discount: float = 0.5, width: SupportsIndex = 7) -> GridWorld:
         """Return the board of the paper's Section 6: goals A and B in the upper corners.
 
         Parameters
@@ -121,7 +121,12 @@ class GridWorld(World):
 
     @classmethod
     def with_goals_on_top(
-        cls, width: int, height: int, num_goals: int, discount: float, **options: Any
+        cls,
+        width: SupportsIndex,
+        height: SupportsIndex,
+        num_goals: int,
+        discount: float,
+        **options: Any,
     ) -> GridWorld:
         """Return a board like the paper's: goals on the upper edge, start in the lower middle.
 
