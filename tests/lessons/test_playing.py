@@ -6,15 +6,15 @@ from cobayes.lessons import simulation
 from cobayes.lessons.playing import ROUNDS
 
 
-def play_one_by_one(responses, tallies, num_rounds, rng, recorded, paths):
+def play_one_by_one(responses, course):
     """Do what `playing.play` does, by the methods that any rule's responses have."""
+    num_rounds, rng, tallies, *_ = course
     size = responses.beliefs.size
     for k in range(1, num_rounds + 1):
         responses = responses.answer(responses.beliefs)
         data = responses.draw(np.full(size, tallies.hypothesis), rng.random(size))
         tallies.add(responses.observe(data), k)
-        if k in recorded:
-            paths[:, recorded[k]] = responses.beliefs.log_beliefs
+        course.keep(k, responses.beliefs.log_beliefs)
 
 
 @pytest.mark.parametrize(

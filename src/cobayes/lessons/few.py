@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import compiled
 from cobayes.lessons.drawing import draw
-from cobayes.lessons.playing import ROUNDS
-from cobayes.lessons.tallies import Tallies
+from cobayes.lessons.playing import ROUNDS, Course
 from cobayes.rules import Rule
 from cobayes.rules.beliefs import join_logs, replace_belief, split_logs
 from cobayes.scaling.plain import PlainProblem
@@ -98,15 +97,7 @@ def _play_few(problem, lessons, hypothesis, uniforms, first):
 
 
 def play_few(
-    rule: Rule,
-    problem: PlainProblem,
-    log_prior: Array,
-    size: int,
-    tallies: Tallies,
-    num_rounds: int,
-    rng: np.random.Generator,
-    recorded: dict[int, int],
-    paths: Array,
+    rule: Rule, problem: PlainProblem, log_prior: Array, size: int, course: Course
 ) -> None:
     """Play all rounds of a few lessons whose teachers and learners share rule and prior.
 
@@ -116,9 +107,10 @@ def play_few(
         The rule, and what it scales.
     log_prior, size
         The belief from which all start, (m,), and the number of lessons.
-    tallies, num_rounds, rng, recorded, paths
-        As for `play`.
+    course
+        What is played and kept.
     """
+    num_rounds, rng, tallies, *_ = course
     hypothesis = tallies.hypothesis
     mantissas, shifts = split_logs(np.repeat(log_prior[:, None], size, axis=1))
     factors, rates = np.ones((size, len(log_prior))), np.full(size, np.nan)
@@ -148,5 +140,4 @@ def play_few(
         log_beliefs = join_logs(kept, kept_shifts).swapaxes(1, 2)
         tallies.add_rounds(done + 1, log_beliefs)
         for k, beliefs in enumerate(log_beliefs):
-            if done + 1 + k in recorded:
-                paths[:, recorded[done + 1 + k]] = beliefs
+            course.keep(done + 1 + k, beliefs)

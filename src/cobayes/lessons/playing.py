@@ -49,6 +49,33 @@ class Rounds(NamedTuple):
     shifts: NDArray[np.int64]
 
 
+class Course(NamedTuple):
+    """The rounds of a block of lessons, and what is kept of them.
+
+    Attributes
+    ----------
+    num_rounds : int
+        How many rounds are played.
+    rng : Generator
+        Random numbers, one for each lesson and round.
+    tallies : Tallies
+        The statistics, filled in from round one on.
+    recorded, paths : dict, ndarray
+        Places in `paths`, (size, places, m), by round: log-beliefs that are kept.
+    """
+
+    num_rounds: int
+    rng: np.random.Generator
+    tallies: Tallies
+    recorded: dict[int, int]
+    paths: Array
+
+    def keep(self, number: int, log_beliefs: Array) -> None:
+        """Keep the log-beliefs after a round, (size, m), where they are wanted."""
+        if number in self.recorded:
+            self.paths[:, self.recorded[number]] = log_beliefs
+
+
 @compiled()
 def _copy(source, target):
     """Copy an array of three axes; a plain assignment takes seconds to compile."""
@@ -87,29 +114,17 @@ def _play(beliefs, lanes, solver, rounds, tallies):
     return num_rounds
 
 
-def play(
-    responses: CompiledResponses,
-    tallies: Tallies,
-    num_rounds: int,
-    rng: np.random.Generator,
-    recorded: dict[int, int],
-    paths: Array,
-) -> None:
+def play(responses: CompiledResponses, course: Course) -> None:
     """Play all rounds of a block whose teachers and learners share rule and prior.
 
     Parameters
     ----------
     responses
         Where the answers start; its beliefs are moved on.
-    tallies
-        The statistics, to be filled in from round one on.
-    num_rounds
-        How many rounds to play.
-    rng
-        Random numbers, one for each lesson and round.
-    recorded, paths
-        Places in `paths`, (size, places, m), by round: log-beliefs that are kept.
+    course
+        What is played and kept.
     """
+    num_rounds, rng, tallies, recorded, _ = course
     beliefs, solver = responses.beliefs, responses.solver
     scaling = solver if isinstance(solver, ScalingSolver) and solver.is_played else None
     size, groups = beliefs.size, len(beliefs.mantissas)
@@ -138,6 +153,5 @@ def play(
                 scaling.finish(beliefs, responses.lanes)
         for k in range(len(mantissas)):
             if done + 1 + k in recorded:
-                state = BeliefState(mantissas[k], shifts[k], size)
-                paths[:, recorded[done + 1 + k]] = state.log_beliefs
+                course.keep(done + 1 + k, BeliefState(mantissas[k], shifts[k], size).log_beliefs)
         done += count

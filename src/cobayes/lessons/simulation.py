@@ -21,7 +21,7 @@ from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.few import play_few
 from cobayes.lessons.groups import Group, SteppedGroup, is_compiled, make_group
 from cobayes.lessons.lesson import require_rounds
-from cobayes.lessons.playing import ROUNDS, play
+from cobayes.lessons.playing import ROUNDS, Course, play
 from cobayes.lessons.statistics import LogOddsHistogram, Moments, num_bins
 from cobayes.lessons.tallies import Tallies
 from cobayes.model import require_same_world
@@ -187,8 +187,8 @@ def _run_block(
     tallies = Tallies.starting(task.hypothesis, task.level, shape)
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
-    if 0 in recorded:
-        paths[:, recorded[0]] = task.learner_prior
+    course = Course(task.num_rounds, rng, tallies, recorded, paths)
+    course.keep(0, task.learner_prior)
     rule = task.teacher
     is_one_matrix = task.is_shared and rule.task is rule.model
     most = next(count for entries, count in FEW if n * m <= entries) if m > LARGEST else 0
@@ -196,8 +196,7 @@ def _run_block(
     num_contradicted = 0
     if problem is not None:
         tallies.add_rounds(0, np.tile(task.learner_prior, (1, size, 1)))
-        prior = task.teacher_prior
-        play_few(rule, problem, prior, size, tallies, task.num_rounds, rng, recorded, paths)
+        play_few(rule, problem, task.teacher_prior, size, course)
     else:
         is_few = size <= min(4, 1 + n * m // ENTRIES_PER_AGENT) and m > LARGEST
         is_few = is_few and rule.depends_on_belief and task.learner.depends_on_belief
@@ -209,25 +208,18 @@ def _run_block(
         tallies.add(learner.beliefs, 0)
         start = rule.workspace(teacher.beliefs) if is_one_matrix and not is_few else None
         if start is not None and not start.has_zeros:
-            play(start, tallies, task.num_rounds, rng, recorded, paths)
+            play(start, course)
         else:
-            _run_rounds(task, teacher, learner, tallies, rng, recorded, paths)
+            _run_rounds(task, teacher, learner, course)
         num_contradicted = int(learner.contradicted.sum())
     counts = np.bincount(tallies.first_sure, minlength=task.num_rounds + 2)
     block = _Block(size, tallies.means, tallies.squares, counts, paths, num_contradicted)
     return block, tallies.histogram
 
 
-def _run_rounds(
-    task: _Task,
-    teacher: Group,
-    learner: Group,
-    tallies: Tallies,
-    rng: np.random.Generator,
-    recorded: dict[int, int],
-    paths: Array,
-) -> None:
+def _run_rounds(task: _Task, teacher: Group, learner: Group, course: Course) -> None:
     """Play the rounds of a block one by one; see `play`."""
+    rng, tallies = course.rng, course.tallies
     waiting: list[Array] = []
     for k in range(1, task.num_rounds + 1):
         data = teacher.draw(task.hypothesis, rng)
@@ -238,12 +230,11 @@ def _run_rounds(
             teacher.settle(learner, rng)
         if not isinstance(learner, SteppedGroup):
             tallies.add(learner.beliefs, k)
-            if k in recorded:
-                paths[:, recorded[k]] = learner.beliefs.log_beliefs
+            if k in course.recorded:
+                course.keep(k, learner.beliefs.log_beliefs)
             continue
         waiting.append(learner.log_beliefs)
-        if k in recorded:
-            paths[:, recorded[k]] = waiting[-1]
+        course.keep(k, waiting[-1])
         if len(waiting) == ROUNDS or k == task.num_rounds:
             tallies.add_rounds(k - len(waiting) + 1, np.array(waiting))
             waiting.clear()
