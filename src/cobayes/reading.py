@@ -70,10 +70,10 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         return examples[path.removeprefix(EXAMPLE_PREFIX)].model
     file = existing_file(path)
     readers = {
-        ".csv": lambda: parse_delimited(file, _read_text(file), ","),
-        ".tsv": lambda: parse_delimited(file, _read_text(file), "\t"),
-        ".tab": lambda: parse_delimited(file, _read_text(file), "\t"),
-        ".txt": lambda: parse_delimited(file, _read_text(file), "\t"),
+        ".csv": lambda: parse_delimited(file, read_text(file), ","),
+        ".tsv": lambda: parse_delimited(file, read_text(file), "\t"),
+        ".tab": lambda: parse_delimited(file, read_text(file), "\t"),
+        ".txt": lambda: parse_delimited(file, read_text(file), "\t"),
         ".json": lambda: _read_json(file),
         ".parquet": lambda: _read_parquet(file),
         ".pq": lambda: _read_parquet(file),
@@ -182,7 +182,8 @@ def _to_model(file: Path, table: Table) -> Model:
         raise CobayesError(f"{file}: {error.message}", error.hint) from None
 
 
-def _read_text(file: Path) -> str:
+def read_text(file: Path) -> str:
+    """Return the text of a table, without a mark of its encoding; an empty one is an error."""
     try:
         content = file.read_bytes()
         # Spreadsheets write "Unicode text" as UTF-16, with a mark in front.
@@ -201,7 +202,7 @@ def _read_text(file: Path) -> str:
 
 
 def _read_json(file: Path) -> Table:
-    text = _read_text(file)
+    text = read_text(file)
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:

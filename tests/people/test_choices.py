@@ -6,7 +6,7 @@ import pytest
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people.choices import read_choices
+from cobayes.people.choices import read_choices, read_numbers
 from cobayes.people.problems import read_problems
 
 PROBLEMS = {
@@ -120,7 +120,7 @@ def test_two_columns_of_one_name_are_refused():
 @pytest.mark.parametrize("name", ["garbage.parquet", "empty.csv", "garbage.csv"])
 def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
     (tmp_path / name).write_bytes(b"" if name.startswith("empty") else b"\xff\xfe\x00")
-    with pytest.raises(cb.CobayesError, match="cannot be read as"):
+    with pytest.raises(cb.CobayesError, match=r"cannot be read|is empty"):
         read(tmp_path / name)
     with pytest.raises(cb.CobayesError, match="is a folder, not a file"):
         read(tmp_path)
@@ -128,9 +128,17 @@ def test_files_that_are_no_tables_are_refused_in_one_line(tmp_path, name):
 
 def test_ratings_with_decimal_commas_are_read(tmp_path):
     path = tmp_path / "ratings.csv"
-    path.write_text(
-        "person;problem;round;hypothesis;datum;rating\nann;p;1;0;0;0,8\nann;p;2;0;1;1\n",
-        encoding="utf-8",
-    )
+    text = "person;problem;round;hypothesis;datum;rating\nann;p;1;0;0;0,8\nann;p;2;0;1;1\n"
     problems = read_problems({"p": [[0.5, 0.2], [0.5, 0.8]]})
-    assert read_choices(path, problems, response="rating").rating.tolist() == [0.8, 1.0]
+    for start, encoding in (("", "utf-8"), ("sep=;\n", "utf-8-sig"), ("", "utf-16")):
+        path.write_text(start + text, encoding=encoding)
+        with pytest.warns(cb.CobayesWarning, match="decimal commas"):
+            found = read_choices(path, problems, response="rating")
+        assert found.rating.tolist() == [0.8, 1.0]
+
+
+def test_thousands_are_not_read_as_fractions():
+    problems = read_problems({"p": [[0.5, 0.2], [0.5, 0.8]]})
+    costs = {"datum": ["0", "1"], "cost": ["1,200", "2,400"]}
+    with pytest.raises(cb.CobayesError, match="write 1200 if the comma separates thousands"):
+        read_numbers(costs, problems, "datum")

@@ -79,7 +79,7 @@ def not_negative(cell: Any) -> float:
     except OverflowError:  # an integer of JSON has no limit
         value = np.inf
     except (TypeError, ValueError):
-        raise CobayesError(f"{_CELL.repr(cell)} is not a number.", _advice(text)) from None
+        raise CobayesError(f"{_CELL.repr(cell)} is not a number.", advice(text)) from None
     if np.isnan(value):
         raise CobayesError(
             "NaN is a missing value; a number that is not negative was expected.",
@@ -103,7 +103,7 @@ def not_negative(cell: Any) -> float:
     return value
 
 
-def _advice(text: str | None) -> str:
+def advice(text: str | None) -> str:
     """Return what to write instead of a text that is not a number."""
     plain = "" if text is None else text.strip()
     if _THREE_AFTER_COMMA.fullmatch(plain):

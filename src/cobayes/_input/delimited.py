@@ -42,7 +42,7 @@ def parse_delimited(file: Path, text: str, delimiter: str) -> Table:
         The separator that the file's suffix promises; another one is recognised, and so is a
         first line ``sep=;``.
     """
-    text, delimiter, skipped = _find_delimiter(text, delimiter)
+    text, delimiter, skipped = find_delimiter(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [(reader.line_num, [_clean(cell) for cell in cells]) for cells in reader]
@@ -77,7 +77,7 @@ def _clean(cell: str) -> str:
     return without_guard(cell.strip())
 
 
-def _find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
+def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
     """Return the text to read, its separator, and how many lines were taken off."""
     first_line, _, rest = text.partition("\n")
     declared = first_line.strip().strip('"').lower()

@@ -77,7 +77,11 @@ def _mean_rates(model: Model) -> dict[str, float] | None:
 def _rate_rows(rates: dict[str, float] | None, matrix: str) -> list[tuple[str, str]]:
     if rates is None:
         return []
-    shown = f"BI {rates['bi']:.4g}, SCBI {rates['scbi']:.4g} per round"
+    numbers = (
+        f"{name} {'infinite' if rates[key] == float('inf') else f'{rates[key]:.4g}'}"
+        for key, name in (("bi", "BI"), ("scbi", "SCBI"))
+    )
+    shown = f"{', '.join(numbers)} per round"
     return [("mean rates", f"{shown} (each one: cobayes rates {matrix})")]
 
 

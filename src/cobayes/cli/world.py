@@ -121,7 +121,7 @@ def _make_world(
     if board is None:
         return GridWorld.with_goals_on_top(width, height, goals, discount, slip=slip)
     try:
-        text = existing_file(board).read_text(encoding="utf-8")
+        text = existing_file(board).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise CobayesError(f"{board} cannot be read: {reason}.") from None

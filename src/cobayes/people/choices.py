@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.cells import with_decimal_point
+from cobayes._input.cells import advice, has_decimal_commas, with_decimal_point
+from cobayes._input.delimited import find_delimiter
 from cobayes._input.labels import shorten, suggest
 from cobayes._output import without_guard
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.problems import ONLY, Problem
-from cobayes.reading import existing_file, read_parquet_frame
+from cobayes.reading import existing_file, read_parquet_frame, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,20 +185,45 @@ def _as_frame(choices: Any, labels: Sequence[str] = _LABELS) -> pd.DataFrame:
         file = existing_file(choices)
         if file.suffix.lower() in (".parquet", ".pq"):
             return read_parquet_frame(file)
+        text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
         try:
             texts = dict.fromkeys(labels, str)
-            frame = pandas.read_csv(file, sep=None, engine="python", dtype=texts)
+            known = sign if sign in text else None  # others are guessed
+            frame = pandas.read_csv(io.StringIO(text), sep=known, engine="python", dtype=texts)
+            frame = _with_decimal_points(file, frame, labels)
             return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
         except (ValueError, OSError, csv.Error) as error:
             raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
     if hasattr(choices, "to_pandas"):
         choices = choices.to_pandas()
-    if isinstance(choices, pandas.DataFrame):
-        return choices.reset_index(drop=True)
     try:
-        return pandas.DataFrame(choices).reset_index(drop=True)
+        frame = pandas.DataFrame(choices).reset_index(drop=True)
     except (TypeError, ValueError) as error:
         raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
+    return _with_decimal_points("the table", frame, labels)
+
+
+def _with_decimal_points(
+    name_of_table: object, frame: pd.DataFrame, labels: Sequence[str]
+) -> pd.DataFrame:
+    """Return the table with numbers in the place of texts like 0,25."""
+    found = {}
+    if not frame.columns.is_unique:
+        return frame  # which is an error later
+    for name in frame.columns:
+        if name in labels or frame[name].dtype.kind in "biuf":
+            continue
+        cells = [cell for cell in frame[name] if isinstance(cell, str)]
+        if cells and has_decimal_commas([cells]):
+            with contextlib.suppress(ValueError):  # other cells are words: it stays as it is
+                points = frame[name].map(with_decimal_point, na_action="ignore")
+                found[name] = points.astype(float)
+    if found:
+        warn_user(
+            f"{name_of_table} has decimal commas; they are read as decimal points (0,25 is 0.25). "
+            "Write points to avoid this note."
+        )
+    return frame.assign(**found)
 
 
 class _Rows:
@@ -255,7 +283,10 @@ class _Rows:
         bad = np.flatnonzero(~np.isfinite(found))
         if len(bad):
             row = rows[bad[0]]
-            raise CobayesError(f"{self._place(row, column)}: {values[row]!r} is not a number.")
+            raise CobayesError(
+                f"{self._place(row, column)}: {values[row]!r} is not a number.",
+                advice(values[row]) if isinstance(values[row], str) else None,
+            )
         return found
 
     def ratings(self) -> NDArray[np.float64]:
@@ -338,8 +369,7 @@ class _Rows:
 def _number(value: Any) -> float:
     """Return a cell as a number; NaN where it is none."""
     try:
-        # Spreadsheets of many countries write 0,8 for 0.8.
-        return float(with_decimal_point(value) if isinstance(value, str) else value)
+        return float(value)
     except (TypeError, ValueError):
         return np.nan
 
