@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("cobayes", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("cobayes")
+
+# The shell without windows takes half the time of the whole browser.
+BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def pytest_configure():
@@ -30,3 +35,26 @@ def pytest_collection_modifyitems(items):
     # Files with slow tests first, so that no process is left with one at the end.
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless browser."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium to show the page; none is installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ],
+        )
+        yield browser
+        browser.close()

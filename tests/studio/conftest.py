@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
 
 
 def find_node():
@@ -51,29 +48,6 @@ def twin(tmp_path_factory):
 
         yield ask
         process.stdin.close()
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """A headless browser."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium to show the page; none is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
