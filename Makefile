@@ -8,6 +8,10 @@ STAMPS := .stamps
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Python keeps what it compiled of the source; where an image forbids that, every process of the
+# tests would compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help report test lint types bench fuzz smoke docs clean install install-dev
 
