@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from cobayes._runtime.compiled import compiled
+
 # Rates of random matrices keep numbers in vector registers, as lessons with many hypotheses do.
 FIRST_AND_SECOND_PROCESS = """
 import hashlib
@@ -39,3 +41,20 @@ def test_the_process_that_compiles_gets_the_bits_of_those_that_load(tmp_path):
     assert first[0] == second[0]
     # Who loads does not start the compiler.
     assert (first[1], second[1]) == ("True", "False")
+
+
+@compiled(inner=True)
+def _twice(number):
+    return 2.0 * number
+
+
+@compiled()
+def _twice_and_one(number):
+    return _twice(number) + 1.0
+
+
+def test_an_inner_kernel_is_for_kernels_only():
+    for _ in range(2):  # before and after it was compiled
+        with pytest.raises(TypeError, match="_twice is called by kernels only"):
+            _twice(2.0)
+        assert _twice_and_one(2.0) == 5.0

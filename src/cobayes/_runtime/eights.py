@@ -20,7 +20,7 @@ _FUSED = {"contract"}
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(k) for k in range(1, 8))
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def load_eight(values, row, first):
     """Return eight numbers of a row, from a position on."""
     i, k = np.uint64(row), np.uint64(first)
@@ -36,7 +36,7 @@ def load_eight(values, row, first):
     )
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def store_eight(values, row, first, eight):
     """Write eight numbers into a row, from a position on."""
     i, k = np.uint64(row), np.uint64(first)
@@ -50,7 +50,7 @@ def store_eight(values, row, first, eight):
     values[i, k + _7] = eight[7]
 
 
-@compiled(fastmath=_FUSED, in_registers=True)
+@compiled(fastmath=_FUSED, in_registers=True, inner=True)
 def add_scaled(sums, factor, eight):
     """Add eight numbers times one factor to eight sums."""
     return (
@@ -65,7 +65,7 @@ def add_scaled(sums, factor, eight):
     )
 
 
-@compiled(fastmath=_FUSED, in_registers=True)
+@compiled(fastmath=_FUSED, in_registers=True, inner=True)
 def add_products(sums, left, right):
     """Add the products of eight pairs of numbers to eight sums."""
     return (
@@ -80,7 +80,7 @@ def add_products(sums, left, right):
     )
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def products(left, right):
     """Return the products of eight pairs of numbers."""
     return (
@@ -95,7 +95,7 @@ def products(left, right):
     )
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def differences(left, right):
     """Return the differences of eight pairs of numbers."""
     return (
@@ -110,7 +110,7 @@ def differences(left, right):
     )
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def inverses(eight):
     """Return one over each of eight numbers."""
     return (

@@ -29,19 +29,19 @@ _LN2_LOW = 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
 
 
-@compiled()
+@compiled(inner=True)
 def float_to_bits(value):
     """Return the bits of a float64 as an unsigned integer."""
     return np.float64(value).view(np.uint64)
 
 
-@compiled()
+@compiled(inner=True)
 def bits_to_float(value):
     """Return the float64 that has the given bits."""
     return np.uint64(value).view(np.float64)
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def split_exponent(value):
     """Write a number as 2**exponent * fraction, with sqrt(1/2) <= fraction < sqrt(2)."""
     bits = float_to_bits(value) + _CENTRE
@@ -49,7 +49,7 @@ def split_exponent(value):
     return exponent, bits_to_float((bits & _SIGNIFICAND) + _HALF_SQRT2)
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def log_from_parts(exponent, ratio):
     """Return log(2**exponent * fraction) from ratio = (fraction - 1) / (fraction + 1).
 
@@ -63,14 +63,14 @@ def log_from_parts(exponent, ratio):
     return exponent * _LN2 + ratio * (2.0 + tail)
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def lane_log(value):
     """Return the natural logarithm, to about 3 units in the last place."""
     exponent, fraction = split_exponent(value)
     return log_from_parts(exponent, (fraction - 1.0) / (fraction + 1.0))
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def lane_exp(value):
     """Return the exponential of a number between -700 and 700, to 2 units in the last place."""
     shifted = value * (1.0 / _LN2) + _ROUND
@@ -85,7 +85,7 @@ def lane_exp(value):
     return bits_to_float(float_to_bits(p) + (float_to_bits(shifted) << _SIGNIFICAND_BITS))
 
 
-@compiled()
+@compiled(inner=True)
 def next_word(s0, s1, s2, s3):
     """Advance one lane of xoshiro256+ and return 64 random bits and its state.
 
@@ -102,20 +102,20 @@ def next_word(s0, s1, s2, s3):
     return word, s0, s1, s2, s3
 
 
-@compiled()
+@compiled(inner=True)
 def word_to_uniform(word):
     """Return (k + 1/2) / 2**52 with k the upper 52 bits: neither zero nor one."""
     return bits_to_float((word >> np.uint64(12)) | _ONE) - (1.0 - 2.0**-53)
 
 
-@compiled()
+@compiled(inner=True)
 def next_uniform(s0, s1, s2, s3):
     """Advance one lane of xoshiro256+ and return a uniform number in (0, 1) and its state."""
     word, s0, s1, s2, s3 = next_word(s0, s1, s2, s3)
     return word_to_uniform(word), s0, s1, s2, s3
 
 
-@compiled()
+@compiled(inner=True)
 def aligned_space(size):
     """Return a flat array that starts on a cache line, for use in compiled code."""
     buffer = np.empty(size + 8)

@@ -76,7 +76,7 @@ class Course(NamedTuple):
             self.paths[:, self.recorded[number]] = log_beliefs
 
 
-@compiled()
+@compiled(inner=True)
 def _copy(source, target):
     """Copy an array of three axes; a plain assignment takes seconds to compile."""
     for g in range(source.shape[0]):

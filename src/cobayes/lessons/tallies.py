@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 NO_SHIFT = 2**62
 
 
-@compiled(fastmath=REASSOCIATE)
+@compiled(fastmath=REASSOCIATE, inner=True)
 def _summarise(mantissas, shifts, count):
     """Return mean and sum of squared deviations of the first lanes' beliefs, (lanes,) each."""
     total = 0.0

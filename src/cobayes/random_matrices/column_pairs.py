@@ -53,7 +53,7 @@ def sum_columns(planes, first, last, num_data, totals):
         store_eight(totals, 2, column * WIDTH, logs)
 
 
-@compiled(fastmath=FUSED, in_registers=True)
+@compiled(fastmath=FUSED, in_registers=True, inner=True)
 def _compare(a, b, planes, num_data, totals, out, place):
     """Fill (4, 8): the cross term and the ratio with column a taught, then with b taught."""
     use_wide_vectors()
@@ -75,7 +75,7 @@ def _compare(a, b, planes, num_data, totals, out, place):
     store_eight(out, 3, place, products(back_ratios, load_eight(totals, 2, one)))
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def _larger(left, right):
     """Return the larger one of eight pairs of numbers."""
     return (
@@ -90,7 +90,7 @@ def _larger(left, right):
     )
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def _smaller(left, right):
     """Return the smaller one of eight pairs of numbers."""
     return (
@@ -105,7 +105,7 @@ def _smaller(left, right):
     )
 
 
-@compiled(fastmath=FUSED, in_registers=True)
+@compiled(fastmath=FUSED, in_registers=True, inner=True)
 def _multiply(a, b, planes, num_data, sums):
     """Fill in the sums over x log y and x / y, for three columns x from a on and one column y, b.
 
@@ -137,7 +137,7 @@ def _multiply(a, b, planes, num_data, sums):
     store_eight(sums, 5, at, ratios_2)
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def _keep_nearest(a, sums, totals, part, smallest):
     """Take the largest cross terms of three columns, and the smallest of the ratios to them.
 
@@ -167,7 +167,7 @@ def _keep_nearest(a, sums, totals, part, smallest):
     store_eight(totals, 3, three, best_2)
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def _keep_smallest(smallest, totals):
     """Take the smallest ratio of every column."""
     for at in range(0, smallest.shape[1], WIDTH):

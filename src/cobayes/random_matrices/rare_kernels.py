@@ -107,21 +107,21 @@ def propose_exponentials(old, first, second, step, new):
         new[k] = (a - b) * (a - b) + 4.0 * a * b * (cosine * cosine)
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def _update_largest(row, best):
     use_wide_vectors()
     for k in range(best.size):
         best[k] = max(best[k], row[k])
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def _update_smallest(row, best):
     use_wide_vectors()
     for k in range(best.size):
         best[k] = min(best[k], row[k])
 
 
-@compiled()
+@compiled(inner=True)
 def _scores(totals, replaced, best_cross, log_ratio, num_data, scores):
     """Compute the scores; the totals of the replaced column are in the last one's place."""
     num_hypotheses = totals.shape[1] // WIDTH - 1
@@ -135,7 +135,7 @@ def _scores(totals, replaced, best_cross, log_ratio, num_data, scores):
         scores[lane] = score / num_hypotheses + math.log(num_data)
 
 
-@compiled()
+@compiled(inner=True)
 def _build_tables(work, num_data):
     """Fill the tables: row b holds the terms of every taught h against b."""
     crosses, ratios, pairs = work.tables[0], work.tables[1], work.pairs
@@ -148,7 +148,7 @@ def _build_tables(work, num_data):
             ratios[b, b * WIDTH + lane] = np.inf
 
 
-@compiled()
+@compiled(inner=True)
 def _nearest_with_proposal(work, column):
     """Find the nearest neighbours with one column replaced by the proposal."""
     crosses, ratios, pairs = work.tables[0], work.tables[1], work.pairs
@@ -169,7 +169,7 @@ def _nearest_with_proposal(work, column):
                 best_ratio[own] = min(best_ratio[own], pairs[1, b * WIDTH + lane])
 
 
-@compiled()
+@compiled(inner=True)
 def _accept(work, lane, column, num_data):
     """Put the proposal, the last column, in the place of a column in one lane."""
     planes, totals, pairs = work.planes, work.totals, work.pairs

@@ -50,7 +50,7 @@ def fill_uniforms(states, out):
             part[k] = u
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def logs_and_inverses(values, logs, inverses):
     """Fill two flat arrays of even length with log x and 1/x; one division serves two numbers."""
     use_wide_vectors()
@@ -68,7 +68,7 @@ def logs_and_inverses(values, logs, inverses):
         inverses[half + k] = (y_fraction + 1.0) * y_inverse
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def to_exponentials(values):
     """Turn uniform numbers, an even number of them, into exponentials, in place."""
     use_wide_vectors()
@@ -82,7 +82,7 @@ def to_exponentials(values):
         values[half + k] = -log_from_parts(v_exponent, (v_fraction - 1.0) * (u_sum * inverse))
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def prepare_totals(totals, num_data):
     """Turn the sums into 1/S, log S, exp(-c), two starting values, sum x log x / S and c."""
     use_wide_vectors()
@@ -110,7 +110,7 @@ def prepare_totals(totals, num_data):
     ratio[:] = np.inf
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def log_row(row):
     """Take logarithms in place."""
     use_wide_vectors()

@@ -66,7 +66,7 @@ def draw_rows(states, work, num_rows):
             work[base + _PLANE + k] = v1 * v2
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def _find_totals(work, num_rows):
     """Turn v1 v2 into G, and fill 1 / (u (1 - u)); one division serves both."""
     use_wide_vectors()
@@ -80,7 +80,7 @@ def _find_totals(work, num_rows):
         work[at + 2 * _PLANE] = (fraction + 1.0) * inverse
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def _add_rows(work, num_rows):
     """Add rows to the sums: of x, y, x L, y L, 1 / (1 - u) and 1 / u."""
     use_wide_vectors()
@@ -103,7 +103,7 @@ def _add_rows(work, num_rows):
             work[5 * _L + k] += w * inverse
 
 
-@compiled(fastmath=FUSED)
+@compiled(fastmath=FUSED, inner=True)
 def _finish(work, num_data, bayes, cooperative):
     """Turn the sums into the mean rates of both rules."""
     use_wide_vectors()

@@ -136,7 +136,7 @@ def keep_lanes(values: NDArray, size: int, chosen: NDArray[np.intp]) -> NDArray:
     return to_lanes(from_lanes(values, size)[chosen])
 
 
-@compiled()
+@compiled(inner=True)
 def fill_shares(mantissas, shifts, shares):
     """Fill in the beliefs as plain numbers, zero where they are negligible, (m, LANES)."""
     for j in range(mantissas.shape[0]):
@@ -144,7 +144,7 @@ def fill_shares(mantissas, shifts, shares):
             shares[j, lane] = mantissas[j, lane] if shifts[j, lane] == 0 else 0.0
 
 
-@compiled()
+@compiled(inner=True)
 def fill_share(mantissas, shifts, lane, shares):
     """Fill in one belief as plain numbers, zero only where float64 is at its end.
 
@@ -156,7 +156,7 @@ def fill_share(mantissas, shifts, lane, shares):
         shares[j, lane] = value if shift == 0 else (value * TINY if shift == 1 else 0.0)
 
 
-@compiled()
+@compiled(inner=True)
 def renormalise(mantissas, shifts, totals):
     """Divide every lane's belief by its total and move shifts on where a number left its range.
 
@@ -188,7 +188,7 @@ def renormalise(mantissas, shifts, totals):
                 mantissas[j, lane] = value * HUGE if sinks else (value * TINY if rises else value)
 
 
-@compiled()
+@compiled(inner=True)
 def replace_belief(mantissas, shifts, lane, values):
     """Put a belief with new mantissas, on the old shifts, into a lane, normalised.
 

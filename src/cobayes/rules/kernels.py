@@ -18,7 +18,7 @@ from cobayes.scaling.stopping import HARMLESS_RATE, WEAK_COUPLING
 SCRATCH = 3 * LANES
 
 
-@compiled()
+@compiled(inner=True)
 def _is_quick(probes, g, lane):
     """Tell whether the last probe of a problem saw no slow mode; without probes there is none."""
     # The compiler drops the branch that does not apply: None is a type of its own.
@@ -27,7 +27,7 @@ def _is_quick(probes, g, lane):
     return probes.rates[g, lane] <= HARMLESS_RATE
 
 
-@compiled()
+@compiled(inner=True)
 def _fill_group(beliefs, lanes, g, solver, room):
     """Do what `fill_all_shares` does, for one group; room: ((m + 1) * LANES,)."""
     num_rows, num_columns = lanes.matrix.shape
@@ -123,7 +123,7 @@ def scale_or_mark(beliefs, lanes, solver, probes):
     return fill_all_shares(beliefs, lanes, solver)
 
 
-@compiled()
+@compiled(inner=True)
 def draw_group(lanes, g, hypotheses, uniforms, data, scratch):
     """Draw a datum for every lane from the column of its hypothesis.
 
@@ -174,7 +174,7 @@ def _draw_column(matrix, factors, row_scaling, h, uniforms, data, scratch):
             data[lane] += 1 if uniforms[lane] >= scratch[lane] else 0
 
 
-@compiled()
+@compiled(inner=True)
 def observe_group(lanes, g, data, beliefs, scratch):
     """Multiply every lane's belief by the likelihood of its datum and normalise it.
 
@@ -222,7 +222,7 @@ def observe_many(lanes, data, beliefs):
         observe_group(lanes, g, data[g], beliefs, scratch)
 
 
-@compiled()
+@compiled(inner=True)
 def _entry(matrix, row_labels, column_labels, g, i, j, lane):
     """Return an entry of the matrix, zero where it vanishes."""
     # The compiler drops the branch that does not apply: None is a type of its own.

@@ -67,7 +67,7 @@ class RecursionSolver:
         return self
 
 
-@compiled()
+@compiled(inner=True)
 def _weigh_rows(rows, row_sums, g, rationality):
     """Turn totals z into row factors ``p * z**-rationality``; impossible data get zero."""
     for i in range(rows.shape[0]):

@@ -53,7 +53,7 @@ class BlockSolver:
         return BlockSolver(fresh_workspace(self.work), self.tolerance)
 
 
-@compiled()
+@compiled(inner=True)
 def _find_components(work, row_sums, column_sums, by_flow):
     """Label rows and columns; return the number of components."""
     # The compiler drops the branch that does not apply: None is a type of its own.

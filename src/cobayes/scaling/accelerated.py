@@ -34,7 +34,7 @@ GOES_ON, IS_DONE, GIVES_UP = 0.0, 1.0, 2.0
 UNAVOIDABLE = 1e-12
 
 
-@compiled()
+@compiled(inner=True)
 def left_after(rate):
     """Return how much of its last change a lane is still off, given the rate of its sweeps.
 
@@ -46,7 +46,7 @@ def left_after(rate):
     return series if series > in_rows else in_rows
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _compare_column(work, at, total):
     """Return the change of one column and its shares in the sums, in their order.
 
@@ -73,7 +73,7 @@ def _compare_column(work, at, total):
     )
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def compare(totals, work, lane_work):
     """Measure how far every lane is, and what Anderson's acceleration needs to know.
 
@@ -122,7 +122,7 @@ def compare(totals, work, lane_work):
             lane_work[STEP_NEW * PART + lane] += v0
 
 
-@compiled()
+@compiled(inner=True)
 def judge_lanes(lane_work, tolerance, trusted):
     """Estimate rate and error of every lane and choose its next step; tell if any is far.
 
@@ -175,7 +175,7 @@ def judge_lanes(lane_work, tolerance, trusted):
     return num_far > 0
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def step_lanes(totals, weights, work, lane_work, any_far):
     """Change the factors: plainly where a lane is far, accelerated where it is near."""
     use_wide_vectors()

@@ -68,7 +68,7 @@ def _put(words, position, value):
         words[position // WORD] &= ~bit
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _make_network(work, masses):
     num_rows, num_columns = work.row_labels.shape[0], masses.shape[0]
     row_words, column_words = work.row_masks.shape[1], work.column_masks.shape[1]
@@ -92,7 +92,7 @@ def _make_network(work, masses):
     )
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _send(net, i, j, amount):
     """Change the flow from column j to row i, and what could be taken back of it.
 
@@ -105,7 +105,7 @@ def _send(net, i, j, amount):
     _put(net.sends[j], i, counts)
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _search(net, length, is_backward, stops_at_spare):
     """Mark what the columns in the queue reach; return how many rows could take more.
 
@@ -141,7 +141,7 @@ def _search(net, length, is_backward, stops_at_spare):
     return found
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _forget(net):
     for word in range(net.rows.shape[0]):
         net.seen_rows[word] = np.uint64(0)
@@ -149,7 +149,7 @@ def _forget(net):
         net.seen_columns[place] = np.uint64(0)
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _augment(net, last):
     """Send along the path that ends in a row; return how much."""
     amount = net.spare[last]
@@ -175,7 +175,7 @@ def _augment(net, last):
         j = net.row_parent[i]
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _maximise(net, rows, columns):
     """Send as much as possible inside a part; leaves marked what unsent mass could reach."""
     for j in columns:
@@ -208,7 +208,7 @@ def _maximise(net, rows, columns):
             return
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _enter(net, rows, columns, row_sums, ratio, kept):
     """Prepare a part: its capacities, and a share of the flow that is there already."""
     for word in range(net.rows.shape[0]):
@@ -231,7 +231,7 @@ def _enter(net, rows, columns, row_sums, ratio, kept):
                 _send(net, i, j, amount)
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _count_reached(net, start):
     """Return how many columns of the part a column could hand mass to."""
     _forget(net)
@@ -247,7 +247,7 @@ def _count_reached(net, start):
     return count
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _label_components(net, work, rows, columns, count):
     """Label the strongly connected components of a part that have rows; return the next label."""
     first = count
@@ -286,7 +286,7 @@ def _label_components(net, work, rows, columns, count):
     return count
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _split_part(net, row_parts, column_parts, rows, columns, part):
     """Move what unsent mass reaches into a part of its own; return whether anything is left."""
     for j in columns:
@@ -318,7 +318,7 @@ def _split_part(net, row_parts, column_parts, rows, columns, part):
     return True
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _members(parts, part):
     count = 0
     for node in range(parts.shape[0]):
@@ -332,7 +332,7 @@ def _members(parts, part):
     return members
 
 
-@compiled(forceinline=False)
+@compiled(forceinline=False, inner=True)
 def _decompose(net, work, row_sums, row_parts, column_parts, count, num_blocks):
     """Find the blocks of part 0 from the highest ratio to the lowest; return both counts."""
     num_parts = 1

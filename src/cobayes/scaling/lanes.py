@@ -155,7 +155,7 @@ def from_lanes(values: NDArray, size: int) -> NDArray:
     return values.swapaxes(1, 2).reshape(groups * LANES, width)[:size]
 
 
-@compiled(fastmath={"contract"}, in_registers=True)
+@compiled(fastmath={"contract"}, in_registers=True, inner=True)
 def multiply(matrix, vectors, out):
     """Fill ``out = matrix @ vectors`` for vectors side by side, a multiple of eight.
 
@@ -187,7 +187,7 @@ def multiply(matrix, vectors, out):
             store_eight(out, i + 3, lane, d)
 
 
-@compiled()
+@compiled(inner=True)
 def fill_row_sums(row_sums, g, lane, out):
     """Fill in one problem's row sums, (n,)."""
     if row_sums is None:

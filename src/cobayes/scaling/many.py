@@ -69,7 +69,7 @@ def _unpack(table, order, factors, row_scaling):
             row_scaling[group, i, place] = table[task, num_columns + i]
 
 
-@compiled()
+@compiled(inner=True)
 def _space_for_rows(row_sums, num_rows):
     """Return space for the row sums of the problems at work, or None where all are one."""
     # The compiler drops the branch that does not apply: None is a type of its own.
@@ -78,7 +78,7 @@ def _space_for_rows(row_sums, num_rows):
     return np.zeros((num_rows, PART))
 
 
-@compiled()
+@compiled(inner=True)
 def _load_row_sums(row_sums, task, lane, targets):
     """Put the row sums of one problem into a lane."""
     if row_sums is not None:
@@ -86,7 +86,7 @@ def _load_row_sums(row_sums, task, lane, targets):
             targets[i, lane] = row_sums[task // LANES, i, task % LANES]
 
 
-@compiled()
+@compiled(inner=True)
 def _times_row_sums(rows, targets):
     """Multiply the inverse row totals by the row sums, in place."""
     if targets is not None:
@@ -95,7 +95,7 @@ def _times_row_sums(rows, targets):
                 rows[i, lane] *= targets[i, lane]
 
 
-@compiled()
+@compiled(inner=True)
 def _load(problem, rate, lane, weights, work, lane_work):
     """Put one problem into a lane, with what is known of its rate."""
     num_columns = weights.shape[0]
@@ -110,7 +110,7 @@ def _load(problem, rate, lane, weights, work, lane_work):
     lane_work[RATE * PART + lane] = rate
 
 
-@compiled()
+@compiled(inner=True)
 def _unload(lane, gives_up, rows, totals, work, solution):
     """Write down what a lane has found; one that gives up leaves its factors as a start."""
     num_columns = totals.shape[0]
@@ -125,7 +125,7 @@ def _unload(lane, gives_up, rows, totals, work, solution):
         solution[num_columns + i] = rows[i, lane]
 
 
-@compiled(in_registers=True)
+@compiled(in_registers=True, inner=True)
 def _invert(rows):
     """Replace all numbers by their inverses, in place; one division serves two."""
     num_rows = rows.shape[0]
@@ -204,7 +204,7 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
     return num_left
 
 
-@compiled(fastmath={"contract"}, in_registers=True)
+@compiled(fastmath={"contract"}, in_registers=True, inner=True)
 def _aim_probes(shares, factors, probe, first, field):
     """Fill in the probes less their means, times factors and beliefs."""
     for lane in range(0, PART, 8):
@@ -218,7 +218,7 @@ def _aim_probes(shares, factors, probe, first, field):
             store_eight(field, j, lane, products(weights, gaps))
 
 
-@compiled(fastmath={"contract"}, in_registers=True)
+@compiled(fastmath={"contract"}, in_registers=True, inner=True)
 def _average_rows(row_scaling, first, rows, work):
     """Turn sums over the columns into averages of a row, times its factor, and add the squares."""
     for lane in range(0, PART, 8):
@@ -231,7 +231,7 @@ def _average_rows(row_scaling, first, rows, work):
         store_eight(work, 0, lane, squares)
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _average_weighted_rows(row_scaling, row_sums, first, rows, work):
     """Do what `_average_rows` does where row sums differ."""
     for lane in range(PART):
@@ -245,7 +245,7 @@ def _average_weighted_rows(row_scaling, row_sums, first, rows, work):
             work[0, lane] += share * average
 
 
-@compiled()
+@compiled(inner=True)
 def _average(row_scaling, row_sums, g, first, rows, work):
     """Average over rows, whose sums are one where None are given."""
     # The compiler drops the branch that does not apply: None is a type of its own.
@@ -255,7 +255,7 @@ def _average(row_scaling, row_sums, g, first, rows, work):
         _average_weighted_rows(row_scaling, row_sums[g], first, rows, work)
 
 
-@compiled(fastmath={"contract"}, in_registers=True)
+@compiled(fastmath={"contract"}, in_registers=True, inner=True)
 def _read_probes(shares, factors, first, field, work):
     """Turn column totals into the images of the probes, and add their squares."""
     for lane in range(0, PART, 8):

@@ -43,7 +43,7 @@ def _add(high, low, value):
     return result, error - (result - total)
 
 
-@compiled()
+@compiled(inner=True)
 def column_errors(state, errors):
     """Fill ``errors[j] = w_j sum_i u_i M_ij - 1`` with a small relative error each.
 
@@ -82,7 +82,7 @@ def column_errors(state, errors):
         errors[j] = (flows[j, 0] + flows[j, 1]) / column_sums[j] if is_believed else plain[j] - 1.0
 
 
-@compiled()
+@compiled(inner=True)
 def _coupling(state, work):
     """Return P, the Markov chain on the columns; `work` has the matrix's shape."""
     row_sums = state.row_sums
@@ -98,7 +98,7 @@ def _coupling(state, work):
     return chain
 
 
-@compiled()
+@compiled(inner=True)
 def solve_laplacian(chain, right_side, pinned, solution):
     """Solve ``(diag(row sums of P) - P) x = b`` with ``x[pinned] = 0``; destroys P and b.
 

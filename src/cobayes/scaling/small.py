@@ -55,7 +55,7 @@ def _is_done(length, before, tolerance):
     return (length <= tolerance) | ((length * length <= 0.01 * tolerance) & is_next_short)
 
 
-@compiled()
+@compiled(inner=True)
 def _row_sum(row_sums, g, i, at):
     """Return a row sum; None means that all are one."""
     if row_sums is None:
@@ -63,7 +63,7 @@ def _row_sum(row_sums, g, i, at):
     return row_sums[g, i, at]
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _sum_rows_3(matrix, row_sums, g, work):
     """Fill weights, totals ``sum_i u_i M_ij`` and pair sums ``sum_i u_i**2 M_ij M_ik / r_i``."""
     for at in range(LANES):
@@ -92,7 +92,7 @@ def _sum_rows_3(matrix, row_sums, g, work):
             work[(_PAIRS_3 + 2) * LANES + at] += b1 * a2
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _step_3(work, tolerance):
     """Take one Newton step in every active lane; return how many are not done."""
     num_active = 0
@@ -148,7 +148,7 @@ def _step_3(work, tolerance):
     return num_active
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _sum_rows_4(matrix, row_sums, g, work):
     """Do what `_sum_rows_3` does, for four columns."""
     for at in range(LANES):
@@ -182,7 +182,7 @@ def _sum_rows_4(matrix, row_sums, g, work):
             work[(_PAIRS_4 + 5) * LANES + at] += b2 * a3
 
 
-@compiled(fastmath={"contract"})
+@compiled(fastmath={"contract"}, inner=True)
 def _step_4(share, work, tolerance):
     """Do what `_step_3` does, for four columns; `share` is 1 / n."""
     num_active = 0
@@ -246,7 +246,7 @@ def _step_4(share, work, tolerance):
     return num_active
 
 
-@compiled()
+@compiled(inner=True)
 def _write_rows(columns, row_sums, g, weights, row_scaling, wide):
     """Fill the row factors that go with weights ``w_j c_j``, one array per group of lanes."""
     for i in range(columns.shape[0]):
@@ -258,7 +258,7 @@ def _write_rows(columns, row_sums, g, weights, row_scaling, wide):
             row_scaling[i, at] = _row_sum(row_sums, g, i, at) / total
 
 
-@compiled()
+@compiled(inner=True)
 def _newton_step(columns, row_sums, g, work, tolerance, wide):
     """Take one Newton step for all lanes of a group; return how many are not done."""
     # The compiler drops the branch that does not apply: None is a type of its own.

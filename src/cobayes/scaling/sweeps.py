@@ -269,7 +269,7 @@ solve_by_sweeps = compiled()(make_solver(sweep_all, probe_all))
 solve_on_threads = make_solver(on_threads(sweep_rows), on_threads(probe_rows))
 
 
-@compiled(fastmath=REASSOCIATE)
+@compiled(fastmath=REASSOCIATE, inner=True)
 def _total(values):
     """Return the sum of some numbers."""
     total = 0.0
