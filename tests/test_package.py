@@ -103,13 +103,14 @@ def test_python_m_cobayes_is_the_command():
 
 def test_integers_of_numpy_pass_type_checking_where_a_hypothesis_is_chosen():
     # np.int64 is no int for a type checker, but it has __index__.
-    for name in ("simulate", "plan_lesson", "compare_teachers", "Teacher", "success_rate"):
-        parameter = inspect.signature(getattr(cb, name)).parameters["hypothesis"]
-        assert parameter.annotation == "SupportsIndex | str", name
+    taught = (cb.simulate, cb.plan_lesson, cb.lessons.compare_teachers, cb.Teacher, cb.success_rate)
+    for function in taught:
+        parameter = inspect.signature(function).parameters["hypothesis"]
+        assert parameter.annotation == "SupportsIndex | str", function
     for function, name in (
         *((f, "num_rounds") for f in (cb.simulate, cb.plan_lesson, cb.run_lesson)),
         *((f, "num_rounds") for f in (cb.exact_rounds, cb.people.simulate)),
-        *((f, "num_sequences") for f in (cb.success_rate, cb.coupling, cb.robustness)),
+        *((f, "num_sequences") for f in (cb.success_rate, cb.coupling, cb.stability.robustness)),
         (cb.compare_rates, "num_data"),
         (cb.success_enclosure, "depth"),
         (cb.sets_of, "size"),

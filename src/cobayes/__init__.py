@@ -17,7 +17,7 @@ _listed, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 # Version 0.1 had every public name at the top; those of these modules are still found there.
 _MODULES_OF_OLD_NAMES = (
     *("conjecture", "lessons", "random_matrices", "rules", "scaling"),
-    *("stability", "theory", "worlds"),
+    *("stability", "tasks", "theory", "worlds"),
 )
 
 

@@ -26,11 +26,9 @@ from .errors import ConvergenceError as ConvergenceError
 from .errors import InfeasibleError as InfeasibleError
 from .errors import MissingDependencyError as MissingDependencyError
 from .example_library import examples as examples
-from .lessons import ClassTeacher as ClassTeacher
 from .lessons import Learner as Learner
 from .lessons import Lesson as Lesson
 from .lessons import Teacher as Teacher
-from .lessons import compare_teachers as compare_teachers
 from .lessons import plan_lesson as plan_lesson
 from .lessons import run_lesson as run_lesson
 from .lessons import simulate as simulate
@@ -42,17 +40,14 @@ from .reading import read_model as read_model
 from .rules import BI as BI
 from .rules import SCBI as SCBI
 from .rules import Pragmatic as Pragmatic
-from .rules import Response as Response
 from .rules import Rule as Rule
 from .rules import cooperative_inference as cooperative_inference
 from .scaling import scale as scale
 from .scaling import scaling_blocks as scaling_blocks
 from .stability import coupling as coupling
-from .stability import robustness as robustness
 from .stability import success_enclosure as success_enclosure
 from .stability import success_rate as success_rate
 from .studio import studio as studio
-from .tasks import Task as Task
 from .tasks import limited_to as limited_to
 from .tasks import moving_costs as moving_costs
 from .tasks import sets_of as sets_of
@@ -60,7 +55,6 @@ from .tasks import without_repeats as without_repeats
 from .theory import AtomicMeasure as AtomicMeasure
 from .theory import best_data_prior as best_data_prior
 from .theory import exact_rounds as exact_rounds
-from .theory import predicted_rounds as predicted_rounds
 from .theory import rate_of_convergence as rate_of_convergence
 from .versions import show_versions as show_versions
 from .worlds import GridWorld as GridWorld

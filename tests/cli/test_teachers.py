@@ -11,7 +11,7 @@ def test_teachers_are_compared_as_the_library_does(run):
     result = run("compare", "example:M_3", *arguments, "--no-repeats", "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    expected = cb.compare_teachers(
+    expected = cb.lessons.compare_teachers(
         cb.without_repeats("example:M_3"),
         cb.examples["M_3"].hypothesis,
         teachers=["literal", "greedy"],

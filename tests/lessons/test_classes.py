@@ -11,14 +11,14 @@ PRIORS = [[1 / 3, 1 / 3, 1 / 3], [0.4, 0.55, 0.05], [0.1, 0.3, 0.6]]
 
 def test_with_one_prior_and_equal_rows_it_is_the_greedy_teacher():
     rule = cb.SCBI(MODEL)
-    teacher = cb.ClassTeacher(rule, 0, [PRIORS[1]])
+    teacher = cb.lessons.ClassTeacher(rule, 0, [PRIORS[1]])
     data = [teacher.choose() for _ in range(6)]
     assert data == cb.plan_lesson(rule, 0, 6, prior=PRIORS[1]).data.tolist()
 
 
 @pytest.mark.parametrize("aim", ["mean", "worst", "number"])
 def test_everybody_learns(aim):
-    teacher = cb.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, aim=aim, level=0.9)
+    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, aim=aim, level=0.9)
     for _ in range(60):
         teacher.choose()
     assert (teacher.beliefs[:, 0] > 0.9).all()
@@ -26,7 +26,7 @@ def test_everybody_learns(aim):
 
 def test_the_worst_aim_leaves_the_lowest_belief_highest():
     def lowest(aim):
-        teacher = cb.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, aim=aim)
+        teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, aim=aim)
         teacher.choose()
         return teacher.beliefs[:, 0].min()
 
@@ -37,12 +37,12 @@ def test_it_teaches_a_learner_of_a_prior_that_a_plain_teacher_misjudges():
     # docs/choosing.md: a plain SCBI teacher who assumes even priors succeeds with 0.446.
     rule = cb.SCBI(MODEL)
     learner = cb.Learner(rule, PRIORS[1])
-    lesson = cb.run_lesson(cb.ClassTeacher(rule, "h_1", PRIORS), learner, 60)
+    lesson = cb.run_lesson(cb.lessons.ClassTeacher(rule, "h_1", PRIORS), learner, 60)
     assert lesson.beliefs[-1, 0] > 0.99
 
 
 def test_answers_find_out_which_learner_it_is():
-    teacher = cb.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.05)
+    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.05)
     for _ in range(4):
         weights = teacher.hear("h_3")
     assert weights.argmax() == 2
@@ -51,7 +51,7 @@ def test_answers_find_out_which_learner_it_is():
 
 
 def test_an_answer_updates_the_weights_by_the_choice_model():
-    teacher = cb.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.1, rationality=2.0)
+    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.1, rationality=2.0)
     squared = np.array(PRIORS) ** 2
     chances = 0.9 * squared[:, 1] / squared.sum(axis=1) + 0.1 / 3
     np.testing.assert_allclose(teacher.hear(1), chances / chances.sum())
@@ -62,7 +62,7 @@ def test_a_class_can_be_taught_without_repeats_and_saved(tmp_path):
     rule = cb.SCBI(cb.without_repeats(model))
 
     def lesson(num_rounds):
-        teacher = cb.ClassTeacher(rule, 0, PRIORS, [0.5, 0.3, 0.2], aim="worst")
+        teacher = cb.lessons.ClassTeacher(rule, 0, PRIORS, [0.5, 0.3, 0.2], aim="worst")
         return cb.run_lesson(teacher, cb.Learner(rule, PRIORS[2]), num_rounds)
 
     lesson(3).save(tmp_path / "lesson.npz")
@@ -85,4 +85,4 @@ def test_a_class_can_be_taught_without_repeats_and_saved(tmp_path):
 def test_bad_input_gets_one_clear_error(options, message):
     priors = options.pop("priors", PRIORS)
     with pytest.raises(cb.CobayesError, match=message):
-        cb.ClassTeacher(cb.SCBI(MODEL), 0, priors, **options)
+        cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, priors, **options)

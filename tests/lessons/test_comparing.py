@@ -21,7 +21,7 @@ def random_model(seed, n=4, m=3):
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_the_optimal_teacher_is_never_worse_than_any_other(seed):
-    found = cb.compare_teachers(
+    found = cb.lessons.compare_teachers(
         random_model(seed), 0, num_rounds=5, num_lessons=50, level=0.7, rng=seed
     )
     for learner in found.learners:
@@ -55,7 +55,7 @@ def test_the_optimal_lesson_is_as_short_as_the_shortest_of_all_sequences(seed, w
     if with_zeros:
         model = cb.Model(np.where(np.eye(4, 3, -1) > 0.0, 0.0, model.matrix))
     task = cb.without_repeats(model) if without else model
-    found = cb.compare_teachers(task, 0, teachers="optimal", num_rounds=3, level=0.8)
+    found = cb.lessons.compare_teachers(task, 0, teachers="optimal", num_rounds=3, level=0.8)
     for name, kind in RULES.items():
         lengths = [
             length
@@ -68,7 +68,7 @@ def test_the_optimal_lesson_is_as_short_as_the_shortest_of_all_sequences(seed, w
 
 
 def test_every_teacher_is_compared_with_every_learner():
-    found = cb.compare_teachers(random_model(1), 1, num_rounds=4, num_lessons=20, rng=0)
+    found = cb.lessons.compare_teachers(random_model(1), 1, num_rounds=4, num_lessons=20, rng=0)
     assert found.teachers == tuple(TEACHERS)
     assert found.learners == ("BI", "Pragmatic, depth 1", "SCBI")
     assert len(found.to_dataframe()) == len(TEACHERS) * 3
@@ -81,8 +81,10 @@ def test_every_teacher_is_compared_with_every_learner():
 
 def test_the_same_seed_gives_the_same_table_whichever_teachers_are_asked_for():
     model = random_model(2)
-    everything = cb.compare_teachers(model, 0, num_rounds=4, num_lessons=30, rng=5)
-    one = cb.compare_teachers(model, 0, teachers="SCBI", num_rounds=4, num_lessons=30, rng=5)
+    everything = cb.lessons.compare_teachers(model, 0, num_rounds=4, num_lessons=30, rng=5)
+    one = cb.lessons.compare_teachers(
+        model, 0, teachers="SCBI", num_rounds=4, num_lessons=30, rng=5
+    )
     np.testing.assert_array_equal(
         one.result("SCBI", "BI").beliefs, everything.result("SCBI", "BI").beliefs
     )
@@ -96,7 +98,7 @@ def test_truthful_data_are_those_that_speak_for_the_hypothesis():
 def test_an_active_learner_asks_the_question_that_tells_most():
     # Question a tells the two hypotheses apart, question b does not.
     model = cb.Model([[0.9, 0.1], [0.1, 0.9], [0.5, 0.5], [0.5, 0.5]])
-    found = cb.compare_teachers(
+    found = cb.lessons.compare_teachers(
         model, 0, teachers="active", questions="aabb", num_rounds=1, num_lessons=400, rng=1
     )
     # One answer to a: 0.9 with probability 0.9 and 0.1 with probability 0.1.
@@ -116,16 +118,18 @@ def test_an_active_learner_asks_the_question_that_tells_most():
 )
 def test_bad_input_gets_one_clear_error(options, message):
     with pytest.raises(cb.CobayesError, match=message):
-        cb.compare_teachers(random_model(0), 0, **options)
+        cb.lessons.compare_teachers(random_model(0), 0, **options)
 
 
 def test_a_misspelt_teacher_is_recognised():
     with pytest.raises(cb.CobayesError, match="did you mean 'optimal'"):
-        cb.compare_teachers("example:M_1", 0, teachers=["optmal"])
+        cb.lessons.compare_teachers("example:M_1", 0, teachers=["optmal"])
 
 
 def test_an_optimum_that_is_not_proved_is_explained_below_the_table():
-    found = cb.compare_teachers("example:M_1", 0, teachers="optimal", learners=["BI"], rng=1)
+    found = cb.lessons.compare_teachers(
+        "example:M_1", 0, teachers="optimal", learners=["BI"], rng=1
+    )
     assert found.notes() == []
     open_ended = replace(found, results=(replace(found.results[0], is_proved=False),))
     assert "<=" in repr(open_ended)
@@ -133,7 +137,9 @@ def test_an_optimum_that_is_not_proved_is_explained_below_the_table():
 
 
 def test_after_the_shortest_lesson_the_optimal_teacher_goes_on():
-    found = cb.compare_teachers("example:diagnosis", "influenza", teachers="optimal", num_rounds=9)
+    found = cb.lessons.compare_teachers(
+        "example:diagnosis", "influenza", teachers="optimal", num_rounds=9
+    )
     for result in found.results:
         assert (np.diff(result.beliefs[result.median_rounds :]) > 0.0).all()
 
@@ -142,29 +148,31 @@ def test_yes_or_no_questions_are_answered_by_the_table_as_it_is():
     # Membership queries: two answers tell four concepts apart.
     concepts = cb.Model([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 1]])
     for task in (concepts, cb.without_repeats(concepts)):
-        found = cb.compare_teachers(task, 0, teachers="active", num_lessons=5, num_rounds=3, rng=0)
+        found = cb.lessons.compare_teachers(
+            task, 0, teachers="active", num_lessons=5, num_rounds=3, rng=0
+        )
         np.testing.assert_allclose(found.result("active", "SCBI").beliefs, [0.25, 0.5, 1.0, 1.0])
 
 
 def test_entries_above_one_are_no_answers():
     counts = cb.Model([[3, 1], [1, 3]])
-    found = cb.compare_teachers(counts, 0, num_rounds=2, num_lessons=5, rng=0)
+    found = cb.lessons.compare_teachers(counts, 0, num_rounds=2, num_lessons=5, rng=0)
     assert "active" not in found.teachers
     assert "active is left out: entries above 1" in repr(found)
     with pytest.raises(cb.CobayesError, match="'active' cannot be compared here: entries above 1"):
-        cb.compare_teachers(counts, 0, teachers="active")
+        cb.lessons.compare_teachers(counts, 0, teachers="active")
 
 
 def test_a_question_that_a_hypothesis_cannot_answer_is_named():
     model = cb.Model([[1, 0], [0, 1], [1, 1]], "abc", "xy")
     with pytest.raises(cb.CobayesError, match="'y' rules out every answer to question '1'"):
-        cb.compare_teachers(model, 0, teachers="active", questions=[1, 2, 2])
+        cb.lessons.compare_teachers(model, 0, teachers="active", questions=[1, 2, 2])
 
 
 def test_learners_of_one_name_are_told_apart():
     model = random_model(4)
     learners = ["bi", cb.Pragmatic(model, 1), cb.Pragmatic(model, 3), cb.BI(model)]
-    found = cb.compare_teachers(
+    found = cb.lessons.compare_teachers(
         model, 0, teachers="greedy", learners=learners, num_rounds=2, num_lessons=5
     )
     assert found.learners == ("BI", "Pragmatic, depth 1", "Pragmatic, depth 3", "BI (4)")
@@ -183,7 +191,7 @@ def test_random_and_truthful_teachers_keep_to_what_is_available():
 
 def test_a_walker_that_slips_is_compared_by_many_lessons():
     world = cb.GridWorld.with_goals_on_top(5, 3, 2, 0.5, slip=0.4)
-    found = cb.compare_teachers(world, "A", num_rounds=6, num_lessons=30, rng=1)
+    found = cb.lessons.compare_teachers(world, "A", num_rounds=6, num_lessons=30, rng=1)
     assert found.teachers == ("random", "truthful", "literal", "SCBI", "likeliest")
     needed = found.result("likeliest", "BI").rounds_needed
     assert needed.counts.sum() + needed.num_unsure == 30

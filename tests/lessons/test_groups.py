@@ -87,7 +87,7 @@ def test_simulate_walks_in_worlds(slip):
 
 
 def test_teachers_can_be_compared_without_repeats():
-    found = cb.compare_teachers(
+    found = cb.lessons.compare_teachers(
         cb.without_repeats(MODEL), 0, num_rounds=30, num_lessons=50, level=0.7, rng=1
     )
     assert found.num_rounds == 6

@@ -24,7 +24,7 @@ def patterns(count, shape=(7, 4)):
     return found
 
 
-class Walk(cb.Task):
+class Walk(cb.tasks.Task):
     """Data near the last one are likelier; the state is the last datum."""
 
     def __init__(self, table, costs):

@@ -18,7 +18,7 @@ def test_a_comparison_does_not_spend_its_axis_on_the_flat_tail(ax):
 
 def test_every_pair_of_teacher_and_learner_has_a_mark():
     model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
-    found = cb.compare_teachers(
+    found = cb.lessons.compare_teachers(
         model, 0, teachers=["literal", "greedy"], learners=["bi", "scbi"], num_lessons=20, rng=1
     )
     ax = plot_teachers(found)

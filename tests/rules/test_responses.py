@@ -260,13 +260,13 @@ class Doubtful(cb.BI):
 
     def respond(self, log_belief, memory=None):
         likelihood = super().respond(log_belief, memory).likelihood
-        return cb.Response(0.5 * likelihood + 0.5 / len(likelihood))
+        return cb.rules.Response(0.5 * likelihood + 0.5 / len(likelihood))
 
 
 class Mixin:
     def respond(self, log_belief, memory=None):
         del log_belief, memory
-        return cb.Response(np.full(self.model.shape, 1.0 / self.model.num_data))
+        return cb.rules.Response(np.full(self.model.shape, 1.0 / self.model.num_data))
 
 
 class Mixed(Mixin, cb.SCBI):
@@ -296,7 +296,7 @@ def test_a_rule_of_ones_own_draws_and_learns_as_compiled_rules_do():
 
         def respond(self, log_belief, memory=None):
             del log_belief, memory
-            return cb.Response(self.model.normalized())
+            return cb.rules.Response(self.model.normalized())
 
     rng = np.random.default_rng(3)
     matrix = matrix_of(5, 4)
@@ -320,7 +320,7 @@ def test_a_draw_never_leaves_the_support_when_sums_round_down():
 
         def respond(self, log_belief, memory=None):
             del log_belief, memory
-            return cb.Response(np.array([[0.5, 0.5], [0.4, 0.5], [0.0, 0.0]]))
+            return cb.rules.Response(np.array([[0.5, 0.5], [0.4, 0.5], [0.0, 0.0]]))
 
     crowd = Crowd(Short(matrix_of(3, 2)), np.log([0.5, 0.5]), 2)
     with np.errstate(divide="ignore"):

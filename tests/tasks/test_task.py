@@ -8,7 +8,7 @@ import cobayes as cb
 MODEL = cb.Model([[0.5, 0.2, 0.1], [0.3, 0.3, 0.3], [0.2, 0.5, 0.6]], "abc", "xyz")
 
 
-class Constant(cb.Task):
+class Constant(cb.tasks.Task):
     """A task that could change its matrix and does not."""
 
     start = 0
@@ -23,7 +23,7 @@ class Constant(cb.Task):
         return {}
 
 
-class InTurn(cb.Task):
+class InTurn(cb.tasks.Task):
     """A matrix of its own for every round, then the end."""
 
     start = 0
@@ -64,7 +64,7 @@ def test_a_task_of_constant_matrix_equals_the_model_bit_for_bit(kind, task):
     assert np.array_equal(other.log_beliefs, ordinary.log_beliefs)
 
 
-class Coin(cb.Task):
+class Coin(cb.tasks.Task):
     """After every datum a coin decides which of two matrices comes next."""
 
     start = 0
@@ -76,7 +76,7 @@ class Coin(cb.Task):
         return ((0, 0.5), (1, 0.5))
 
 
-class Two(cb.Task):
+class Two(cb.tasks.Task):
     """Two data are available, for two rounds."""
 
     start = 0
@@ -110,7 +110,7 @@ def test_a_custom_task_is_welcome_in_lessons_and_simulations(task, kind):
 @pytest.mark.filterwarnings("ignore:the lesson ends after 2 of 3 rounds")
 @pytest.mark.parametrize("task", CUSTOM, ids=lambda task: type(task).__name__)
 def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(task):
-    found = cb.compare_teachers(task, 1, num_rounds=3, num_lessons=5, rng=1)
+    found = cb.lessons.compare_teachers(task, 1, num_rounds=3, num_lessons=5, rng=1)
     problems = {"p": task}
     asked = {"depth": 1, "rationality": 2.0, "lapse": 0.0}
     if task.is_certain:
@@ -126,7 +126,7 @@ def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(tas
             cb.people.simulate(asked, problems, num_people=2, num_rounds=2, rng=1)
 
 
-class Odd(cb.Task):
+class Odd(cb.tasks.Task):
     """What a task must not return."""
 
     def __init__(self, matrix=MODEL, prior=None, start=0):

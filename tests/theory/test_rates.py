@@ -228,7 +228,7 @@ def test_a_subclass_has_its_parents_rate_unless_it_answers_differently():
 
         def respond(self, log_belief, memory=None):
             likelihood = super().respond(log_belief, memory).likelihood
-            return cb.Response((likelihood + 1.0 / self.model.num_data) / 2.0)
+            return cb.rules.Response((likelihood + 1.0 / self.model.num_data) / 2.0)
 
     matrix = np.random.default_rng(5).standard_exponential((4, 3))
     np.testing.assert_array_equal(rate_of_convergence(Renamed(matrix)), rate_of_convergence(matrix))
@@ -353,7 +353,7 @@ def test_a_class_of_rules_has_the_rate_of_its_rule():
         name = "mixed"
 
         def respond(self, log_belief, memory=None):
-            return cb.Response(0.9 * self.model.normalized() + 0.1 / self.model.num_data)
+            return cb.rules.Response(0.9 * self.model.normalized() + 0.1 / self.model.num_data)
 
     class Renamed(cb.SCBI):
         name = "renamed"

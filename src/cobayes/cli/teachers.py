@@ -27,7 +27,7 @@ def compare_ways(
     learners
         Rules with the settings that the user chose; they stand for those of their kind.
     **options
-        As for `cobayes.compare_teachers`; the questions as labels with commas.
+        As for `cobayes.lessons.compare_teachers`; the questions as labels with commas.
     """
     from cobayes.lessons import compare_teachers
     from cobayes.rules import BI, SCBI, Pragmatic

@@ -55,7 +55,7 @@ class ClassTeacher(Teacher):
 
     >>> import cobayes as cb
     >>> rule = cb.SCBI([[0.6, 0.2, 0.2], [0.3, 0.5, 0.3], [0.1, 0.3, 0.5]])
-    >>> teacher = cb.ClassTeacher(rule, 0, [[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], aim="worst")
+    >>> teacher = cb.lessons.ClassTeacher(rule, 0, [[0.4, 0.3, 0.3], [0.1, 0.1, 0.8]], aim="worst")
     >>> data = [teacher.choose() for _ in range(8)]
     >>> bool((teacher.beliefs[:, 0] > 0.95).all())
     True

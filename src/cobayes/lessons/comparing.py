@@ -107,7 +107,7 @@ def compare_teachers(
     Examples
     --------
     >>> import cobayes as cb
-    >>> found = cb.compare_teachers(
+    >>> found = cb.lessons.compare_teachers(
     ...     "example:M_1", 0, teachers=["literal", "optimal"], num_lessons=200, rng=1
     ... )
     >>> found.result("optimal", "BI").median_rounds

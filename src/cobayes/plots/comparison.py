@@ -238,7 +238,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.compare_teachers(model, "summer", num_rounds=4, num_lessons=50, rng=1)
+    >>> found = cb.lessons.compare_teachers(model, "summer", num_rounds=4, num_lessons=50, rng=1)
     >>> ax = cb.plots.plot_teachers(found)
     """
     ax = axes_or_new(ax, (7.2, 4.2))

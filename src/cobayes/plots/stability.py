@@ -228,7 +228,7 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found = cb.stability.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
     >>> ax = cb.plots.plot_directions(found)
     """
     ax = axes_or_new(ax, size=(6.4, 4.2))

@@ -265,7 +265,7 @@ def plot_robustness_map(
     Examples
     --------
     >>> import cobayes as cb
-    >>> found = cb.robustness("example:M_2", hypothesis="h_1", num_sequences=200, rng=1)
+    >>> found = cb.stability.robustness("example:M_2", hypothesis="h_1", num_sequences=200, rng=1)
     >>> grid = cb.stability.simplex_grid(3, 6)
     >>> ax = cb.plots.plot_robustness_map(found, grid, grid[:, 0])
     """

@@ -51,7 +51,7 @@ class Rule(ABC):
     ...
     ...     def respond(self, log_belief, memory=None):
     ...         likelihood = 0.9 * self.model.normalized() + 0.1 / self.model.num_data
-    ...         return cb.Response(likelihood)
+    ...         return cb.rules.Response(likelihood)
     >>> Absent([[0.8, 0.3], [0.2, 0.7]]).update([0.5, 0.5], 0).round(3)
     array([0.706, 0.294])
     """

@@ -60,7 +60,7 @@ class Robustness:
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found = cb.stability.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
     >>> found.worst_prior.round(3)
     array([0.465, 0.535])
     """
@@ -176,7 +176,7 @@ def robustness(
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found = cb.stability.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
     >>> print(found.describe_direction())
     less summer; more autumn
     """

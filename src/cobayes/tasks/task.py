@@ -35,7 +35,7 @@ class Task(ABC):
     A lesson in which the matrix alternates:
 
     >>> import cobayes as cb
-    >>> class Alternating(cb.Task):
+    >>> class Alternating(cb.tasks.Task):
     ...     start = 0
     ...     models = (cb.Model([[0.9, 0.2], [0.1, 0.8]]), cb.Model([[0.6, 0.5], [0.4, 0.5]]))
     ...

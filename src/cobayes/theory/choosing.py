@@ -93,7 +93,7 @@ def choosing_rate(
     if (model.matrix == 0.0).any():
         raise CobayesError(
             "the table has zeros, so that one datum may end a lesson.",
-            "use cobayes.plan_lesson or cobayes.compare_teachers.",
+            "use cobayes.plan_lesson or cobayes.lessons.compare_teachers.",
         )
     logs = found.at_certainty(h).log_likelihood
     gains = np.delete(logs[:, h, None] - logs, h, axis=1)

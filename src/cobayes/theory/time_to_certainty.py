@@ -131,7 +131,7 @@ def predicted_rounds(
     Examples
     --------
     >>> import cobayes as cb
-    >>> cb.predicted_rounds([[0.6, 0.3], [0.4, 0.7]], 0, doubt=1e-6).mean.__round__(1)
+    >>> cb.theory.predicted_rounds([[0.6, 0.3], [0.4, 0.7]], 0, doubt=1e-6).mean.__round__(1)
     76.8
     """
     found = in_every_round(matrix if isinstance(matrix, Rule) else as_rule(rule, matrix))
