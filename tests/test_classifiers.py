@@ -1,6 +1,7 @@
 """Matrices from classifiers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cobayes as cb
@@ -29,6 +30,20 @@ def test_entries_are_the_predicted_probabilities():
     assert model.data[:2] == ("0: no", "0: yes")
     expected = CLASSIFIERS["high"].predict_proba(POINTS)[3, 1]
     assert model.matrix[model.datum_index("3: yes"), 2] == pytest.approx(expected)
+
+
+def test_a_frame_reaches_the_classifiers_as_it_is_and_its_index_names_the_points():
+    seen = []
+
+    class Fussy(Fitted):
+        def predict_proba(self, points):
+            seen.append(list(points.columns))
+            return super().predict_proba(points)
+
+    frame = pd.DataFrame(POINTS[:2], columns=["size"], index=["ann", "bob"])
+    model = cb.model_from_classifiers([Fussy(1.0), Fussy(2.0)], frame)
+    assert model.data == ("ann: no", "ann: yes", "bob: no", "bob: yes")
+    assert seen == [["size"], ["size"]]
 
 
 def test_whole_numbers_are_labels_without_a_point():

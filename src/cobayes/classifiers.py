@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.model import Model
 
@@ -38,7 +39,7 @@ def model_from_classifiers(
         The label of each point where it is known, so that each point is one datum. By default
         every point is shown with every label, p times the number of classes.
     names
-        Names of the points; numbered by default.
+        Names of the points; by default the index of a DataFrame, else numbers.
     smallest
         No probability is taken to be lower than this: even a sure classifier can be wrong, and a
         zero would rule it out by one example.
@@ -75,9 +76,14 @@ def model_from_classifiers(
                 f"{known[0].tolist()}.",
                 "fit all of them to the same classes.",
             )
+    # Classifiers that were fitted to a DataFrame expect its columns again.
+    is_frame = hasattr(points, "columns") and hasattr(points, "index")
+    asked: Any = points if is_frame else table
     chances = np.stack(
-        [np.asarray(one.predict_proba(table), dtype=np.float64) for one in named.values()], axis=2
+        [np.asarray(one.predict_proba(asked), dtype=np.float64) for one in named.values()], axis=2
     )
+    if names is None and is_frame:
+        names = asked.index
     points_named = [str(k) for k in range(len(table))] if names is None else [str(n) for n in names]
     if len(points_named) != len(table):
         raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
@@ -107,7 +113,7 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     )
     if len(found) < 2:
         raise CobayesError(
-            f"{len(found)} classifiers were given; expected at least two.",
+            f"{counted(len(found), 'classifier')} given; expected at least two.",
             "add what a learner might take it for: other settings, other samples of the data.",
         )
     for name, one in found.items():

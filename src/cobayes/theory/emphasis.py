@@ -30,7 +30,7 @@ from scipy.sparse import csr_matrix
 
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError, ConvergenceError, import_optional
-from cobayes.model import MatrixLike, Model, as_model
+from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules import Rule
 
 if TYPE_CHECKING:
@@ -141,7 +141,13 @@ def best_data_prior(
     >>> [round(float(share), 2) for share in best.data_prior]
     [0.66, 0.0, 0.34]
     """
-    model = matrix.model if isinstance(matrix, Rule) else as_model(matrix)
+    task = matrix.task if isinstance(matrix, Rule) else as_task(matrix)
+    model = task.model
+    if task is not model:
+        raise CobayesError(
+            f"best_data_prior knows no tasks; found {type(task).__name__}.",
+            "give a table; where only some data may be shown, one with these rows alone.",
+        )
     number_between(tolerance, "tolerance", 0.0, 1.0)
     if model.num_hypotheses < 2:
         raise CobayesError(
