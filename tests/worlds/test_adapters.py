@@ -159,6 +159,24 @@ def test_bad_table_gets_a_clear_error(change, message):
     assert message in caught.value.message
 
 
+def test_moves_may_have_names():
+    named = {
+        0: {"on": [(1.0, 1)], "stay": [(1.0, 0)]},
+        1: {"stay": [(1.0, 1)], "on": [(1.0, 2)]},
+        2: {"on": [(1.0, 0)], "stay": [(1.0, 2)]},
+    }
+    numbered = {s: {0: moves["on"], 1: moves["stay"]} for s, moves in named.items()}
+    goals = {"near": 1, "far": 2}
+    world = TabularWorld(named, 0, goals, 0.9)
+    assert world.action_labels == ("on", "stay")
+    other = TabularWorld(numbered, 0, goals, 0.9, ("on", "stay"))
+    for state in world.states:
+        assert world.matrix_at(state) == other.matrix_at(state)
+    del named[2]["stay"]
+    with pytest.raises(CobayesError, match=r"state 2 has the moves \['on'\]; expected"):
+        TabularWorld(named, 0, goals, 0.9)
+
+
 def test_a_name_that_gymnasium_does_not_know_is_an_error_with_a_hint():
     with pytest.raises(CobayesError, match=r"'FrozenLak-v1'[\s\S]*pprint_registry"):
         world_from_gymnasium("FrozenLak-v1", {"x": 1, "y": 2})

@@ -15,7 +15,7 @@ from cobayes.tasks.task import State, as_state
 from cobayes.worlds.base import World, require_discount, require_reward
 
 Array = NDArray[np.float64]
-Table = Mapping[Any, Mapping[int, Iterable[tuple[float, Any]]]]
+Table = Mapping[Any, Mapping[Any, Iterable[tuple[float, Any]]]]
 """State -> move -> pairs of a probability and the next state."""
 
 
@@ -26,7 +26,8 @@ class TabularWorld(World):
     Parameters
     ----------
     table
-        From state to move (0, 1, ...) to pairs (probability, next state).
+        From state to move to pairs (probability, next state). Moves are 0, 1, ..., or names, the
+        same in every state.
     start
         The state in which a walk starts.
     goals
@@ -34,7 +35,7 @@ class TabularWorld(World):
     discount
         What a step costs: see `World`.
     actions
-        Labels of the moves; numbered by default.
+        Labels of the moves; by default their names or numbers in the table.
     reward
         What a goal is worth.
 
@@ -69,16 +70,33 @@ class TabularWorld(World):
         set_field(self, "table", {state: dict(row) for state, row in self.table.items()})
         if not self.table:
             raise CobayesError("the table of transitions is empty.")
-        moves = sorted(next(iter(self.table.values())))
-        if not moves or moves != list(range(len(moves))):
+        moves = list(next(iter(self.table.values())))
+        if moves and all(isinstance(move, str) for move in moves):
+            set_field(self, "table", self._with_numbered(moves))
+            set_field(self, "actions", moves if self.actions is None else self.actions)
+        elif not moves or sorted(moves) != list(range(len(moves))):
             raise CobayesError(
-                f"the moves of the first state are {moves}; expected 0, 1, 2, and so on."
+                f"the moves of the first state are {moves}; expected names, or 0, 1, 2, and so on."
             )
         set_field(self, "actions", make_labels(self.actions, len(moves), "datum"))
         set_field(self, "_states", tuple(self.table))
         set_field(self, "_goal_sets", self._read_goals())
         set_field(self, "_outcomes", self._read_outcomes())
         self.require_reachable()
+
+    def _with_numbered(self, names: list[str]) -> dict[State, dict[int, Any]]:
+        """Return the table with positions in the place of the names of moves."""
+        for state, moves in self.table.items():
+            if set(moves) != set(names):
+                raise CobayesError(
+                    f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
+                    "first state.",
+                    "where a move does nothing, let it lead back to the state.",
+                )
+        return {
+            state: {k: moves[name] for k, name in enumerate(names)}
+            for state, moves in self.table.items()
+        }
 
     @property
     def states(self) -> tuple[State, ...]:
