@@ -11,17 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes.paper.rate_experiments import Family, Splitting
 from cobayes.random_matrices.exact_two import expected_advantage
-from cobayes.report.claims import (
-    ERROR_RATE,
-    SURE,
-    Claim,
-    Verdict,
-    family_quantile,
-    judge_agreement,
-    judge_all_above,
-    judge_monotone,
-    verdict_of,
-)
+from cobayes.report.claims import ERROR_RATE, SURE, Claim, Verdict, family_quantile, verdict_of
+from cobayes.report.judges import judge_agreement, judge_all_above, judge_monotone
 
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8

@@ -11,8 +11,9 @@ from cobayes.paper.belief_experiments import (
     exact_experiment,
     simulated_experiment,
 )
-from cobayes.report.claims import Claim, about, judge_differences
+from cobayes.report.claims import Claim, about
 from cobayes.report.data_table import DataTable, column
+from cobayes.report.judges import judge_differences
 from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Picture, Section, Table
 

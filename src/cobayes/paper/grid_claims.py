@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.paper.grid_experiments import Reading
-from cobayes.report.claims import Claim, Verdict, judge_exact, listed, verdict_of
+from cobayes.report.claims import Claim, Verdict, listed, verdict_of
+from cobayes.report.judges import judge_exact
 from cobayes.rules import SCBI
 from cobayes.theory.rates import rate_of_convergence
 from cobayes.worlds.agents import RuleName, WorldTeacher

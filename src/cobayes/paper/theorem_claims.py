@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.paper.theorem_experiments import MIXTURE_ROUNDS
-from cobayes.report.claims import (
-    ERROR_RATE,
-    SURE,
-    Claim,
-    judge_agreement,
-    judge_all_above,
-    judge_exact,
-    verdict_of,
-)
+from cobayes.report.claims import ERROR_RATE, SURE, Claim, verdict_of
+from cobayes.report.judges import judge_agreement, judge_all_above, judge_exact
 
 CONSISTENCY = "Theorems 3.1 and 3.5: consistency"
 RATES = "Theorems 3.2 and 3.6: rates of convergence"

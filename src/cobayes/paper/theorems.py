@@ -34,9 +34,7 @@ from cobayes.paper.theorem_experiments import (
     theorem_experiment,
     without_relevant,
 )
-from cobayes.report.claims import (
-    about,
-)
+from cobayes.report.claims import about
 from cobayes.report.data_table import DataTable, column
 from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Context, Picture, Section, Table

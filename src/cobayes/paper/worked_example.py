@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.example_library import examples
-from cobayes.report.claims import Claim, about, judge_monotone
+from cobayes.report.claims import Claim, about
+from cobayes.report.judges import judge_monotone
 from cobayes.report.prose import read_prose, written_section
 from cobayes.report.section import Cell, Context, Download, LiveFigure, Picture, Section, Table
 from cobayes.rules import BI, SCBI
