@@ -5,6 +5,7 @@ that are listed there. Modules load when they are first used, so that ``import c
 """
 
 import importlib
+import sys
 import warnings
 from typing import Any
 
@@ -36,4 +37,6 @@ def __getattr__(name: str) -> Any:
                     stacklevel=2,
                 )
                 return getattr(module, name)
-        raise
+        # Python then asks "Did you mean ...?".
+        missing = f"module 'cobayes' has no attribute {name!r}"
+        raise AttributeError(missing, name=name, obj=sys.modules[__name__]) from None

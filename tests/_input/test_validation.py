@@ -27,6 +27,8 @@ def test_a_sibling_functions_name_for_the_sample_size_gets_a_hint():
         cb.success_rate("example:M_3", hypothesis=0, num_lessons=10)
     with pytest.raises(CobayesError, match=r"'num_sequences'.*\n.*use 'num_lessons' here"):
         cb.simulate(cb.BI("example:M_3"), 0, num_rounds=2, num_sequences=10)
+    with pytest.raises(CobayesError, match=r"'prior'.*\n.*'teacher_prior' or 'learner_prior'"):
+        cb.success_rate("example:M_3", hypothesis=0, prior=[0.5, 0.3, 0.2])
 
 
 @pytest.mark.parametrize("value", [1.0, "3", True, None, 0])

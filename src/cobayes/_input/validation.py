@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import numbers
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
 
 from cobayes._input.labels import is_position
@@ -20,22 +22,29 @@ SAMPLE_SIZES = {"num_lessons", "num_sequences", "num_samples", "num_walks"}
 def counts_by(own: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for functions that draw samples: `own` is the name of their number.
 
-    The name that another such function has for it gets a hint.
+    Another function's name for it gets a hint, and so does any argument that there is not.
     """
-    others = SAMPLE_SIZES - {own}
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = inspect.signature(function).parameters
+
         @functools.wraps(function)
         def checked(*arguments: P.args, **named: P.kwargs) -> R:
-            for other in others & named.keys():
-                raise CobayesError(
-                    f"{function.__name__} has no argument {other!r}.", f"use {own!r} here."
-                )
+            for other in named:
+                if other not in known:
+                    meant = [own] if other in SAMPLE_SIZES else _near(other, list(known))
+                    hint = f"use {' or '.join(map(repr, meant))} here." if meant else None
+                    raise CobayesError(f"{function.__name__} has no argument {other!r}.", hint)
             return function(*arguments, **named)
 
         return checked
 
     return decorate
+
+
+def _near(name: str, known: list[str]) -> list[str]:
+    """Return the names that contain another one, or else those that are spelt nearly alike."""
+    return [one for one in known if name in one] or get_close_matches(name, known, n=2)
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
