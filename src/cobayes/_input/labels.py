@@ -28,8 +28,9 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     given = list(labels)
     texts = tuple(str(label) for label in given)
     if len(texts) != count:
+        found = "1 label was" if len(texts) == 1 else f"{len(texts)} labels were"
         raise CobayesError(
-            f"{len(texts)} labels were given for {count} {plural(kind)}.",
+            f"{found} given for {count} {plural(kind)}.",
             f"give exactly {count}, or none at all.",
         )
     seen: set[str] = set()

@@ -424,7 +424,7 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """
     kinds: list[type[Rule]] = [Rule]
     for kind in kinds:
-        if getattr(kind, "name", None) == name:
+        if isinstance(name, str) and getattr(kind, "name", "").lower() == name.lower():
             return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
