@@ -12,7 +12,8 @@ from cobayes.conjecture.betting import BettingTest, spent
 from cobayes.conjecture.candidates import FAMILIES, Candidate, draw_candidate, mutate
 from cobayes.conjecture.certificate import Certificate, check_certificate, witness_margin
 from cobayes.conjecture.certificate_files import known_certificates
-from cobayes.conjecture.search import Falsifier, Slope
+from cobayes.conjecture.search import Falsifier
+from cobayes.conjecture.search_report import Slope
 from cobayes.conjecture.separation import alternating_prior, nested_success, separated_matrix
 from cobayes.errors import CobayesError
 from cobayes.stability import conjectured_success, prior_distance, success_bounds, success_rate

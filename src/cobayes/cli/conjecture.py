@@ -14,7 +14,8 @@ from cobayes.cli.failures import CommandGroup, FriendlyCommand
 if TYPE_CHECKING:
     from cobayes.conjecture.certificate import CertificateCheck
     from cobayes.conjecture.limit_certificate import LimitCheck
-    from cobayes.conjecture.search import Falsifier, SearchReport
+    from cobayes.conjecture.search import Falsifier
+    from cobayes.conjecture.search_report import SearchReport
     from cobayes.stability.bounds import Distance
 
 conjecture = typer.Typer(

@@ -9,7 +9,8 @@ from cobayes.conjecture.limit_certificate import (
     load_certificate,
 )
 from cobayes.conjecture.limit_search import SteepestLimit, steepest_limit
-from cobayes.conjecture.search import Falsifier, SearchReport
+from cobayes.conjecture.search import Falsifier
+from cobayes.conjecture.search_report import SearchReport
 from cobayes.conjecture.separation import alternating_prior, nested_success, separated_matrix
 from cobayes.conjecture.small_perturbations import LimitSlope, limit_slope
 

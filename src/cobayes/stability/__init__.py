@@ -17,7 +17,8 @@ from cobayes.stability.columns import (
     perturb_column,
     with_column,
 )
-from cobayes.stability.coupling import Coupling, coupling
+from cobayes.stability.coupled import Coupling
+from cobayes.stability.coupling import coupling
 from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
 from cobayes.stability.geometry import (
     SimplexPoints,
