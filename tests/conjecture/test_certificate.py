@@ -131,7 +131,7 @@ def test_three_hypotheses_refute_the_euclidean_form():
 def test_the_euclidean_counter_example_behaves_as_the_block_argument_says():
     # Few lessons here; the full check, which reaches 10 standard errors in both estimates (seed
     # 2024), is `cobayes conjecture check euclidean-separated`.
-    outcome = check_certificate(Certificate.load("euclidean-separated"), num_sequences=2000, rng=2)
+    outcome = check_certificate(Certificate.load("euclidean-separated"), num_sequences=1000, rng=2)
     predicted = nested_success(TEACHER, LEARNER, 0, order=[5, 4, 3, 2, 1])
     for rate in (outcome.lessons, outcome.coupled):
         assert abs(rate.value - predicted) < 4.0 * rate.stderr + 1e-3

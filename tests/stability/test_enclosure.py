@@ -1,9 +1,9 @@
 """Success rates enclosed, with rounding outwards."""
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,37 +17,38 @@ from cobayes.stability.enclosure import success_enclosure
 def exact_bounds(matrix, own, theirs, hypothesis, depth, share):
     """Both sides at full depth with 30 digits, scaling by plain sweeps."""
     n, m = matrix.shape
+    share = [Decimal(float(p)) for p in share]
 
     def update(belief):
-        entries = [[mpmath.mpf(float(x)) for x in row] for row in matrix]
-        v = [mpmath.mpf(1)] * m
+        entries = [[Decimal(float(x)) for x in row] for row in matrix]
+        v = [Decimal(1)] * m
         for _ in range(4000):
-            u = [share[i] / mpmath.fsum(entries[i][j] * v[j] for j in range(m)) for i in range(n)]
+            u = [share[i] / sum(entries[i][j] * v[j] for j in range(m)) for i in range(n)]
             new = [
-                belief[j] / mpmath.fsum(u[i] * entries[i][j] for i in range(n)) for j in range(m)
+                belief[j] / sum(u[i] * entries[i][j] for i in range(n)) for j in range(m)
             ]
             step = max(abs(new[j] / v[j] - 1) for j in range(m))
             v = new
-            if step < mpmath.mpf(10) ** -24:
+            if step < Decimal(10) ** -24:
                 break
         rows = [[entries[i][j] * v[j] for j in range(m)] for i in range(n)]
-        return [[x / mpmath.fsum(row) for x in row] for row in rows]
+        return [[x / sum(row) for x in row] for row in rows]
 
     def sides(t, other, left):
         if left == 0:
             joint = t[hypothesis] + other[hypothesis] - 1
-            return max(joint, mpmath.mpf(0)), min(t[hypothesis], other[hypothesis])
-        lower = upper = mpmath.mpf(0)
+            return max(joint, Decimal(0)), min(t[hypothesis], other[hypothesis])
+        lower = upper = Decimal(0)
         for p, new_t, new_l in zip(share, update(t), update(other), strict=True):
             low, high = sides(new_t, new_l, left - 1)
             lower, upper = lower + p * low, upper + p * high
         return lower, upper
 
-    with mpmath.workdps(30):
-        t, other = ([mpmath.mpf(float(x)) for x in prior] for prior in (own, theirs))
-        t, other = ([x / mpmath.fsum(prior) for x in prior] for prior in (t, other))
+    with localcontext(prec=30):
+        t, other = ([Decimal(float(x)) for x in prior] for prior in (own, theirs))
+        t, other = ([x / sum(prior) for x in prior] for prior in (t, other))
         low, high = sides(t, other, depth)
-        least = max(t[hypothesis] + other[hypothesis] - 1, mpmath.mpf(0))
+        least = max(t[hypothesis] + other[hypothesis] - 1, Decimal(0))
         most = min(t[hypothesis], other[hypothesis])
         return max(low, least) / t[hypothesis], min(high, most) / t[hypothesis]
 
