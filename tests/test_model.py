@@ -33,6 +33,7 @@ def test_tables_give_the_labels_back():
     assert cb.Model(model.to_dataframe()) == model
     assert cb.Model(model.to_xarray()) == model
     assert cb.Model.from_dict(model.to_dict()) == model
+    assert repr(cb.Model([[0.5]])).startswith("Model(1 datum x 1 hypothesis;")
     with pytest.raises(cb.CobayesError, match="is text; expected a list of rows"):
         cb.Model.from_dict({"matrix": "example:M_3"})
     assert pickle.loads(pickle.dumps(model)) == model

@@ -36,6 +36,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def shape_in_words(num_data: int, num_hypotheses: int) -> str:
+    """Return the shape of a table: "3 data x 2 hypotheses", "1 datum x 1 hypothesis"."""
+    data = "1 datum" if num_data == 1 else f"{num_data} data"
+    return f"{data} x " + (
+        "1 hypothesis" if num_hypotheses == 1 else f"{num_hypotheses} hypotheses"
+    )
+
+
 def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:
     """Return beliefs as a DataFrame with one row per round and one column per name.
 

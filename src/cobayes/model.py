@@ -15,6 +15,7 @@ from cobayes._input import labels as label_rules
 from cobayes._input.distributions import as_distribution
 from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
+from cobayes._output import shape_in_words
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -257,9 +258,8 @@ class Model(Task):
         return (_restore, (self.matrix, self.data, self.hypotheses))
 
     def __repr__(self) -> str:
-        n, m = self.shape
         return (
-            f"Model({n} data x {m} hypotheses; data: {label_rules.shorten(self.data, 4)}; "
+            f"Model({shape_in_words(*self.shape)}; data: {label_rules.shorten(self.data, 4)}; "
             f"hypotheses: {label_rules.shorten(self.hypotheses, 4)})"
         )
 

@@ -44,11 +44,12 @@ def info(
     from rich.text import Text
 
     from cobayes._input.labels import shorten
+    from cobayes._output import shape_in_words
 
     console = output.console()
     facts = output.facts(example.title if example is not None else matrix)
     for name, value in (
-        ("shape", f"{model.num_data} data x {model.num_hypotheses} hypotheses"),
+        ("shape", shape_in_words(*model.shape)),
         ("data", shorten(model.data)),
         ("hypotheses", shorten(model.hypotheses)),
         ("entries", f"{model.matrix.min():.4g} to {model.matrix.max():.4g}"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._output import shape_in_words
 from cobayes.errors import import_optional
 from cobayes.model import MatrixLike, Model, as_model
 from cobayes.scaling import ScalingResult, scale, scaling_blocks
@@ -65,8 +66,7 @@ class CooperativeInference:
         )
 
     def __repr__(self) -> str:
-        n, m = self.model.shape
-        return f"CooperativeInference({n} data x {m} hypotheses; {self.scaling!r})"
+        return f"CooperativeInference({shape_in_words(*self.model.shape)}; {self.scaling!r})"
 
 
 def cooperative_inference(

@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from cobayes._output import shape_in_words
 from cobayes.errors import CobayesError
 from cobayes.studio.bundle import bundle, read
 
@@ -96,7 +97,7 @@ class Studio:
     def __repr__(self) -> str:
         table = self._start.get("table")
         what = (
-            f"{len(table['data'])} data x {len(table['hypotheses'])} hypotheses"
+            shape_in_words(len(table["data"]), len(table["hypotheses"]))
             if table
             else f"example {self._start['example']!r}"
         )
