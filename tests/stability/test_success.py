@@ -362,8 +362,8 @@ def test_with_zeros_a_sure_teacher_goes_on_until_the_learner_is_sure():
 def test_with_different_data_priors_a_sure_teacher_goes_on():
     matrix = [[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]]
     teacher, learner = cb.SCBI(matrix, data_prior=[0.1, 0.2, 0.7]), cb.SCBI(matrix)
-    rate = cb.success_rate(teacher, learner, hypothesis=0, num_sequences=150, rng=1)
-    lessons = cb.simulate(teacher, 0, num_rounds=400, num_lessons=150, learner_rule=learner, rng=2)
-    error = np.hypot(rate.stderr, 0.5 / np.sqrt(150))
+    rate = cb.success_rate(teacher, learner, hypothesis=0, num_sequences=300, rng=1)
+    lessons = cb.simulate(teacher, 0, num_rounds=400, num_lessons=300, learner_rule=learner, rng=2)
+    error = np.hypot(rate.stderr, 0.5 / np.sqrt(300))
     assert abs(rate.value - lessons.mean()[-1]) < 4 * error
     assert rate.num_unfinished == 0
