@@ -46,29 +46,6 @@ from cobayes.scaling.accelerated import (
 from cobayes.scaling.lanes import LANES, LOOSEST, multiply
 
 
-@compiled(inline="always")
-def _pack(shares, factors, order, num_rows, table):
-    """Write problems in a row each: factors and column sums. Lanes take them in turn."""
-    num_columns = shares.shape[1]
-    for task in order:
-        group, place = task // LANES, task % LANES
-        for j in range(num_columns):
-            table[task, j] = factors[group, j, place]
-            table[task, num_columns + j] = num_rows * shares[group, j, place]
-
-
-@compiled(inline="always")
-def _unpack(table, order, factors, row_scaling):
-    """Put the solutions, column and row factors, into their lanes."""
-    num_columns, num_rows = factors.shape[1], row_scaling.shape[1]
-    for task in order:
-        group, place = task // LANES, task % LANES
-        for j in range(num_columns):
-            factors[group, j, place] = table[task, j]
-        for i in range(num_rows):
-            row_scaling[group, i, place] = table[task, num_columns + i]
-
-
 @compiled(inner=True)
 def _space_for_rows(row_sums, num_rows):
     """Return space for the row sums of the problems at work, or None where all are one."""
@@ -96,12 +73,14 @@ def _times_row_sums(rows, targets):
 
 
 @compiled(inner=True)
-def _load(problem, rate, lane, weights, work, lane_work):
+def _load(lanes, task, rate, lane, weights, work, lane_work):
     """Put one problem into a lane, with what is known of its rate."""
-    num_columns = weights.shape[0]
+    num_rows, num_columns = lanes.matrix.shape
+    group, place = task // LANES, task % LANES
     for j in range(num_columns):
         at = j * COLUMN_WORK * PART + lane
-        factor, column_sum = problem[j], problem[num_columns + j]
+        factor = lanes.factors[group, j, place]
+        column_sum = num_rows * lanes.shares[group, j, place]
         work[at + FACTOR * PART] = factor
         work[at + COLUMN_SUM * PART] = column_sum
         weights[j, lane] = factor * column_sum
@@ -111,18 +90,18 @@ def _load(problem, rate, lane, weights, work, lane_work):
 
 
 @compiled(inner=True)
-def _unload(lane, gives_up, rows, totals, work, solution):
+def _unload(lane, gives_up, rows, totals, work, lanes, task):
     """Write down what a lane has found; one that gives up leaves its factors as a start."""
-    num_columns = totals.shape[0]
-    for j in range(num_columns):
+    group, place = task // LANES, task % LANES
+    for j in range(totals.shape[0]):
         factor = work[(j * COLUMN_WORK + FACTOR) * PART + lane]
         if not gives_up:
             # One more plain step, 1 / total; a division only where the change is not tiny.
             gap = 1.0 - factor * totals[j, lane]
             factor = factor + factor * gap if abs(gap) < 1e-8 else 1.0 / totals[j, lane]
-        solution[j] = factor
+        lanes.factors[group, j, place] = factor
     for i in range(rows.shape[0]):
-        solution[num_columns + i] = rows[i, lane]
+        lanes.row_scaling[group, i, place] = rows[i, lane]
 
 
 @compiled(in_registers=True, inner=True)
@@ -140,8 +119,8 @@ def _invert(rows):
 
 
 @compiled(inline="always")
-def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
-    """Solve the problems of the table whose numbers stand in `order`; return how many give up.
+def _solve_tasks(lanes, probes, order, tolerance, trusted):
+    """Solve the problems whose numbers stand in `order`; return how many give up.
 
     A lane that is done takes the next problem: none waits for its neighbours.
     """
@@ -169,7 +148,7 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
             next_one += 1
             num_busy += 1
         rate = rates[task // LANES, task % LANES]
-        _load(table[task], rate, lane, weights, work, lane_work)
+        _load(lanes, task, rate, lane, weights, work, lane_work)
         _load_row_sums(lanes.row_sums, task, lane, targets)
     while num_busy > 0:
         multiply(matrix, weights, rows)
@@ -183,7 +162,7 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
             if verdict != GOES_ON and tasks[lane] >= 0:
                 task = tasks[lane]
                 gives_up = verdict == GIVES_UP
-                _unload(lane, gives_up, rows, totals, work, table[task])
+                _unload(lane, gives_up, rows, totals, work, lanes, task)
                 group, place = task // LANES, task % LANES
                 probes.changes[group, place] = lane_work[CHANGE * PART + lane]
                 probes.sweeps[group, place] += lane_work[SWEEPS * PART + lane]
@@ -196,7 +175,7 @@ def _solve_tasks(lanes, probes, order, table, tolerance, trusted):
             if tasks[lane] < 0 and next_one < size:
                 task = order[next_one]
                 rate = rates[task // LANES, task % LANES]
-                _load(table[task], rate, lane, weights, work, lane_work)
+                _load(lanes, task, rate, lane, weights, work, lane_work)
                 _load_row_sums(lanes.row_sums, task, lane, targets)
                 tasks[lane] = task
                 next_one += 1
@@ -360,11 +339,8 @@ def solve_by_sweeps(lanes, probes, tolerance, trusted):
     num_left
         How many problems sweeps do not finish; `lanes.not_converged` marks them.
     """
-    num_groups, num_columns, _ = lanes.shares.shape
-    num_rows = lanes.matrix.shape[0]
+    num_groups = lanes.shares.shape[0]
     tolerance = min(tolerance, LOOSEST)
-    # A problem, and later its solution.
-    table = np.empty((num_groups * LANES, num_columns + max(num_rows, num_columns)))
     is_asked = np.zeros(num_groups * LANES)
     order = np.empty(num_groups * LANES, dtype=np.int64)
     num_pending = 0
@@ -380,9 +356,7 @@ def solve_by_sweeps(lanes, probes, tolerance, trusted):
         if num_pending == 0:
             break
         pending = order[:num_pending]
-        _pack(lanes.shares, lanes.factors, pending, num_rows, table)
-        num_left += _solve_tasks(lanes, probes, pending, table, tolerance, trusted)
-        _unpack(table, pending, lanes.factors, lanes.row_scaling)
+        num_left += _solve_tasks(lanes, probes, pending, tolerance, trusted)
         if attempt == 0:
             _probe_some(lanes, probes, is_asked)
             num_pending = _find_doubtful(
