@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
@@ -39,8 +38,8 @@ BLOCK = 1024
 FEW = ((1000, 12), (5000, 6), (math.inf, 3))
 # Where that is not compiled, agents are asked one by one: one for so many entries, at most four.
 ENTRIES_PER_AGENT = 1000
-# Blocks whose results are held before they are merged.
-WAVE = 64
+# Blocks whose results are held before they are merged: their lessons can be counted in 16 bits.
+WAVE = 63
 # Paths are kept without being asked for up to this many numbers (256 MB).
 AUTOMATIC_PATHS = 2**25
 
@@ -146,17 +145,24 @@ def simulate(
     sizes = [min(BLOCK, num_lessons - start) for start in range(0, num_lessons, BLOCK)]
     generators = spawn_generators(rng, len(sizes))
     pieces = list(zip(sizes, generators, strict=True))
-    lock = threading.Lock()
+    # Every thread counts in a histogram of its own: whole numbers add up to the same in any order.
+    idle: list[NDArray[np.uint16]] = []
 
     def run(piece: tuple[int, np.random.Generator]) -> _Block:
-        block, counts = _run_block(task, *piece)
-        # Whole numbers add up to the same in any order, so no block's counts need to wait.
-        with lock:
-            np.add(histogram, counts, out=histogram)
+        try:
+            counts = idle.pop()
+        except IndexError:
+            counts = np.zeros(histogram.shape, dtype=np.uint16)
+        block = _run_block(task, *piece, counts)
+        idle.append(counts)
         return block
 
     for start in range(0, len(pieces), WAVE):
-        for block in map_chunks(run, pieces[start : start + WAVE]):
+        blocks = map_chunks(run, pieces[start : start + WAVE])
+        for counts in idle:
+            np.add(histogram, counts, out=histogram)
+            counts.fill(0)
+        for block in blocks:
             moments.merge(block.size, block.means, block.squares)
             first_sure += block.first_sure
             num_contradicted += block.num_contradicted
@@ -179,12 +185,12 @@ def simulate(
 
 
 def _run_block(
-    task: _Task, size: int, rng: np.random.Generator
-) -> tuple[_Block, NDArray[np.uint16]]:
-    """Run the lessons of one block; return its part and its histogram."""
+    task: _Task, size: int, rng: np.random.Generator, histogram: NDArray[np.uint16]
+) -> _Block:
+    """Run the lessons of one block, add to the histogram and return the rest of its part."""
     n, m = task.teacher.model.shape
-    shape = task.num_rounds, m, size, num_bins(task.num_rounds)
-    tallies = Tallies.starting(task.hypothesis, task.level, shape)
+    shape = task.num_rounds, m, size
+    tallies = Tallies.starting(task.hypothesis, task.level, shape, histogram)
     paths = np.empty((size, len(task.path_rounds), m))
     recorded = {int(k): position for position, k in enumerate(task.path_rounds)}
     course = Course(task.num_rounds, rng, tallies, recorded, paths)
@@ -213,8 +219,7 @@ def _run_block(
             _run_rounds(task, teacher, learner, course)
         num_contradicted = int(learner.contradicted.sum())
     counts = np.bincount(tallies.first_sure, minlength=task.num_rounds + 2)
-    block = _Block(size, tallies.means, tallies.squares, counts, paths, num_contradicted)
-    return block, tallies.histogram
+    return _Block(size, tallies.means, tallies.squares, counts, paths, num_contradicted)
 
 
 def _run_rounds(task: _Task, teacher: Group, learner: Group, course: Course) -> None:

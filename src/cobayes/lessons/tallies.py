@@ -89,16 +89,20 @@ class Tallies(NamedTuple):
     first_sure: NDArray[np.int64]
 
     @classmethod
-    def starting(cls, hypothesis: int, level: float, shape: tuple[int, int, int, int]) -> Tallies:
-        """Return statistics to be filled in; the shape is (rounds, m, size, bins)."""
-        num_rounds, num_hypotheses, size, num_bins = shape
+    def starting(
+        cls, hypothesis: int, level: float, shape: tuple[int, int, int], histogram: NDArray
+    ) -> Tallies:
+        """Return statistics to be filled in; the shape is (rounds, m, size).
+
+        Counts are added to those that the histogram, (rounds + 1, bins), holds already.
+        """
+        num_rounds, num_hypotheses, size = shape
         return cls(
             hypothesis,
             level,
             np.empty((num_rounds + 1, num_hypotheses)),
             np.empty((num_rounds + 1, num_hypotheses)),
-            # A block is small enough for its counts to fit.
-            np.zeros((num_rounds + 1, num_bins), dtype=np.uint16),
+            histogram,
             np.full(size, num_rounds + 1),
         )
 
