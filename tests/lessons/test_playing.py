@@ -40,13 +40,13 @@ def test_scalings_that_do_not_converge_are_finished_by_newton(monkeypatch):
 
     played, calls = playing._play, []
 
-    def give_up_once(beliefs, lanes, solver, rounds, tallies):
+    def give_up_once(beliefs, lanes, solver, swept, rounds, tallies):
         if not rounds.is_answered and not calls:
             calls.append(1)
-            playing.scale_or_mark(beliefs, lanes, solver, None)
+            playing.scale_many(beliefs, lanes, solver)
             lanes.not_converged[:] = 1
             return 0
-        return played(beliefs, lanes, solver, rounds, tallies)
+        return played(beliefs, lanes, solver, swept, rounds, tallies)
 
     monkeypatch.setattr(playing, "_play", give_up_once)
     found = cb.simulate(cb.SCBI(matrix), 0, num_rounds=5, num_lessons=9, rng=1)

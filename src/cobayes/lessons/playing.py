@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cobayes._runtime.compiled import compiled
 from cobayes.lessons.tallies import Tallies, tally
 from cobayes.rules.beliefs import BeliefState
-from cobayes.rules.kernels import draw_many, observe_many, scale_or_mark
+from cobayes.rules.kernels import draw_many, fill_all_shares, observe_many, scale_many
 from cobayes.rules.responses import CompiledResponses
 from cobayes.rules.sequential import ScalingSolver
 from cobayes.scaling.lanes import LANES
@@ -86,13 +86,16 @@ def _copy(source, target):
 
 
 @compiled()
-def _play(beliefs, lanes, solver, rounds, tallies):
+def _play(beliefs, lanes, closed, swept, rounds, tallies):
     """Play `Rounds` until some scalings are left to the solver; return how many were played.
 
     Parameters
     ----------
-    beliefs, lanes, solver
-        As for `scale_or_mark`; a solver of None means that the likelihoods are there already.
+    beliefs, lanes
+        As for `scale_many`.
+    closed, swept
+        A solver in closed form, or one by sweeps, for which beliefs that move are only marked. Both
+        None: the likelihoods are there already.
     rounds, tallies
         What is played, and the statistics to be filled in.
     """
@@ -101,10 +104,14 @@ def _play(beliefs, lanes, solver, rounds, tallies):
     data = np.empty((num_groups, LANES), dtype=np.int64)
     for k in range(num_rounds):
         # The compiler drops what does not apply: None is a type of its own.
-        if solver is not None:
-            is_ready = rounds.is_answered and k == 0
-            if not is_ready and scale_or_mark(beliefs, lanes, solver, solver.probes) > 0:
-                return k
+        num_left = 0
+        is_ready = rounds.is_answered and k == 0
+        if closed is not None:
+            num_left = 0 if is_ready else scale_many(beliefs, lanes, closed)
+        if swept is not None:
+            num_left = 0 if is_ready else fill_all_shares(beliefs, lanes, swept)
+        if num_left > 0:
+            return k
         draw_many(lanes, taught, rounds.uniforms[k], data)
         observe_many(lanes, data, beliefs)
         tally(beliefs, tallies, rounds.first + k)
@@ -126,9 +133,12 @@ def play(responses: CompiledResponses, course: Course) -> None:
     """
     num_rounds, rng, tallies, recorded, _ = course
     beliefs, solver = responses.beliefs, responses.solver
-    scaling = solver if isinstance(solver, ScalingSolver) and solver.is_played else None
+    scaling = solver if isinstance(solver, ScalingSolver) else None
+    closed = scaling if scaling is not None and scaling.is_short else None
+    swept = scaling if scaling is not None and scaling.probes is not None else None
+    is_played = solver is None or closed is not None or swept is not None
     size, groups = beliefs.size, len(beliefs.mantissas)
-    longest = ROUNDS if scaling is not None or solver is None else 1
+    longest = ROUNDS if is_played else 1
     if recorded:
         longest = min(longest, max(1, HELD // beliefs.mantissas.size))
     done = 0
@@ -141,13 +151,13 @@ def play(responses: CompiledResponses, course: Course) -> None:
         shape = (count if recorded else 0, *beliefs.mantissas.shape)
         mantissas, shifts = np.empty(shape), np.empty(shape, dtype=np.int64)
         start, is_answered = 0, False
-        if solver is not None and scaling is None:
+        if solver is not None and not is_played:
             solver.solve(beliefs, responses.lanes)
         while start < count:
             rounds = Rounds(
                 done + 1 + start, is_answered, uniforms[start:], mantissas[start:], shifts[start:]
             )
-            start += _play(beliefs, responses.lanes, scaling, rounds, tallies)
+            start += _play(beliefs, responses.lanes, closed, swept, rounds, tallies)
             is_answered = start < count
             if is_answered and scaling is not None:
                 scaling.finish(beliefs, responses.lanes)

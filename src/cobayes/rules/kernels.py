@@ -111,18 +111,6 @@ def scale_many(beliefs, lanes, solver):
     return num_left
 
 
-@compiled()
-def scale_or_mark(beliefs, lanes, solver, probes):
-    """Scale to every belief in closed form, or mark what is to be scaled by sweeps.
-
-    Returns how many are left to `ScalingSolver.finish`. The probes are the solver's.
-    """
-    # The compiler drops the branch that does not apply: None is a type of its own.
-    if probes is None:
-        return scale_many(beliefs, lanes, solver)
-    return fill_all_shares(beliefs, lanes, solver)
-
-
 @compiled(inner=True)
 def draw_group(lanes, g, hypotheses, uniforms, data, scratch):
     """Draw a datum for every lane from the column of its hypothesis.

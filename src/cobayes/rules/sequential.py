@@ -338,11 +338,6 @@ class ScalingSolver(NamedTuple):
         """Whether the solver is short enough to be compiled into loops over rounds."""
         return self.probes is None and self.trusted
 
-    @property
-    def is_played(self) -> bool:
-        """Whether `cobayes.rules.kernels.scale_or_mark` tells all that is left to `finish`."""
-        return self.trusted or self.probes is not None
-
     def solve(self, beliefs: BeliefState, lanes: Lanes) -> None:
         """Fill in the factors that belong to the beliefs; raise an error where that fails."""
         beliefs = beliefs._replace(row_sums=None)  # they are in the lanes
