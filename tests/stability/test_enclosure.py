@@ -24,9 +24,7 @@ def exact_bounds(matrix, own, theirs, hypothesis, depth, share):
         v = [Decimal(1)] * m
         for _ in range(4000):
             u = [share[i] / sum(entries[i][j] * v[j] for j in range(m)) for i in range(n)]
-            new = [
-                belief[j] / sum(u[i] * entries[i][j] for i in range(n)) for j in range(m)
-            ]
+            new = [belief[j] / sum(u[i] * entries[i][j] for i in range(n)) for j in range(m)]
             step = max(abs(new[j] / v[j] - 1) for j in range(m))
             v = new
             if step < Decimal(10) ** -24:
