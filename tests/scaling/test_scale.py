@@ -186,8 +186,9 @@ def test_extra_memory_is_at_most_one_copy_of_the_matrix():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert result.is_converged
-    # The result is one copy; vectors of length n and m are allowed on top (under 2 %).
-    assert peak <= 1.02 * matrix.nbytes
+    # The result is one copy; on top come vectors of length n and m, more of them at once where
+    # threads wait for each other.
+    assert peak <= 1.05 * matrix.nbytes
 
 
 def test_labels_of_a_dataframe_travel_to_the_result():
