@@ -20,6 +20,8 @@ def test_site_builds_without_warnings(tmp_path):
     done = subprocess.run(
         [
             *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"),
+            # A third of the time goes into the contents in the margin, which warn of nothing.
+            *("-D", "toc_object_entries=0"),
             *(str(tmp_path / "docs"), str(tmp_path / "html")),
         ],
         env={**os.environ, "COBAYES_DOCS_PAGES_ONLY": "1"},

@@ -213,8 +213,7 @@ def test_scripts_that_are_not_the_pages_own_do_not_run(visit, pages):
     assert refused == [["connect-src", "img-src", "script-src-elem", "style-src-elem"], True]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_axe_finds_nothing_serious(visit, pages, scheme, width):
     axe = npm_file("axe-core/axe.min.js").read_text(encoding="utf-8")
     page = visit(pages["three"], width=width, scheme=scheme, hash=link(round=4))
