@@ -147,11 +147,11 @@ def test_boards_with_goals_all_around_start_in_the_middle():
 def test_plots_take_and_return_axes():
     beliefs = posteriors_against_discount(DISCOUNTS)
     ax = Figure().subplots()
-    assert figure6.plot_posteriors(beliefs, ax=ax) is ax
+    assert figure6.draw_posteriors(beliefs, ax=ax) is ax
     assert {line.get_label() for line in ax.lines} == {"SCBI", "BI"}
     ax = Figure().subplots()
     found = board_trend(Reading("g", ((5, 2), (5, 3))), [0.3, 0.6])
-    assert figure6.plot_trend(found, "gap", "num_goals", ax=ax) is ax
+    assert figure6.draw_trend(found, "gap", "num_goals", ax=ax) is ax
     assert ax.get_xlabel() == "number of goals"
 
 

@@ -72,7 +72,7 @@ def grid_experiment(context: Context) -> Experiment:
     )
 
 
-def plot_posteriors(beliefs: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+def draw_posteriors(beliefs: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Draw the beliefs in the true goal after (left, up) against the discount."""
     ax = _plot_rules(beliefs, axes_or_new(ax))
     ax.set_ylabel("belief in A after (left, up)")
@@ -80,7 +80,7 @@ def plot_posteriors(beliefs: Mapping[str, Any], *, ax: Axes | None = None) -> Ax
     return ax
 
 
-def plot_misjudgement(errors: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+def draw_misjudgement(errors: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Draw the expected difference between learner's belief and teacher's estimate."""
     ax = _plot_rules(errors, axes_or_new(ax))
     ax.set_ylabel("expected difference")
@@ -88,7 +88,7 @@ def plot_misjudgement(errors: Mapping[str, Any], *, ax: Axes | None = None) -> A
     return ax
 
 
-def plot_trend(
+def draw_trend(
     trend: Mapping[str, Any],
     quantity: str,
     over: str,
@@ -195,9 +195,9 @@ def _panels(beliefs: Mapping[str, Any], errors: Mapping[str, Any]) -> tuple[Pict
     from matplotlib.figure import Figure
 
     left = Figure(figsize=(4.8, 3.2), layout="constrained")
-    plot_posteriors(beliefs, ax=left.subplots())
+    draw_posteriors(beliefs, ax=left.subplots())
     right = Figure(figsize=(4.8, 3.2), layout="constrained")
-    plot_misjudgement(errors, ax=right.subplots())
+    draw_misjudgement(errors, ax=right.subplots())
     at = int(np.argmin(np.abs(beliefs["discount"] - 0.5)))
     there = int(np.argmin(np.abs(errors["discount"] - 0.5)))
     return (
@@ -227,7 +227,7 @@ def _trend_picture(reading: Reading, trend: Mapping[str, Any], quantity: str, ov
         "SCBI_difference": "expected difference, SCBI",
     }[quantity]
     figure = Figure(figsize=(4.8, 3.0), layout="constrained")
-    plot_trend(trend, quantity, over, label=label, ax=figure.subplots())
+    draw_trend(trend, quantity, over, label=label, ax=figure.subplots())
     _, _, values = by_board(trend, quantity)
     slug = f"{reading.name} {quantity}".lower()
     return Picture(
