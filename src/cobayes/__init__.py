@@ -5,6 +5,7 @@ that are listed there. Modules load when they are first used, so that ``import c
 """
 
 import importlib
+import importlib.util
 import sys
 import warnings
 from typing import Any
@@ -26,7 +27,8 @@ def __getattr__(name: str) -> Any:
     try:
         return _listed(name)
     except AttributeError:
-        if name.startswith("_"):
+        # Python asks for `model` here before it imports it in `from cobayes import model`.
+        if name.startswith("_") or importlib.util.find_spec(f"cobayes.{name}"):
             raise
         for home in _MODULES_OF_OLD_NAMES:
             module = importlib.import_module(f"cobayes.{home}")

@@ -16,9 +16,7 @@ import numpy as np
 import cobayes as cb
 
 rates = cb.compare_rates(7, 3, 2000, rng=1)
-matrix = np.random.default_rng(3).dirichlet(np.ones(5), size=5).T
-found = [np.array([rates.advantage, rates.mean_bi]), cb.scale(matrix).matrix]
-print(hashlib.md5(b"".join(array.tobytes() for array in found)).hexdigest())
+print(hashlib.md5(np.array([rates.advantage, rates.mean_bi]).tobytes()).hexdigest())
 print("numba.np.linalg" in sys.modules)
 """
 

@@ -34,7 +34,7 @@ def test_both_methods_agree_within_four_standard_errors(teacher, learner, own, t
         "hypothesis": h,
         "teacher_prior": own,
         "learner_prior": theirs,
-        "num_sequences": 6000,
+        "num_sequences": 4000,
         "max_rounds": 4000,
     }
     lessons = success_rate(teacher, learner, **arguments, rng=1)

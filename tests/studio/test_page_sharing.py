@@ -12,6 +12,13 @@ from tests.studio.browser import KINDS, VIEWS, download, link, screen_table, wai
 
 pytestmark = pytest.mark.slow
 
+# Lessons about it are short.
+CLEAR = {
+    "data": ["red", "green", "blue"],
+    "hypotheses": ["cherry", "leaf", "sky"],
+    "matrix": [[8, 1, 1], [1, 7, 2], [2, 1, 6]],
+}
+
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_shared_link_gives_the_same_numbers(visit, pages, view):
@@ -23,6 +30,8 @@ def test_a_shared_link_gives_the_same_numbers(visit, pages, view):
         "lessons": 50,
         "steps": 5,
         "playShown": 4,
+        "example": "",
+        "table": CLEAR,
     }
     first = visit(pages["three"], hash=link(view=view, **state))
     wait_for_numbers(first, view)
@@ -88,7 +97,8 @@ def test_the_python_code_gives_the_numbers_of_the_screen(visit, pages, state):
 def test_the_python_code_of_every_view_gives_its_numbers(visit, pages, view, repeats):
     """Draws included: the page's generator is NumPy's."""
     state = {"view": view, "steps": 3, "rounds": 5, "lessons": 50, "repeats": repeats}
-    page = visit(pages["three"], hash=link(**state, playShown=3, learnerPrior=[0.2, 0.5, 0.3]))
+    state |= {"playShown": 3, "learnerPrior": [0.2, 0.5, 0.3], "example": "", "table": CLEAR}
+    page = visit(pages["three"], hash=link(**state))
     wait_for_numbers(page, view)
     printed = run_python(page)
     found = screen_table(page)
@@ -118,7 +128,8 @@ def test_every_figure_can_be_taken_away(visit, pages):
     from PIL import Image
 
     for view in ("lesson", "compare", "misjudge", "play", "grid"):
-        page = visit(pages["three"], hash=link(view=view, round=5, steps=3, lessons=20, rounds=5))
+        state = {"round": 5, "steps": 3, "lessons": 20, "rounds": 5, "example": "", "table": CLEAR}
+        page = visit(pages["three"], hash=link(view=view, **state))
         if view == "compare":
             wait_for_numbers(page, view)
         for button in page.locator("figure:visible .tools button").all():

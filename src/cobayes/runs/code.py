@@ -109,15 +109,22 @@ def _modules_around(function: Any) -> dict[str, str]:
         if key in found:
             continue
         try:
-            tree = ast.parse(path.read_bytes())
+            found[key], imports = _read(path.read_bytes(), name, path.stem == "__init__")
         except (OSError, SyntaxError, ValueError):
             continue
-        found[key] = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
-        for imported in _imports(tree, name, is_package=path.stem == "__init__"):
+        for imported in imports:
             other = _file_of(imported, home, prefix)
             if other is not None:
                 waiting.append((imported, other))
     return found
+
+
+@functools.lru_cache(maxsize=256)
+def _read(source: bytes, module: str, is_package: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the digest of a module's source and what it imports; a report asks often."""
+    tree = ast.parse(source)
+    digest = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
+    return digest, tuple(dict.fromkeys(_imports(tree, module, is_package=is_package)))
 
 
 def _home_of(module: str, path: Path) -> tuple[Path, str]:
