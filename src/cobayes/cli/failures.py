@@ -52,45 +52,33 @@ def _usage(argument: Any, ctx: Any) -> list[str]:
 _ANY_LENGTH = 1000
 
 
-def _write_epilog(epilog: str | None, formatter: Any) -> None:
-    """Write examples as they are: a command that is broken in two cannot be copied."""
-    if epilog:
-        formatter.write_paragraph()
-        formatter.write("".join(f"  {line}\n" for line in epilog.split("\n\n")))
+class _PlainHelp:
+    """Help without words of the toolkit, for a command and for a group of commands."""
 
-
-class FriendlyCommand(TyperCommand):
-    """A command whose help has no words of the toolkit."""
+    epilog: str | None
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the option of the help text among them."""
-        return _without_types(super().get_params(ctx), ctx)
+        return _without_types(super().get_params(ctx), ctx)  # pyright: ignore[reportAttributeAccessIssue]
 
     def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
         """Return the sentence for a list of commands, uncut."""
-        return super().get_short_help_str(max(limit, _ANY_LENGTH))
+        return super().get_short_help_str(max(limit, _ANY_LENGTH))  # pyright: ignore[reportAttributeAccessIssue]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
+        """Write examples as they are: a command that is broken in two cannot be copied."""
         del ctx
-        _write_epilog(self.epilog, formatter)
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write("".join(f"  {line}\n" for line in self.epilog.split("\n\n")))
 
 
-class CommandGroup(TyperGroup):
-    """A group of commands whose help has no words of the toolkit."""
+class FriendlyCommand(_PlainHelp, TyperCommand):
+    """A command with plain help."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, the option of the help text among them."""
-        return _without_types(super().get_params(ctx), ctx)
 
-    def get_short_help_str(self, limit: int = _ANY_LENGTH) -> str:
-        """Return the sentence for a list of commands, uncut."""
-        return super().get_short_help_str(max(limit, _ANY_LENGTH))
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        del ctx
-        _write_epilog(self.epilog, formatter)
+class CommandGroup(_PlainHelp, TyperGroup):
+    """A group of commands with plain help."""
 
 
 class FriendlyGroup(CommandGroup):

@@ -99,7 +99,16 @@ def coupling(
     agents = coupled_agents(teacher_matrix, learner_matrix, teacher_prior, learner_prior)
     count = at_least_one(num_sequences, "num_sequences")
     most = at_least_one(max_rounds, "max_rounds")
-    return run_coupling(*agents, count, doubt, most, root_seed(rng))
+    return run_coupling(agents, count, doubt, most, root_seed(rng))
+
+
+class CoupledAgents(NamedTuple):
+    """Both agents of a coupling and the logarithms of their priors."""
+
+    teacher: Rule
+    learner: Rule
+    teacher_log_prior: Array
+    learner_log_prior: Array
 
 
 def coupled_agents(
@@ -108,8 +117,8 @@ def coupled_agents(
     teacher_prior: ArrayLike | None,
     learner_prior: ArrayLike | None,
     hypothesis: int | None = None,
-) -> tuple[Rule, Rule, Array, Array]:
-    """Validate the two agents of a coupling; return their rules and log-priors."""
+) -> CoupledAgents:
+    """Validate the two agents of a coupling."""
     teacher = as_rule(teacher_matrix)
     learner = teacher if learner_matrix is None else as_rule(learner_matrix)
     require_same_world(teacher, learner)
@@ -121,16 +130,14 @@ def coupled_agents(
                 'use success_rate(..., method="lessons").',
             )
     own = log_prior(teacher, teacher_prior, hypothesis, "teacher's prior")
-    if learner_prior is None:
-        return teacher, learner, own, own
-    return teacher, learner, own, log_prior(learner, learner_prior, hypothesis, "learner's prior")
+    theirs = own
+    if learner_prior is not None:
+        theirs = log_prior(learner, learner_prior, hypothesis, "learner's prior")
+    return CoupledAgents(teacher, learner, own, theirs)
 
 
 def run_coupling(
-    teacher: Rule,
-    learner: Rule,
-    teacher_log_prior: Array,
-    learner_log_prior: Array,
+    agents: CoupledAgents,
     num_sequences: int,
     doubt: float,
     max_rounds: int,
@@ -140,21 +147,20 @@ def run_coupling(
     count = at_least_one(num_sequences, "num_sequences")
     limit = at_least_one(max_rounds, "max_rounds")
     level = 1.0 - small_probability(doubt, "doubt")
+    teacher, learner, teacher_log_prior, learner_log_prior = agents
     law = common_law(teacher, learner)
     if law is None:
-        return _coupling_by_lessons(
-            teacher, learner, teacher_log_prior, learner_log_prior, count, doubt, limit, seed
-        )
+        return _coupling_by_lessons(agents, count, doubt, limit, seed)
     require_affordable_lessons(teacher, count, limit, doubt, num_agents=2)
 
     def run(number: int) -> _Sums:
         size = min(BLOCK, count - number * BLOCK)
         stream = block_generator(seed, number)
-        agents = (
+        pairs = (
             Marchers(teacher, teacher_log_prior, size),
             Marchers(learner, learner_log_prior, size),
         )
-        return _run_block(agents, np.random.Generator(stream), law, level, limit)
+        return _run_block(pairs, np.random.Generator(stream), law, level, limit)
 
     blocks = map_chunks(run, range(-(-count // BLOCK)))
     total = _Sums(*(reduce(operator.add, values) for values in zip(*blocks, strict=True)))
@@ -184,10 +190,7 @@ def run_coupling(
 
 
 def _coupling_by_lessons(
-    teacher: Rule,
-    learner: Rule,
-    teacher_log_prior: Array,
-    learner_log_prior: Array,
+    agents: CoupledAgents,
     num_sequences: int,
     doubt: float,
     max_rounds: int,
@@ -198,7 +201,8 @@ def _coupling_by_lessons(
     The teacher of h is what the teacher expects, given that its estimate ends at h: row h is
     what lessons about h lead to, and gets its share of the sequences.
     """
-    own, theirs = np.exp(teacher_log_prior), np.exp(learner_log_prior)
+    teacher, learner = agents.teacher, agents.learner
+    own, theirs = np.exp(agents.teacher_log_prior), np.exp(agents.learner_log_prior)
     size = len(own)
     mean, spread, lower, upper = (np.zeros((size, size)) for _ in range(4))
     unfinished, total = 0, 0

@@ -161,7 +161,7 @@ def _coupled(
     seed = root_seed(rng)
 
     def run(num_sequences: int, max_rounds: int) -> SuccessRate:
-        return run_coupling(*agents, num_sequences, doubt, max_rounds, seed).success(position)
+        return run_coupling(agents, num_sequences, doubt, max_rounds, seed).success(position)
 
     return run
 
