@@ -196,7 +196,7 @@ def _accept(work, lane, column, num_data):
 def draw_matrices(states, matrices, planes):
     """Fill eight matrices (8, m, n) with independent exponentials."""
     fill_uniforms(states, planes[0])
-    to_exponentials(planes[0])
+    to_exponentials(planes[0], planes[1])
     _, num_hypotheses, num_data = matrices.shape
     for h in range(num_hypotheses):
         for i in range(num_data):

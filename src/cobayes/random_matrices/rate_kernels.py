@@ -50,36 +50,75 @@ def fill_uniforms(states, out):
             part[k] = u
 
 
-@compiled(fastmath=FUSED, inner=True)
-def logs_and_inverses(values, logs, inverses):
-    """Fill two flat arrays of even length with log x and 1/x; one division serves two numbers."""
+# The next four are functions of their own: inside a long one the compiler would load every constant
+# of a loop again in every step. Logarithms take two loops: in one long loop the processor would
+# wait for its own results.
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _split_uniforms(values, ratios):
+    """Fill in (f - 1) / (f + 1), with f the fractions of an even number of uniform numbers.
+
+    One division serves two numbers, here and in `_split_and_invert`.
+    """
+    use_wide_vectors()
+    half = values.size // 2
+    for k in range(half):
+        _, u = split_exponent(values[k])
+        _, v = split_exponent(values[half + k])
+        inverse = 1.0 / ((u + 1.0) * (v + 1.0))
+        ratios[k] = (u - 1.0) * ((v + 1.0) * inverse)
+        ratios[half + k] = (v - 1.0) * ((u + 1.0) * inverse)
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _split_and_invert(values, ratios, inverses):
+    """Fill in (f - 1) / (f + 1) and 1/x, with f the fractions of an even number of numbers x."""
     use_wide_vectors()
     half = values.size // 2
     for k in range(half):
         x, y = values[k], values[half + k]
-        x_exponent, x_fraction = split_exponent(x)
-        y_exponent, y_fraction = split_exponent(y)
+        _, x_fraction = split_exponent(x)
+        _, y_fraction = split_exponent(y)
         x_product, y_product = x * (x_fraction + 1.0), y * (y_fraction + 1.0)
         inverse = 1.0 / (x_product * y_product)
         x_inverse, y_inverse = y_product * inverse, x_product * inverse
-        logs[k] = log_from_parts(x_exponent, (x_fraction - 1.0) * (x * x_inverse))
-        logs[half + k] = log_from_parts(y_exponent, (y_fraction - 1.0) * (y * y_inverse))
+        ratios[k] = (x_fraction - 1.0) * (x * x_inverse)
+        ratios[half + k] = (y_fraction - 1.0) * (y * y_inverse)
         inverses[k] = (x_fraction + 1.0) * x_inverse
         inverses[half + k] = (y_fraction + 1.0) * y_inverse
 
 
-@compiled(fastmath=FUSED, inner=True)
-def to_exponentials(values):
-    """Turn uniform numbers, an even number of them, into exponentials, in place."""
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _finish_exponentials(values, ratios):
+    """Turn uniform numbers into exponentials, in place."""
     use_wide_vectors()
-    half = values.size // 2
-    for k in range(half):
-        u_exponent, u_fraction = split_exponent(values[k])
-        v_exponent, v_fraction = split_exponent(values[half + k])
-        u_sum, v_sum = u_fraction + 1.0, v_fraction + 1.0
-        inverse = 1.0 / (u_sum * v_sum)
-        values[k] = -log_from_parts(u_exponent, (u_fraction - 1.0) * (v_sum * inverse))
-        values[half + k] = -log_from_parts(v_exponent, (v_fraction - 1.0) * (u_sum * inverse))
+    for k in range(values.size):
+        exponent, _ = split_exponent(values[k])
+        values[k] = -log_from_parts(exponent, ratios[k])
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _finish_logs(values, ratios):
+    """Turn the ratios of numbers into their logarithms, in place."""
+    use_wide_vectors()
+    for k in range(values.size):
+        exponent, _ = split_exponent(values[k])
+        ratios[k] = log_from_parts(exponent, ratios[k])
+
+
+@compiled(inner=True)
+def to_exponentials(values, scratch):
+    """Turn uniform numbers, an even number of them, into exponentials, in place."""
+    _split_uniforms(values, scratch)
+    _finish_exponentials(values, scratch)
+
+
+@compiled(inner=True)
+def logs_and_inverses(values, logs, inverses):
+    """Fill two flat arrays of even length with log x and 1/x."""
+    _split_and_invert(values, logs, inverses)
+    _finish_logs(values, logs)
 
 
 @compiled(fastmath=FUSED, inner=True)
@@ -141,10 +180,10 @@ def sample_columns(states, planes, totals, num_data, bayes, cooperative):
     for group in range(bayes.shape[0]):
         for start in range(0, planes.shape[1], _TILE):
             end = min(start + _TILE, planes.shape[1])
-            values = planes[0, start:end]
+            values, logs = planes[0, start:end], planes[1, start:end]
             fill_uniforms(states, values)
-            to_exponentials(values)
-            logs_and_inverses(values, planes[1, start:end], planes[2, start:end])
+            to_exponentials(values, logs)
+            logs_and_inverses(values, logs, planes[2, start:end])
         sum_columns(planes, 0, num_hypotheses, num_data, totals)
         prepare_totals(totals, num_data)
         find_nearest(planes, num_data, num_hypotheses, totals)
