@@ -13,7 +13,7 @@ from cobayes.random_matrices.random_rates import (
     sample_mean_rates,
     sample_rates_chunk,
 )
-from cobayes.random_matrices.rate_kernels import LANES, fill_uniforms
+from cobayes.random_matrices.rate_kernels import BLOCKS, LANES, fill_uniforms
 from cobayes.random_matrices.two_column_kernels import WORK_SIZE, draw_rows
 from cobayes.theory.rates import rate_of_convergence
 from tests._runtime.test_vector_math import xoshiro256plus
@@ -24,7 +24,7 @@ SEED = np.random.SeedSequence(2020)
 def uniforms(count):
     """Return the numbers that the lanes of a chunk draw, round after round."""
     out = np.empty(-(-count // LANES) * LANES)
-    fill_uniforms(lane_states(SEED, LANES), out)
+    fill_uniforms(lane_states(SEED, LANES, BLOCKS), out)
     return out
 
 

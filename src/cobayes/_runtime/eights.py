@@ -37,6 +37,22 @@ def load_eight(values, row, first):
 
 
 @compiled(in_registers=True, inner=True)
+def load_fours(values, row, first, second):
+    """Return four numbers of a row, from a position on, and four from another position on."""
+    i, k, j = np.uint64(row), np.uint64(first), np.uint64(second)
+    return (
+        values[i, k],
+        values[i, k + _1],
+        values[i, k + _2],
+        values[i, k + _3],
+        values[i, j],
+        values[i, j + _1],
+        values[i, j + _2],
+        values[i, j + _3],
+    )
+
+
+@compiled(in_registers=True, inner=True)
 def store_eight(values, row, first, eight):
     """Write eight numbers into a row, from a position on."""
     i, k = np.uint64(row), np.uint64(first)

@@ -123,10 +123,29 @@ def aligned_space(size):
     return buffer[start : start + size]
 
 
-def lane_states(seed_sequence: np.random.SeedSequence, lanes: int) -> np.ndarray:
-    """Return the state of every lane's generator, shape (4 * lanes,), from a seed."""
+def lane_states(
+    seed_sequence: np.random.SeedSequence, lanes: int, blocks: NDArray[np.int_] | None = None
+) -> NDArray[np.uint64]:
+    """Return the state of every lane's generator from a seed.
+
+    Parameters
+    ----------
+    seed_sequence
+        The seed.
+    lanes
+        How many generators.
+    blocks
+        Which lanes lie together, (number of blocks, lanes of a block); by default all of them.
+
+    Returns
+    -------
+    ndarray
+        Block after block, and of each the first words of all states, then the second and so on:
+        (4 * lanes,).
+    """
     states = aligned_array((4 * lanes,)).view(np.uint64)
-    states[:] = seed_sequence.generate_state(4 * lanes, np.uint64)
+    words = seed_sequence.generate_state(4 * lanes, np.uint64).reshape(4, lanes)
+    states[:] = (words if blocks is None else words[:, blocks].swapaxes(0, 1)).reshape(-1)
     return states
 
 

@@ -1,8 +1,10 @@
-"""The inner loop of the rates of random matrices: two columns of eight matrices at once.
+"""The inner loop of the rates of random matrices: pairs of columns of several matrices at once.
 
-Columns are (n, 8) numbers, one after another, in three planes: x, log x and 1/x. Their totals are
-eight numbers each in seven rows, of which these kernels know 1/S, log S, exp(-c), and the two
-results of `find_nearest`. Sums of eight matrices stay in registers; see `cobayes._runtime.eights`.
+Columns are (n, 8) numbers of eight matrices, one after another, or (n, 4) of four, in three planes:
+x, log x and 1/x. Their totals are eight or four numbers each in seven rows, of which these kernels
+know 1/S, log S, exp(-c), and the two results of `find_nearest`. Sums stay in registers, eight side
+by side; see `cobayes._runtime.eights`. Four matrices are two columns side by side: then one column
+serves both, fewer numbers are read for every product, and more columns fit into the fastest cache.
 """
 
 from __future__ import annotations
@@ -16,22 +18,40 @@ from cobayes._runtime.eights import (
     add_scaled,
     differences,
     load_eight,
+    load_fours,
     products,
     store_eight,
 )
 from cobayes._runtime.vector_math import FUSED, use_wide_vectors
 
 WIDTH = 8
+FOUR = 4
 
 
-@compiled(fastmath=FUSED, in_registers=True)
+@compiled(fastmath=FUSED, in_registers=True, inner=True)
+def _sum_eight(planes, first, second, step, num_data, totals, place):
+    """Put eight sums of x, x log x and log x into three rows: four from each of two places."""
+    use_wide_vectors()
+    sums, crosses, logs = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
+    for i in range(num_data):
+        at, other = first + i * step, second + i * step
+        x, log = load_fours(planes, 0, at, other), load_fours(planes, 1, at, other)
+        sums = add_scaled(sums, 1.0, x)
+        crosses = add_products(crosses, x, log)
+        logs = add_scaled(logs, 1.0, log)
+    store_eight(totals, 0, place, sums)
+    store_eight(totals, 1, place, crosses)
+    store_eight(totals, 2, place, logs)
+
+
+@compiled()
 def sum_columns(planes, first, last, num_data, totals):
     """Put the sums over some columns of x, x log x and log x into the first three rows.
 
     Parameters
     ----------
     planes
-        (3, p).
+        (3, p), of eight matrices.
     first, last
         Which columns; the last is not included.
     num_data
@@ -39,18 +59,25 @@ def sum_columns(planes, first, last, num_data, totals):
     totals
         (7, columns * 8).
     """
-    use_wide_vectors()
     for column in range(first, last):
-        sums, crosses, logs = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
-        for i in range(num_data):
-            at = (column * num_data + i) * WIDTH
-            x, log = load_eight(planes, 0, at), load_eight(planes, 1, at)
-            sums = add_scaled(sums, 1.0, x)
-            crosses = add_products(crosses, x, log)
-            logs = add_scaled(logs, 1.0, log)
-        store_eight(totals, 0, column * WIDTH, sums)
-        store_eight(totals, 1, column * WIDTH, crosses)
-        store_eight(totals, 2, column * WIDTH, logs)
+        at = column * num_data * WIDTH
+        _sum_eight(planes, at, at + FOUR, WIDTH, num_data, totals, column * WIDTH)
+
+
+@compiled()
+def sum_columns_of_four(planes, num_data, num_hypotheses, totals):
+    """Put the sums over all columns of x, x log x and log x into the first three rows.
+
+    Parameters
+    ----------
+    planes, num_data, num_hypotheses, totals
+        As in `find_nearest`.
+    """
+    size = num_data * FOUR
+    for pair in range(-(-num_hypotheses // 2)):
+        # The last two columns may overlap with the ones before, here and below.
+        b = min(2 * pair, num_hypotheses - 2)
+        _sum_eight(planes, b * size, (b + 1) * size, FOUR, num_data, totals, b * FOUR)
 
 
 @compiled(fastmath=FUSED, in_registers=True, inner=True)
@@ -105,30 +132,45 @@ def _smaller(left, right):
     )
 
 
+@compiled(in_registers=True, inner=True)
+def _store_larger_four(values, row, first, eight):
+    """Write the larger ones of the first and the last four numbers into a row."""
+    swapped = eight[4], eight[5], eight[6], eight[7], eight[0], eight[1], eight[2], eight[3]
+    larger = _larger(eight, swapped)
+    values[row, first] = larger[0]
+    values[row, first + 1] = larger[1]
+    values[row, first + 2] = larger[2]
+    values[row, first + 3] = larger[3]
+
+
 @compiled(fastmath=FUSED, in_registers=True, inner=True)
 def _multiply(a, b, planes, num_data, sums):
-    """Fill in the sums over x log y and x / y, for three columns x from a on and one column y, b.
+    """Fill in the sums over x log y and x / y: three columns x from a on, two columns y from b on.
 
-    Three columns at a time: the twelve vectors of sums stay in registers, and every number that is
-    read serves two or three products.
+    The twelve vectors of sums stay in registers, and every number that is read serves three or
+    four products.
     """
     use_wide_vectors()
     crosses_0, crosses_1, crosses_2 = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
     ratios_0, ratios_1, ratios_2 = EIGHT_ZEROS, EIGHT_ZEROS, EIGHT_ZEROS
-    size = num_data * WIDTH
+    size = num_data * FOUR
     for i in range(num_data):
-        at = i * WIDTH
-        log, inverse = load_eight(planes, 1, b * size + at), load_eight(planes, 2, b * size + at)
-        x = load_eight(planes, 0, a * size + at)
+        at, other = b * size + i * FOUR, (b + 1) * size + i * FOUR
+        log, inverse = load_fours(planes, 1, at, other), load_fours(planes, 2, at, other)
+        # In this order; in another one the compiler runs out of registers.
+        at = a * size + i * FOUR
+        x = load_fours(planes, 0, at, at)
         crosses_0 = add_products(crosses_0, x, log)
         ratios_0 = add_products(ratios_0, x, inverse)
-        x = load_eight(planes, 0, (a + 1) * size + at)
+        at = (a + 1) * size + i * FOUR
+        x = load_fours(planes, 0, at, at)
         crosses_1 = add_products(crosses_1, x, log)
         ratios_1 = add_products(ratios_1, x, inverse)
-        x = load_eight(planes, 0, (a + 2) * size + at)
+        at = (a + 2) * size + i * FOUR
+        x = load_fours(planes, 0, at, at)
         crosses_2 = add_products(crosses_2, x, log)
         ratios_2 = add_products(ratios_2, x, inverse)
-    at = b * WIDTH
+    at = b * FOUR
     store_eight(sums, 0, at, crosses_0)
     store_eight(sums, 1, at, crosses_1)
     store_eight(sums, 2, at, crosses_2)
@@ -145,14 +187,16 @@ def _keep_nearest(a, sums, totals, part, smallest):
     would be written by slow masked instructions.
     """
     use_wide_vectors()
-    one, two, three = a * WIDTH, (a + 1) * WIDTH, (a + 2) * WIDTH
-    best_0, best_1 = load_eight(totals, 3, one), load_eight(totals, 3, two)
-    best_2 = load_eight(totals, 3, three)
-    inverse_0, inverse_1 = load_eight(totals, 0, one), load_eight(totals, 0, two)
-    inverse_2 = load_eight(totals, 0, three)
-    shrink_0, shrink_1 = load_eight(totals, 2, one), load_eight(totals, 2, two)
-    shrink_2 = load_eight(totals, 2, three)
-    for at in range(0, sums.shape[1], WIDTH):
+    one, two, three = a * FOUR, (a + 1) * FOUR, (a + 2) * FOUR
+    best_0, best_1 = load_fours(totals, 3, one, one), load_fours(totals, 3, two, two)
+    best_2 = load_fours(totals, 3, three, three)
+    inverse_0, inverse_1 = load_fours(totals, 0, one, one), load_fours(totals, 0, two, two)
+    inverse_2 = load_fours(totals, 0, three, three)
+    shrink_0, shrink_1 = load_fours(totals, 2, one, one), load_fours(totals, 2, two, two)
+    shrink_2 = load_fours(totals, 2, three, three)
+    last = sums.shape[1] - WIDTH
+    for start in range(0, sums.shape[1], WIDTH):
+        at = min(start, last)
         log = load_eight(totals, 1, at)
         best_0 = _larger(differences(products(load_eight(sums, 0, at), inverse_0), log), best_0)
         best_1 = _larger(differences(products(load_eight(sums, 1, at), inverse_1), log), best_1)
@@ -162,15 +206,17 @@ def _keep_nearest(a, sums, totals, part, smallest):
         )
         ratio = _smaller(ratio, products(load_eight(sums, 5, at), shrink_2))
         store_eight(smallest, part, at, ratio)
-    store_eight(totals, 3, one, best_0)
-    store_eight(totals, 3, two, best_1)
-    store_eight(totals, 3, three, best_2)
+    _store_larger_four(totals, 3, one, best_0)
+    _store_larger_four(totals, 3, two, best_1)
+    _store_larger_four(totals, 3, three, best_2)
 
 
 @compiled(in_registers=True, inner=True)
 def _keep_smallest(smallest, totals):
     """Take the smallest ratio of every column."""
-    for at in range(0, smallest.shape[1], WIDTH):
+    last = smallest.shape[1] - WIDTH
+    for start in range(0, smallest.shape[1], WIDTH):
+        at = min(start, last)
         best = load_eight(totals, 4, at)
         for part in range(smallest.shape[0]):
             best = _smaller(load_eight(smallest, part, at), best)
@@ -183,21 +229,25 @@ def find_nearest(planes, num_data, num_hypotheses, totals):
 
     Parameters
     ----------
-    planes, num_data, totals
-        As in `sum_columns`. Rows 3 and 4 of the totals are the results, in and out: the largest
-        sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) so far.
+    planes
+        (3, p), of four matrices.
+    num_data
+        The number of rows n.
     num_hypotheses
         The number of columns m, at least three.
+    totals
+        (7, m * 4). Rows 3 and 4 are the results, in and out: the largest
+        sum x_h log x_b / S_h - log S_b and the smallest sum x_b / x_h exp(-c_b) so far.
     """
-    sums = np.empty((6, num_hypotheses * WIDTH))
-    smallest = np.empty((-(-num_hypotheses // 3), num_hypotheses * WIDTH))
+    sums = np.empty((6, num_hypotheses * FOUR))
+    smallest = np.empty((-(-num_hypotheses // 3), num_hypotheses * FOUR))
     for part in range(smallest.shape[0]):
         # The last three columns may overlap with the ones before: these are compared again.
         a = min(3 * part, num_hypotheses - 3)
-        for b in range(num_hypotheses):
-            _multiply(a, b, planes, num_data, sums)
+        for pair in range(-(-num_hypotheses // 2)):
+            _multiply(a, min(2 * pair, num_hypotheses - 2), planes, num_data, sums)
         for k in range(3):
-            for at in range((a + k) * WIDTH, (a + k + 1) * WIDTH):
+            for at in range((a + k) * FOUR, (a + k + 1) * FOUR):
                 # No column is its own neighbour.
                 sums[k, at], sums[3 + k, at] = -np.inf, np.inf
         _keep_nearest(a, sums, totals, part, smallest)

@@ -12,8 +12,8 @@ from cobayes._input.labels import is_position
 from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.vector_math import aligned_array, lane_states
 from cobayes.errors import CobayesError
-from cobayes.random_matrices.column_pairs import WIDTH
-from cobayes.random_matrices.rate_kernels import LANES, add_up, sample_columns
+from cobayes.random_matrices.column_pairs import FOUR, WIDTH
+from cobayes.random_matrices.rate_kernels import FOURS, LANES, add_up, sample_columns
 from cobayes.random_matrices.two_column_kernels import WORK_SIZE, sample_two_columns
 
 # So many rates at a time are handed on, to spread the cost of a call.
@@ -97,8 +97,8 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
     require_affordable(
         f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
         "take a smaller shape.",
-        # Eight matrices at once, with their logarithms and inverses.
-        num_bytes=8.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
+        # Four matrices at once, with their logarithms and inverses.
+        num_bytes=4.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
     )
     return int(num_data), int(num_hypotheses)
 
@@ -107,12 +107,12 @@ def _rate_blocks(
     num_data: int, num_hypotheses: int, num_samples: int, seed_sequence: np.random.SeedSequence
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     check_shape(num_data, num_hypotheses)
-    states = lane_states(seed_sequence, LANES)
     draw = _draw_pairs if num_hypotheses == 2 else _draw_groups
-    return draw(states, num_data, num_hypotheses, num_samples)
+    return draw(seed_sequence, num_data, num_hypotheses, num_samples)
 
 
-def _draw_pairs(states: NDArray[np.uint64], num_data: int, _: int, num_samples: int):
+def _draw_pairs(seed_sequence: np.random.SeedSequence, num_data: int, _: int, num_samples: int):
+    states = lane_states(seed_sequence, LANES)
     work = aligned_array((WORK_SIZE,))
     for start in range(0, num_samples, _BLOCK_SAMPLES):
         count = min(_BLOCK_SAMPLES, num_samples - start)
@@ -121,13 +121,18 @@ def _draw_pairs(states: NDArray[np.uint64], num_data: int, _: int, num_samples: 
         yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]
 
 
-def _draw_groups(states: NDArray[np.uint64], num_data: int, num_hypotheses: int, num_samples: int):
+def _draw_groups(
+    seed_sequence: np.random.SeedSequence, num_data: int, num_hypotheses: int, num_samples: int
+):
+    # Eight matrices share the generators; four at a time need less memory.
+    states = lane_states(seed_sequence, LANES, FOURS).reshape(2, -1)
     # Generators fill whole rounds of lanes, so every plane may end in unused numbers.
     rounds = -(-num_data * num_hypotheses * WIDTH // LANES)
-    planes = aligned_array((3, rounds * LANES))
-    totals = aligned_array((7, num_hypotheses * WIDTH))
+    planes = aligned_array((3, rounds * LANES // 2))
+    totals = aligned_array((7, num_hypotheses * FOUR))
     for start in range(0, num_samples, _BLOCK_SAMPLES):
         count = min(_BLOCK_SAMPLES, num_samples - start)
-        rates = np.empty((2, -(-count // WIDTH), WIDTH))
-        sample_columns(states, planes, totals, num_data, rates[0], rates[1])
+        rates = np.empty((2, -(-count // WIDTH), 2, FOUR))
+        for k in range(2):
+            sample_columns(states[k], planes, totals, num_data, rates[0, :, k], rates[1, :, k])
         yield rates[0].reshape(-1)[:count], rates[1].reshape(-1)[:count]

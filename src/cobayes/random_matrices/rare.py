@@ -17,7 +17,7 @@ from cobayes.errors import CobayesError, import_optional
 from cobayes.random_matrices.column_pairs import WIDTH
 from cobayes.random_matrices.random_rates import check_shape
 from cobayes.random_matrices.rare_kernels import Workspace, draw_matrices, move_matrices
-from cobayes.random_matrices.rate_kernels import LANES
+from cobayes.random_matrices.rate_kernels import BLOCKS, LANES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,7 +270,9 @@ class _Population:
         self.num_sweeps = num_sweeps
         self._rng = np.random.default_rng(np.random.SeedSequence(root, spawn_key=(replicate, 0)))
         self._states = [
-            lane_states(np.random.SeedSequence(root, spawn_key=(replicate, 1, group)), LANES)
+            lane_states(
+                np.random.SeedSequence(root, spawn_key=(replicate, 1, group)), LANES, BLOCKS
+            )
             for group in range(groups)
         ]
         map_chunks(self._draw, range(groups))

@@ -27,27 +27,38 @@ from cobayes._runtime.vector_math import (
     split_exponent,
     use_wide_vectors,
 )
-from cobayes.random_matrices.column_pairs import WIDTH, find_nearest, sum_columns
+from cobayes.random_matrices.column_pairs import FOUR, find_nearest, sum_columns_of_four
 
-# A literal constant in the kernels: the compiler must see that lanes do not overlap.
 LANES = 64
-_L = LANES
+# A literal constant in the kernels: the compiler must see that lanes do not overlap.
+_BLOCK = 32
+_B = _BLOCK
+# Generators of eight matrices side by side, and of the first and the last four of the eight.
+BLOCKS = np.arange(LANES).reshape(-1, _BLOCK)
+FOURS = np.arange(LANES).reshape(-1, 2, FOUR).swapaxes(0, 1).reshape(2, _BLOCK)
 # So many numbers at a time are drawn: what is made of them is then in the fastest cache.
-_TILE = 8 * LANES
+_TILE = 8 * _BLOCK
 
 
 @compiled(fastmath=FUSED)
 def fill_uniforms(states, out):
-    """Fill a flat array, a multiple of LANES long, with uniform numbers."""
+    """Fill a flat array, a multiple of the number of lanes long, with uniform numbers.
+
+    States come in blocks of lanes, which take turns; see `lane_states`.
+    """
     use_wide_vectors()
-    for start in range(0, out.shape[0], _L):
-        part = out[start : start + _L]
-        for k in range(_L):
-            s0, s1, s2, s3 = states[k], states[_L + k], states[2 * _L + k], states[3 * _L + k]
+    at = 0
+    for start in range(0, out.shape[0], _B):
+        part, own = out[start : start + _B], states[at : at + 4 * _B]
+        for k in range(_B):
+            s0, s1, s2, s3 = own[k], own[_B + k], own[2 * _B + k], own[3 * _B + k]
             u, s0, s1, s2, s3 = next_uniform(s0, s1, s2, s3)
-            states[k], states[_L + k] = s0, s1
-            states[2 * _L + k], states[3 * _L + k] = s2, s3
+            own[k], own[_B + k] = s0, s1
+            own[2 * _B + k], own[3 * _B + k] = s2, s3
             part[k] = u
+        at += 4 * _B
+        if at == states.shape[0]:
+            at = 0
 
 
 # The next four are functions of their own: inside a long one the compiler would load every constant
@@ -159,23 +170,23 @@ def log_row(row):
 
 @compiled(fastmath=FUSED)
 def sample_columns(states, planes, totals, num_data, bayes, cooperative):
-    """Fill two arrays with the mean rates of random n x m matrices, eight at a time.
+    """Fill two arrays with the mean rates of random n x m matrices, four at a time.
 
     Parameters
     ----------
     states
-        (4 * LANES,) unsigned, changed in place.
+        The generators of four of eight matrices, one row of `FOURS`; changed in place.
     planes
-        (3, p), scratch for x, log x and 1/x, each (m, n, 8) and some unused numbers, to
-        make p a multiple of LANES.
+        (3, p), scratch for x, log x and 1/x, each (m, n, 4) and some unused numbers, to
+        make p a multiple of the number of generators.
     totals
-        (7, m * 8), scratch.
+        (7, m * 4), scratch.
     num_data
         The number of rows n.
     bayes, cooperative
-        (groups, 8), the results.
+        (groups, 4), the results.
     """
-    num_hypotheses = totals.shape[1] // WIDTH
+    num_hypotheses = totals.shape[1] // FOUR
     offset = math.log(num_data)
     for group in range(bayes.shape[0]):
         for start in range(0, planes.shape[1], _TILE):
@@ -184,15 +195,15 @@ def sample_columns(states, planes, totals, num_data, bayes, cooperative):
             fill_uniforms(states, values)
             to_exponentials(values, logs)
             logs_and_inverses(values, logs, planes[2, start:end])
-        sum_columns(planes, 0, num_hypotheses, num_data, totals)
+        sum_columns_of_four(planes, num_data, num_hypotheses, totals)
         prepare_totals(totals, num_data)
         find_nearest(planes, num_data, num_hypotheses, totals)
         log_row(totals[4])
-        for lane in range(WIDTH):
+        for lane in range(FOUR):
             rate = 0.0
             rate_sharp = 0.0
             for h in range(num_hypotheses):
-                k = h * WIDTH + lane
+                k = h * FOUR + lane
                 rate += totals[5, k] - totals[1, k] - totals[3, k]
                 rate_sharp += totals[4, k] + totals[6, k]
             bayes[group, lane] = rate / num_hypotheses
