@@ -244,6 +244,8 @@ def save_animation(
             f"an animation is written as .gif; {target.name!r} is something else.",
             f"write to {target.with_suffix('.gif').name}.",
         )
+    if not target.parent.is_dir():  # before the frames are drawn
+        raise CobayesError(f"{target} cannot be written: there is no folder {target.parent}.")
     if not 1 <= len(trajectories) <= 4:
         raise CobayesError(f"{len(trajectories)} walks were given; expected one to four.")
     last = max(walk.num_steps for walk in trajectories)
