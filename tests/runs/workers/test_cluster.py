@@ -51,7 +51,7 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
         cwd=tmp_path,
     )
     processes.callback(end, worker)
-    driver = drive(tmp_path / "run", "--scheduler", file, "--pause", 0.5)
+    driver = drive(tmp_path / "run", "--scheduler", file, "--pause", 0.25)
     processes.callback(end, driver)
     wait_until(lambda: (tmp_path / "run" / "ledger.sqlite").exists())
     wait_until(lambda: read_state(tmp_path / "run").num_done >= 5, timeout=240)
@@ -65,7 +65,7 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     assert state.status == "failed"
     assert 5 <= state.num_done < 40
     expected = run(drawing(), tmp_path / "calm", jobs=1).digest
-    assert run(drawing(pause=0.5), tmp_path / "run", jobs=2).digest == expected
+    assert run(drawing(pause=0.25), tmp_path / "run", jobs=2).digest == expected
 
 
 def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):

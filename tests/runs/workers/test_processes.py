@@ -121,7 +121,7 @@ def test_only_a_few_tasks_are_in_flight(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 0.5, start_new_session=True)
+    process = drive(tmp_path, "--jobs", 2, "--pause", 0.25, start_new_session=True)
     wait_until(lambda: (tmp_path / "ledger.sqlite").exists())
     wait_until(lambda: read_state(tmp_path).num_done >= 4)
     mine = workers_of(process.pid)
@@ -140,7 +140,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     assert state.status == "interrupted"
     assert 4 <= state.num_done < 40
     assert json.loads((tmp_path / "manifest.json").read_text())["status"] == "interrupted"
-    code, out, err = finish(drive(tmp_path, "--jobs", 2, "--pause", 0.5))
+    code, out, err = finish(drive(tmp_path, "--jobs", 2, "--pause", 0.25))
     assert code == 0
     assert f"going on in {tmp_path}: {state.num_done} of 40 shards are done" in err
 
