@@ -124,6 +124,8 @@ def join_logs(mantissas: NDArray, shifts: NDArray) -> Array:
 
 def split_logs(logs: Array) -> tuple[Array, NDArray[np.int64]]:
     """Return mantissas and shifts of beliefs that are given by their logarithms."""
+    if logs.size and logs.min() > -0.5 * SHIFT_LOG:
+        return np.exp(logs), np.zeros(logs.shape, dtype=np.int64)
     with np.errstate(invalid="ignore"):
         shifts = np.floor(-logs / SHIFT_LOG)
     # A belief of zero stays zero whatever its shift.

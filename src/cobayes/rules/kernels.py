@@ -210,6 +210,26 @@ def observe_many(lanes, data, beliefs):
         observe_group(lanes, g, data[g], beliefs, scratch)
 
 
+@compiled()
+def fill_likelihoods(row_scaling, matrix, factors, out):
+    """Fill in ``row_scaling[k, i] * matrix[i, j] * factors[k, j]``, (k, n, m)."""
+    for k in range(out.shape[0]):
+        for i in range(matrix.shape[0]):
+            factor = row_scaling[k, i]
+            for j in range(matrix.shape[1]):
+                out[k, i, j] = factor * matrix[i, j] * factors[k, j]
+
+
+@compiled()
+def fill_posteriors(weights, matrix, totals, out):
+    """Fill in ``matrix[i, j] * weights[k, j] / totals[k, i]``, (k, n, m)."""
+    for k in range(out.shape[0]):
+        for i in range(matrix.shape[0]):
+            total = totals[k, i]
+            for j in range(matrix.shape[1]):
+                out[k, i, j] = matrix[i, j] * weights[k, j] / total
+
+
 @compiled(inner=True)
 def _entry(matrix, row_labels, column_labels, g, i, j, lane):
     """Return an entry of the matrix, zero where it vanishes."""

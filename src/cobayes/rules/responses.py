@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.rules.beliefs import BeliefState, keep_lanes
-from cobayes.rules.kernels import draw_many, draw_possible, observe_many, observe_possible
+from cobayes.rules.kernels import (
+    draw_many,
+    draw_possible,
+    fill_likelihoods,
+    fill_posteriors,
+    observe_many,
+    observe_possible,
+)
 from cobayes.rules.response import add_evidence
 from cobayes.scaling.lanes import LANES, Lanes, from_lanes, row_to_lanes
 from cobayes.scaling.stopping import LARGEST, SMALLEST
@@ -206,8 +213,10 @@ class CompiledResponses(Responses):
         if self.solver is None:
             return np.broadcast_to(self.lanes.matrix, (self.beliefs.size, *self.lanes.matrix.shape))
         rows, columns = self.factors
-        found = rows[:, :, None] * self.matrices
-        found *= columns[:, None, :]
+        if self.lanes.row_labels is not None:
+            return rows[:, :, None] * self.matrices * columns[:, None, :]
+        found = np.empty((len(rows), *self.lanes.matrix.shape))
+        fill_likelihoods(rows, self.lanes.matrix, columns, found)
         return found
 
     @property
@@ -230,13 +239,15 @@ class CompiledResponses(Responses):
     def posteriors(self, log_beliefs: Array) -> Array:
         """Return the beliefs after every datum, (size, n, m); see `Responses.posteriors`."""
         if not self.has_zeros:
-            _, columns = self.factors
-            weights = np.exp(log_beliefs) * columns
+            if self.beliefs.shifts.any():
+                weights = np.exp(log_beliefs) * from_lanes(self.lanes.factors, self.beliefs.size)
+            else:
+                weights = from_lanes(self.beliefs.mantissas * self.lanes.factors, len(log_beliefs))
             totals = weights @ self.lanes.matrix.T
             if totals.min() > SMALLEST and totals.max() < LARGEST:
-                joint = self.lanes.matrix * weights[:, None, :]
-                joint /= totals[:, :, None]
-                return joint
+                found = np.empty((len(weights), *self.lanes.matrix.shape))
+                fill_posteriors(weights, self.lanes.matrix, totals, found)
+                return found
         return super().posteriors(log_beliefs)
 
     def teach(self, hypotheses: NDArray[np.intp]) -> Array:

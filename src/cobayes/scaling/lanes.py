@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 
 LANES = 64
 SLOW_MODE_STEPS = 40
+# Up to so many columns these steps are taken by squaring a matrix of the columns.
+MOST_SQUARED = 64
 
 
 class Lanes(NamedTuple):
@@ -113,11 +115,22 @@ def slow_mode(matrix: Array, row_sums: Array, tolerance: float) -> Array:
             break
     likelihood = rows[:, None] * matrix * factors
     posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
-    start = np.cos(1.0 + 1.7 * np.arange(num_columns))
-    vector = start
-    for _ in range(SLOW_MODE_STEPS):
+    vector = start = np.cos(1.0 + 1.7 * np.arange(num_columns))
+    num_steps, power = SLOW_MODE_STEPS, None
+    if num_columns <= MOST_SQUARED:
+        # Eight steps at once.
+        power = likelihood.T @ (posterior - posterior.mean(axis=1, keepdims=True))
+        num_steps //= 8
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for _ in range(3):
+                power = power @ power
+                power /= np.maximum.reduce(np.abs(power), axis=None)
+    for _ in range(num_steps):
         # Plain sums and maxima: for small matrices the calls are what this costs.
-        vector = likelihood.T @ (posterior @ (vector - np.add.reduce(vector) / num_columns))
+        if power is None:
+            vector = likelihood.T @ (posterior @ (vector - np.add.reduce(vector) / num_columns))
+        else:
+            vector = power @ vector
         length = np.maximum.reduce(np.abs(vector))
         if not 0.0 < length < np.inf:
             return start

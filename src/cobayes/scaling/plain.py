@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._runtime.compiled import compiled
+from cobayes._runtime.eights import EIGHT_ZEROS, add_scaled, load_eight, products, store_eight
+from cobayes._runtime.vector_math import aligned_space, use_wide_vectors
 from cobayes.scaling.accelerated import left_after
 from cobayes.scaling.lanes import LANES, Lanes, Probes, from_lanes, to_lanes
 from cobayes.scaling.many import solve_by_sweeps as solve_many
@@ -239,22 +241,57 @@ def scale_together(
     solve_many(lanes, probes, 0.5 * tolerance, True)
     out.row_scaling[:] = from_lanes(rows, len(column_sums))
     out.factors[:] = from_lanes(columns, len(column_sums))
-    _assemble_many(lanes, probes, column_sums, tolerance, out)
+    _assemble_many(lanes, probes, column_sums, to_lanes(column_sums), tolerance, out)
+
+
+@compiled(fastmath={"contract"}, in_registers=True, inner=True)
+def _sum_entries(matrix, row_scaling, factors, targets, first, totals):
+    """Fill in the column sums over their targets, then the row sums, of eight scaled matrices.
+
+    Sums of the same products as `assemble` writes, in (m + n, 8); the eight lie side by side from
+    the first on.
+    """
+    use_wide_vectors()
+    num_rows, num_columns = matrix.shape
+    for j in range(num_columns):
+        store_eight(totals, j, 0, EIGHT_ZEROS)
+    for i in range(num_rows):
+        scaling, row = load_eight(row_scaling, i, first), EIGHT_ZEROS
+        for j in range(num_columns):
+            share = add_scaled(EIGHT_ZEROS, matrix[i, j], scaling)
+            share = products(share, load_eight(factors, j, first))
+            store_eight(totals, j, 0, add_scaled(load_eight(totals, j, 0), 1.0, share))
+            row = add_scaled(row, 1.0, products(share, load_eight(targets, j, first)))
+        store_eight(totals, num_columns + i, 0, row)
+
+
+@compiled(inner=True)
+def _write_entries(matrix, row_scaling, factors, column_sums, out):
+    """Fill in a scaled matrix."""
+    for i in range(matrix.shape[0]):
+        factor = row_scaling[i]
+        for j in range(matrix.shape[1]):
+            out[i, j] = factor * matrix[i, j] * factors[j] * column_sums[j]
 
 
 @compiled()
-def _assemble_many(lanes, probes, column_sums, tolerance, out):
-    """Fill in scaled matrices and what is measured of them; see `scale_together`."""
-    row_sums = np.ones(out.matrices.shape[1])
+def _assemble_many(lanes, probes, column_sums, targets, tolerance, out):
+    """Do what `assemble` does for many; see `scale_together`. Targets: column sums in lanes."""
+    num_rows, num_columns = lanes.matrix.shape
+    totals = aligned_space((num_columns + num_rows) * 8).reshape(num_columns + num_rows, 8)
     for k in range(out.found.shape[0]):
         g, lane = k // LANES, k % LANES
-        residual = assemble(
-            lanes.matrix,
-            out.row_scaling[k],
-            out.factors[k],
-            row_sums,
-            column_sums[k],
-            out.matrices[k],
+        if k % 8 == 0:
+            _sum_entries(
+                lanes.matrix, lanes.row_scaling[g], lanes.factors[g], targets[g], lane, totals
+            )
+        residual = 0.0
+        for j in range(num_columns + num_rows):
+            deviation = abs(totals[j, k % 8] - 1.0)
+            if not deviation <= residual:
+                residual = deviation
+        _write_entries(
+            lanes.matrix, out.row_scaling[k], out.factors[k], column_sums[k], out.matrices[k]
         )
         rate = probes.rates[g, lane]
         error = probes.changes[g, lane] * left_after(rate) if rate < 1.0 else np.inf

@@ -107,7 +107,8 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
             f"{np.broadcast_to(own, gap.shape)[worst]:.6g}; no matrix has both.",
             "for a belief theta over hypotheses the column sums are n * theta.",
         )
-    columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
+    if gap.size and gap.max() > EQUAL_TOTALS:
+        columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
     return (
         # A copy: the caller's own array must neither change nor be frozen.
         np.array(np.broadcast_to(rows, (*batch, n)), order="C"),
