@@ -45,7 +45,7 @@ def measure(n: int, m: int) -> dict[str, object]:
         batch, data_last = min(trials, key=lambda trial: times[trial] / trial[0])
         chosen[name] = (batch, trials[batch, data_last])
     # Enough for the fixed cost of a call, about 0.2 ms, not to count.
-    samples = max(400, (6_000_000 if m == 2 else 12_000_000 // m) // (n * m))
+    samples = max(1000, (6_000_000 if m == 2 else 12_000_000 // m) // (n * m))
     contestants = {name: function for name, (_, function) in chosen.items()}
     contestants["ours"] = partial(compare_rates, n, m, samples, rng=1)
     times = fastest_in_turns(contestants, seconds=1.0)

@@ -30,6 +30,9 @@ from cobayes.scaling.sweeps import assemble, make_state, solve_by_sweeps
 
 Array = NDArray[np.float64]
 
+# Up to so many columns eight matrices are measured side by side.
+_FEW_COLUMNS = 64
+
 
 class PlainProblem(NamedTuple):
     """An ordinary matrix that is scaled to one belief after another.
@@ -279,20 +282,23 @@ def _assemble_many(lanes, probes, column_sums, targets, tolerance, out):
     """Do what `assemble` does for many; see `scale_together`. Targets: column sums in lanes."""
     num_rows, num_columns = lanes.matrix.shape
     totals = aligned_space((num_columns + num_rows) * 8).reshape(num_columns + num_rows, 8)
+    row_sums = np.ones(num_rows)
     for k in range(out.found.shape[0]):
         g, lane = k // LANES, k % LANES
-        if k % 8 == 0:
-            _sum_entries(
-                lanes.matrix, lanes.row_scaling[g], lanes.factors[g], targets[g], lane, totals
-            )
-        residual = 0.0
-        for j in range(num_columns + num_rows):
-            deviation = abs(totals[j, k % 8] - 1.0)
-            if not deviation <= residual:
-                residual = deviation
-        _write_entries(
-            lanes.matrix, out.row_scaling[k], out.factors[k], column_sums[k], out.matrices[k]
-        )
+        rows, columns, matrix = out.row_scaling[k], out.factors[k], out.matrices[k]
+        if num_columns > _FEW_COLUMNS:
+            residual = assemble(lanes.matrix, rows, columns, row_sums, column_sums[k], matrix)
+        else:
+            if k % 8 == 0:
+                _sum_entries(
+                    lanes.matrix, lanes.row_scaling[g], lanes.factors[g], targets[g], lane, totals
+                )
+            residual = 0.0
+            for j in range(num_columns + num_rows):
+                deviation = abs(totals[j, k % 8] - 1.0)
+                if not deviation <= residual:
+                    residual = deviation
+            _write_entries(lanes.matrix, rows, columns, column_sums[k], matrix)
         rate = probes.rates[g, lane]
         error = probes.changes[g, lane] * left_after(rate) if rate < 1.0 else np.inf
         # As in `probed_error`: within the slack the rate that the sweeps saw counts.
