@@ -1,3 +1,5 @@
+from html.parser import HTMLParser
+
 import matplotlib as mpl
 import pytest
 
@@ -18,3 +20,31 @@ def report(tmp_path_factory):
         folder, FIRST_PARTS, scale=0.01, seed=1, tell=lambda *line: told.append(line)
     )
     return page, told
+
+
+class Reader(HTMLParser):
+    """Collects tags, and checks that they are closed in order."""
+
+    VOID = frozenset({"meta", "img", "br"})
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page.read_text(encoding="utf-8"))
+    assert reader.open == []
+    return reader

@@ -1,8 +1,4 @@
-"""The report: complete, self-contained, repeatable, and built part by part."""
-
-import json
-import re
-from html.parser import HTMLParser
+"""The report is built part by part, and keeps what it has."""
 
 import pytest
 
@@ -10,109 +6,9 @@ import cobayes as cb
 from cobayes.paper import RECIPES
 from cobayes.report import build as report_module
 from cobayes.report.build import build_report, choose_recipes
-from cobayes.report.page import FIVE_SENTENCES
 from cobayes.report.saving import load_section, save_section
 from cobayes.report.section import Context, Made, Picture, Recipe, Section
-
-PARTS = ("lesson", "worked-example")
-
-
-class Reader(HTMLParser):
-    """Collects tags, and checks that they are closed in order."""
-
-    VOID = frozenset({"meta", "img", "br"})
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.open, self.text = [], [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(page):
-    reader = Reader()
-    reader.feed(page.read_text(encoding="utf-8"))
-    assert reader.open == []
-    return reader
-
-
-def test_the_page_starts_with_five_sentences_and_shows_every_section(report):
-    page, _ = report
-    reader = read(page)
-    text = "".join(reader.text)
-    assert len(FIVE_SENTENCES) == 5
-    assert all(sentence in text for sentence in FIVE_SENTENCES)
-    ids = [attributes["id"] for tag, attributes in reader.tags if "id" in attributes]
-    # The lesson opens the page; then come the claims.
-    assert ids == ["lesson", "claims", "worked-example"]
-    links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
-    assert all(f"#{name}" in links for name in ids)
-
-
-def test_the_page_needs_nothing_from_elsewhere_and_links_only_to_files_that_exist(report):
-    page, _ = report
-    content = page.read_text(encoding="utf-8")
-    # The name of a drawing's language is no address that is asked.
-    content = content.replace("http://www.w3.org/2000/svg", "")
-    assert not re.search(r"https?://|<link|<script src|@import|url\(", content)
-    for tag, attributes in read(page).tags:
-        if tag == "img":
-            assert attributes["src"].startswith("data:image/")
-        if tag == "a" and not attributes["href"].startswith("#"):
-            assert (page.parent / attributes["href"]).is_file()
-
-
-def test_every_picture_says_what_it_shows(report):
-    page, _ = report
-    pictures = [attributes for tag, attributes in read(page).tags if tag == "img"]
-    assert len(pictures) >= 11
-    assert all(len(attributes["alt"]) > 40 for attributes in pictures)
-
-
-def test_the_worked_example_is_judged_number_by_number(report):
-    page, _ = report
-    text = " ".join("".join(read(page).text).split())
-    assert text.count("misprint: 0.643 should read 0.634") == 2
-    assert text.count("✓ agrees") == 9
-    assert "differs" not in text
-
-
-def test_every_section_says_how_it_was_made(report):
-    page, told = report
-    text = "".join(read(page).text)
-    for name in PARTS:
-        assert f"cobayes reproduce {name} --scale 0.01 --seed 1" in text
-        lines = [line for prefix, line in told if name in prefix]
-        assert lines[0] == "started"
-        assert lines[-1].startswith("done in")
-
-
-def test_the_saved_lesson_can_be_loaded_and_extended(report):
-    page, _ = report
-    lesson = cb.Lesson.load(page.parent / "lesson" / "lesson-scbi.npz")
-    assert lesson.extend(2).num_rounds == lesson.num_rounds + 2
-
-
-def test_the_same_seed_gives_the_same_bytes_alone_or_with_others(report, tmp_path):
-    page, _ = report
-    build_report(tmp_path, ["lesson"], scale=0.01, seed=1)
-    for file in sorted((page.parent / "lesson").iterdir()):
-        if file.name == "section.json":  # it holds the time that it took
-            continue
-        if file.suffix == ".npz":  # so does an archive
-            both = (cb.Lesson.load(path) for path in (file, tmp_path / "lesson" / file.name))
-            assert len({lesson.beliefs.tobytes() for lesson in both}) == 1
-            continue
-        assert file.read_bytes() == (tmp_path / "lesson" / file.name).read_bytes(), file.name
+from tests.report.conftest import read
 
 
 def test_a_part_is_added_without_building_the_others_again(tmp_path):
@@ -159,7 +55,7 @@ def test_recipes_come_in_the_reports_order_whatever_the_users():
         return tuple(recipe.name for recipe in choose_recipes(names, RECIPES))
 
     assert choose_recipes([], RECIPES) == RECIPES
-    assert chosen("worked-example", "lesson") == PARTS
+    assert chosen("worked-example", "lesson") == ("lesson", "worked-example")
     for name in ("3", "Figure3", "fig. 3", "figure-3"):
         assert chosen(name) == ("figure-3",)
     assert chosen("S1", "2") == ("figure-2", "figure-s1")
@@ -259,17 +155,3 @@ def test_a_context_scales_counts_and_seeds_by_name(tmp_path):
     assert Context("a", 0.01, 1, tmp_path, is_quick=True).count(10_000, quick=7) == 7
     assert first.rng().random() == Context("a", 1.0, 1, tmp_path).rng().random()
     assert first.rng().random() != second.rng().random()
-
-
-def test_the_section_file_is_valid_json(report):
-    page, _ = report
-    for name in PARTS:
-        json.loads((page.parent / name / "section.json").read_text(encoding="utf-8"))
-
-
-def test_the_worked_example_and_the_lesson_have_figures_that_move(report):
-    page, _ = report
-    frames = [attributes for tag, attributes in read(page).tags if tag == "iframe"]
-    titles = [attributes["title"] for attributes in frames]
-    assert sorted(titles) == ["One lesson by three rules", "What one round does"]
-    assert all("Content-Security-Policy" in attributes["srcdoc"] for attributes in frames)
