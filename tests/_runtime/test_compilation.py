@@ -55,7 +55,7 @@ def test_the_command_line_announces_compilation_on_stderr(tmp_path):
         from cobayes._runtime import compilation
         compilation.PATIENCE = 0.0
         from cobayes.cli.app import app
-        app(["teach", "example:M_1", "-H", "h_1", "--rounds", "1", "--seed", "1"])
+        app(["rates", "example:M_1"])
         """
     found = run(code, tmp_path)
     assert found.returncode == 0, found.stderr

@@ -13,10 +13,13 @@ NAMES = ("4", "S2", "S3", "S4", "S5", "S6", "5", "S7")
 
 @pytest.fixture(scope="module")
 def sections(tmp_path_factory):
-    """All eight sections with few sequences, in one folder as in a report."""
+    """All eight sections with few sequences and learners, in one folder as in a report."""
     folder = tmp_path_factory.mktemp("report")
+    few = {"circles": 3, "distances": 5, "uniform": 60, "column_circles": 3, "curve": 20}
+    few |= {"circle_step": 0.02, "distance_step": 0.02, "column_step": 0.01, "mixtures": 12}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stability_cases, "QUICK_SEQUENCES", 60)
+        effort = stability_cases.Effort(60, **few)
+        patch.setattr(stability_cases.Effort, "of", staticmethod(lambda context: effort))
         return folder, {
             figure.name: figure.build(
                 Context(figure.name, 0.01, 5, folder / figure.name, is_quick=True)

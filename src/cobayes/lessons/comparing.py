@@ -108,10 +108,10 @@ def compare_teachers(
     --------
     >>> import cobayes as cb
     >>> found = cb.lessons.compare_teachers(
-    ...     "example:M_1", 0, teachers=["literal", "optimal"], num_lessons=200, rng=1
+    ...     "example:gestures", "cup", teachers=["literal", "optimal"], num_lessons=200, rng=1
     ... )
     >>> found.result("optimal", "BI").median_rounds
-    24
+    3
     """
     task = as_task(matrix)
     model = task.model

@@ -72,7 +72,7 @@ class TeacherComparison:
     >>> import cobayes as cb
     >>> from cobayes.lessons import compare_teachers
     >>> teachers = ["literal", "optimal"]
-    >>> found = compare_teachers("example:M_1", 0, teachers=teachers, num_lessons=200, rng=1)
+    >>> found = compare_teachers("example:gestures", 0, teachers=teachers, num_lessons=200, rng=1)
     >>> found.teachers, found.learners
     (('literal', 'optimal'), ('BI', 'Pragmatic, depth 1', 'SCBI'))
     """
