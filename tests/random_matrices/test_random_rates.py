@@ -53,7 +53,7 @@ def rows_of_two(num_rows):
     for start in range(0, num_rows, 8):
         count = min(8, num_rows - start)
         draw_rows(states, work, count)
-        planes = work[6 * LANES :].reshape(3, 8, LANES)
+        planes = work[6 * LANES :].reshape(5, 8, LANES)
         drawn.append(planes[:2, :count].copy())
     return np.concatenate(drawn, axis=1)
 

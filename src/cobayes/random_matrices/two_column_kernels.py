@@ -7,8 +7,8 @@ and L = log(u / (1 - u))
     BI      (sum_i G_i u_i L_i / S_0 - sum_i G_i (1 - u_i) L_i / S_1) / 2
     SCBI    log(sum_i u_i / (1 - u_i) * sum_i (1 - u_i) / u_i) / 2 - log n
 
-Three short loops over some rows at a time: a long one would keep the processor waiting for its
-own results.
+Short loops over some rows at a time: a long one would keep the processor waiting for its own
+results.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from cobayes._runtime.vector_math import (
 LANES = 64
 _L = LANES
 _ROWS = 8
-# Where things lie in the scratch array: sums, then the rows' u, their G and 1 / (u (1 - u)).
+# Where things lie in the scratch array: sums, then the rows' u, their G, 1 / (u (1 - u)), L and
+# 1 / (1 - u).
 _SUMS = 6 * LANES
 _PLANE = _ROWS * LANES
-WORK_SIZE = _SUMS + 3 * _PLANE
+WORK_SIZE = _SUMS + 5 * _PLANE
 
 _ONE = np.uint64(0x3FF0000000000000)
 _HALF_A_WORD = np.uint64(0x000FFFFFFFF00000)
@@ -66,18 +67,54 @@ def draw_rows(states, work, num_rows):
             work[base + _PLANE + k] = v1 * v2
 
 
-@compiled(fastmath=FUSED, inner=True)
-def _find_totals(work, num_rows):
-    """Turn v1 v2 into G, and fill 1 / (u (1 - u)); one division serves both."""
+# The next four are functions of their own: inside a long one the compiler would load every constant
+# of a loop again in every step.
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _split_products(work, num_rows):
+    """Fill in both inverses, and of v1 v2 what its logarithm needs; one division serves all."""
     use_wide_vectors()
     for k in range(num_rows * _L):
         at = _SUMS + k
         u = work[at]
         product = u * (1.0 - u)
-        exponent, fraction = split_exponent(work[at + _PLANE])
+        _, fraction = split_exponent(work[at + _PLANE])
         inverse = 1.0 / (product * (fraction + 1.0))
-        work[at + _PLANE] = -log_from_parts(exponent, (fraction - 1.0) * (product * inverse))
-        work[at + 2 * _PLANE] = (fraction + 1.0) * inverse
+        both = (fraction + 1.0) * inverse
+        work[at + 2 * _PLANE] = both
+        work[at + 4 * _PLANE] = u * both
+        work[at + 3 * _PLANE] = (fraction - 1.0) * (product * inverse)
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _find_totals(work, num_rows):
+    """Turn v1 v2 into G."""
+    use_wide_vectors()
+    for k in range(num_rows * _L):
+        at = _SUMS + k
+        exponent, _ = split_exponent(work[at + _PLANE])
+        work[at + _PLANE] = -log_from_parts(exponent, work[at + 3 * _PLANE])
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _split_ratios(work, num_rows):
+    """Fill in what the logarithm of u / (1 - u) needs."""
+    use_wide_vectors()
+    for k in range(num_rows * _L):
+        at = _SUMS + k
+        _, fraction = split_exponent(work[at] * work[at + 4 * _PLANE])
+        work[at + 3 * _PLANE] = (fraction - 1.0) / (fraction + 1.0)
+
+
+@compiled(fastmath=FUSED, inner=True, forceinline=False)
+def _find_logs(work, num_rows):
+    """Fill in L."""
+    use_wide_vectors()
+    for k in range(num_rows * _L):
+        at = _SUMS + k
+        exponent, _ = split_exponent(work[at] * work[at + 4 * _PLANE])
+        work[at + 3 * _PLANE] = log_from_parts(exponent, work[at + 3 * _PLANE])
 
 
 @compiled(fastmath=FUSED, inner=True)
@@ -90,16 +127,15 @@ def _add_rows(work, num_rows):
             u = work[base + k]
             total = work[base + _PLANE + k]
             inverse = work[base + 2 * _PLANE + k]
+            log_ratio = work[base + 3 * _PLANE + k]
             w = 1.0 - u
-            inverse_w = u * inverse
-            log_ratio = lane_log(u * inverse_w)
             x = total * u
             y = total * w
             work[k] += x
             work[_L + k] += y
             work[2 * _L + k] += x * log_ratio
             work[3 * _L + k] += y * log_ratio
-            work[4 * _L + k] += inverse_w
+            work[4 * _L + k] += work[base + 4 * _PLANE + k]
             work[5 * _L + k] += w * inverse
 
 
@@ -140,6 +176,9 @@ def sample_two_columns(states, work, num_data, bayes, cooperative):
         for start in range(0, num_data, _ROWS):
             num_rows = min(_ROWS, num_data - start)
             draw_rows(states, work, num_rows)
+            _split_products(work, num_rows)
             _find_totals(work, num_rows)
+            _split_ratios(work, num_rows)
+            _find_logs(work, num_rows)
             _add_rows(work, num_rows)
         _finish(work, num_data, bayes[block], cooperative[block])
