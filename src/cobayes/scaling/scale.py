@@ -124,7 +124,7 @@ def scale(
         hypotheses = (
             None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
         )
-    _require_entries(array, data, hypotheses)
+    smallest, largest = _require_entries(array, data, hypotheses)
     rows, columns = validated_sums(
         array.shape,
         row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
@@ -133,7 +133,8 @@ def scale(
         else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
     )
     batch = rows.shape[:-1]
-    is_positive = array.size > 0 and bool(array.min() > 0.0 and rows.min(initial=1.0) > 0.0)
+    is_positive = array.size > 0 and bool(smallest > 0.0 and rows.min(initial=1.0) > 0.0)
+    is_moderate = smallest >= SMALLEST and largest <= LARGEST
     # With zeros rows may get less than was asked for.
     asked, rows = rows, rows if is_positive else rows.copy()
     matrices, array = array, np.broadcast_to(array, (*batch, *array.shape[-2:]))
@@ -176,10 +177,13 @@ def scale(
         measures.reshape(-1, 3)[chunk] = found[:, 1:]
         for k in np.flatnonzero(found[:, 0] == 0.0).tolist():
             item = _item(first + k, batch)
-            balanced, row_units, column_units = balance(array[item])
+            balanced, row_units, column_units = (
+                (array[item], 1.0, 1.0) if is_moderate else balance(array[item])
+            )
             total = sum_unit(rows[item].sum())
             supported, solution, ratios, statuses[first + k] = _solve_item(
                 balanced,
+                is_positive,
                 rows[item] / total,
                 columns[item] / total,
                 tolerance,
@@ -195,7 +199,9 @@ def scale(
                 columns[item],
                 out[item],
             )
-            _restore_faint(supported, solution, columns[item], out[item])
+            _restore_faint(
+                supported, solution, columns[item], out[item], smallest if is_moderate else 0.0
+            )
             measures[item] = solution.num_iterations, solution.error, residual
             with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
                 row_scaling[item] = solution.row_scaling / row_units
@@ -234,9 +240,13 @@ def _item(position: int, batch: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(index) for index in np.unravel_index(position, batch)) if batch else ()
 
 
-def _restore_faint(supported: Array, solution: Solution, column_sums: Array, out: Array) -> None:
+def _restore_faint(
+    supported: Array, solution: Solution, column_sums: Array, out: Array, smallest: float
+) -> None:
     """Compute by logarithms the entries that lost digits in a product with a denormal part."""
-    if out.min() > FAINT:
+    with np.errstate(all="ignore"):  # a bound, which saves a look at all entries
+        bound = smallest * solution.row_scaling.min() * (solution.factors * column_sums).min()
+    if bound > FAINT or out.min() > FAINT:
         return
     with np.errstate(over="ignore"):  # factors that are not usable become an error later
         is_lost = solution.row_scaling[:, None] * supported < NEGLIGIBLE
@@ -249,6 +259,7 @@ def _restore_faint(supported: Array, solution: Solution, column_sums: Array, out
 
 def _solve_item(
     matrix: Array,
+    is_positive: bool,
     row_sums: Array,
     column_sums: Array,
     tolerance: float,
@@ -256,7 +267,7 @@ def _solve_item(
     factors: Array | None,
 ) -> tuple[Array, Solution, Array | float, Status]:
     """Scale one matrix; also return what survives of it, and by how much row sums change."""
-    if matrix.min() > 0.0 and row_sums.min() > 0.0:
+    if (is_positive or matrix.min() > 0.0) and row_sums.min() > 0.0:
         solution = solve(
             matrix,
             row_sums,
@@ -356,9 +367,11 @@ def _as_float_array(values) -> Array:
     return array
 
 
-def _require_entries(array: Array, data, hypotheses) -> None:
-    if array.size == 0 or (array.min() > 0.0 and array.max() < np.inf):
-        return
+def _require_entries(array: Array, data, hypotheses) -> tuple[float, float]:
+    """Explain what is wrong with the entries, or return the smallest and the largest."""
+    smallest, largest = array.min(initial=np.inf), array.max(initial=0.0)
+    if smallest > 0.0 and largest < np.inf:
+        return smallest, largest
     for item in np.ndindex(array.shape[:-2]):
         try:
             require_entries(
@@ -373,6 +386,7 @@ def _require_entries(array: Array, data, hypotheses) -> None:
             raise CobayesError(
                 f"item ({place}) of the batch: {error.message}", error.hint
             ) from None
+    return smallest, largest
 
 
 def _validate_options(tolerance: float, max_iterations: int, on_failure: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._runtime.compiled import REASSOCIATE, compiled
-from cobayes._runtime.threads import map_chunks
+from cobayes._runtime.threads import map_chunks, num_threads
 from cobayes.scaling.stopping import (
     CHUNK_SIZE,
     HARMLESS_RATE,
@@ -131,10 +131,13 @@ def on_threads(kernel: Callable[..., None]) -> Callable[[ScalingState], None]:
         edges = np.linspace(0, num_rows, num_chunks + 1).astype(int)
         shares = np.zeros((num_chunks, num_columns))
 
-        def pass_over_chunk(chunk: int) -> None:
-            kernel(state, shares[chunk], edges[chunk], edges[chunk + 1])
+        def pass_over(chunks: range) -> None:
+            for chunk in chunks:
+                kernel(state, shares[chunk], edges[chunk], edges[chunk + 1])
 
-        map_chunks(pass_over_chunk, range(num_chunks))
+        # Handing a chunk over to a thread takes a good part of the time of a chunk.
+        size = -(-num_chunks // (2 * num_threads()))
+        map_chunks(pass_over, [range(num_chunks)[k : k + size] for k in range(0, num_chunks, size)])
         shares.sum(axis=0, out=state.totals)
 
     return pass_over_rows
