@@ -18,9 +18,9 @@ def _group(rng, num_rows, num_columns, smallest=1.0):
 
 def _by_newton(matrix, beliefs, factors=None, tolerance=1e-13):
     problems = _lanes(matrix, beliefs, factors)
-    wide = True if matrix.shape[1] == 4 else None
+    three, four = (True, None) if matrix.shape[1] < 4 else (None, True)
     columns = three_columns(matrix)
-    left = solve_in_closed_form(problems, 0, columns, tolerance, wide, np.empty(WORK))
+    left = solve_in_closed_form(problems, 0, columns, tolerance, three, four, np.empty(WORK))
     return problems.factors[0], problems.row_scaling[0], left, problems.not_converged[0]
 
 

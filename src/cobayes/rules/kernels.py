@@ -89,7 +89,8 @@ def scale_group(beliefs, lanes, g, columns, solver, room):
         See `cobayes.scaling.small.solve_in_closed_form`.
     """
     _fill_group(beliefs, lanes, g, solver, room)
-    return solve_in_closed_form(lanes, g, columns, solver.tolerance, solver.wide, room)
+    three, four = solver.three, solver.four
+    return solve_in_closed_form(lanes, g, columns, solver.tolerance, three, four, room)
 
 
 @compiled(inline="always")

@@ -308,8 +308,9 @@ class SCBI(Rule):
         probes = None
         if not small.SMALLEST <= m <= small.LARGEST:
             probes = Probes.starting(self.balanced, self._slow_mode, len(beliefs.mantissas))
-        wide = True if m == small.LARGEST else None
-        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks, wide)
+        three = True if m < small.LARGEST else None
+        four = True if m == small.LARGEST else None
+        solver = ScalingSolver(probes, self.tolerance, not self._is_nearly_blocks, three, four)
         return CompiledResponses.starting(beliefs, self.balanced, solver, row_sums)
 
 
@@ -324,14 +325,15 @@ class ScalingSolver(NamedTuple):
         For the relative error.
     trusted : bool
         Whether sweeps can tell that they have converged.
-    wide : bool or None
-        For the closed form: True for four hypotheses, None for fewer.
+    three, four : bool or None
+        For the closed form: see `cobayes.scaling.small.solve_in_closed_form`.
     """
 
     probes: Probes | None
     tolerance: float
     trusted: bool
-    wide: bool | None = None
+    three: bool | None = None
+    four: bool | None = None
 
     @property
     def is_short(self) -> bool:

@@ -157,7 +157,7 @@ def _sweep_once(state, errors):
     column_errors(state, errors)
 
 
-@compiled(inline="always")
+@compiled(inner=True)
 def _find_groups(chain, coupling, group):
     """Fill in the group of every column; groups are coupled less than so strongly."""
     size = chain.shape[0]
@@ -184,7 +184,7 @@ def _find_groups(chain, coupling, group):
     return count
 
 
-@compiled(inline="always")
+@compiled(inner=True)
 def _balance_groups(state, group, count, only_ties, tolerance, max_steps):
     """Multiply the factors of each group so that as much flows into it as out of it.
 
@@ -273,7 +273,7 @@ def _balance_groups(state, group, count, only_ties, tolerance, max_steps):
     return taken, length
 
 
-@compiled(inline="always")
+@compiled(inner=True)
 def _balance_levels(state, work, tolerance, max_steps):
     """Balance blocks that are coupled too weakly for Newton's method, the strongest first."""
     group = np.empty(state.matrix.shape[1], dtype=np.int64)

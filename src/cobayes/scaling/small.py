@@ -247,26 +247,29 @@ def _step_4(share, work, tolerance):
 
 
 @compiled(inner=True)
-def _write_rows(columns, row_sums, g, weights, row_scaling, wide):
+def _write_rows(columns, row_sums, g, weights, row_scaling, four):
     """Fill the row factors that go with weights ``w_j c_j``, one array per group of lanes."""
     for i in range(columns.shape[0]):
         m0, m1, m2 = columns[i, 0], columns[i, 1], columns[i, 2]
         for at in range(LANES):
             total = m0 * weights[at] + m1 * weights[LANES + at] + m2 * weights[2 * LANES + at]
-            if wide is not None:
+            if four is not None:
                 total += columns[i, 3] * weights[3 * LANES + at]
             row_scaling[i, at] = _row_sum(row_sums, g, i, at) / total
 
 
 @compiled(inner=True)
-def _newton_step(columns, row_sums, g, work, tolerance, wide):
+def _newton_step(columns, row_sums, g, work, tolerance, three, four):
     """Take one Newton step for all lanes of a group; return how many are not done."""
-    # The compiler drops the branch that does not apply: None is a type of its own.
-    if wide is None:
+    num_active = 0
+    # The compiler drops a branch on what is None, a type of its own; of others it keeps both.
+    if three is not None:
         _sum_rows_3(columns, row_sums, g, work)
-        return _step_3(work, tolerance)
-    _sum_rows_4(columns, row_sums, g, work)
-    return _step_4(1.0 / columns.shape[0], work, tolerance)
+        num_active = _step_3(work, tolerance)
+    if four is not None:
+        _sum_rows_4(columns, row_sums, g, work)
+        num_active = _step_4(1.0 / columns.shape[0], work, tolerance)
+    return num_active
 
 
 @compiled()
@@ -282,7 +285,7 @@ def three_columns(matrix):
 
 
 @compiled()
-def solve_in_closed_form(lanes, g, columns, tolerance, wide, work):
+def solve_in_closed_form(lanes, g, columns, tolerance, three, four, work):
     """Scale a matrix of two to four columns to the column sums of one group.
 
     The twin of `many.solve_by_sweeps`, for m from `SMALLEST` to `LARGEST`.
@@ -295,8 +298,9 @@ def solve_in_closed_form(lanes, g, columns, tolerance, wide, work):
         The matrix as `three_columns` gives it.
     tolerance
         For the relative error of the factors.
-    wide
-        True for four columns, None for fewer, so that only one procedure is compiled.
+    three, four
+        True for up to three and for four columns; the other is None, so that only one procedure
+        is compiled.
     work
         Room for numbers, (WORK,).
 
@@ -325,7 +329,7 @@ def solve_in_closed_form(lanes, g, columns, tolerance, wide, work):
         work[active * LANES + at] = lanes.not_converged[g, at]
         work[last * LANES + at] = 0.0
     for _ in range(MAX_STEPS):
-        num_active = _newton_step(columns, lanes.row_sums, g, work, tolerance, wide)
+        num_active = _newton_step(columns, lanes.row_sums, g, work, tolerance, three, four)
         if num_active == 0:
             break
     for j in range(num_columns):
@@ -334,7 +338,7 @@ def solve_in_closed_form(lanes, g, columns, tolerance, wide, work):
             # From here on the sums hold the weights that go with the final factors.
             work[(width + j) * LANES + at] *= factors[j, at]
     weights = work[width * LANES :]
-    _write_rows(columns, lanes.row_sums, g, weights, lanes.row_scaling[g], wide)
+    _write_rows(columns, lanes.row_sums, g, weights, lanes.row_scaling[g], four)
     for at in range(LANES):
         lanes.not_converged[g, at] = 1 if work[active * LANES + at] > 0.0 else 0
     return num_active
