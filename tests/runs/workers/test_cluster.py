@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import threading
@@ -74,13 +75,23 @@ def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):
         run(drawing(), tmp_path, scheduler="tcp://127.0.0.1:9")
     with pytest.raises(RunError, match="there is no scheduler file"):
         run(drawing(), tmp_path, scheduler=tmp_path / "scheduler.json")
+    assert logging.getLogger("distributed.batched").level != logging.CRITICAL
 
 
 def test_a_scheduler_file_is_as_good_as_an_address(tmp_path, cluster):
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": cluster.scheduler_address}))
-    run(drawing(2), tmp_path / "run", scheduler=file)
+    logs = [logging.getLogger(f"distributed.{name}") for name in ("client", "batched")]
+    before, during = [log.level for log in logs], set()
+
+    def watch(_state):
+        during.update(log.level for log in logs)
+
+    run(drawing(2), tmp_path / "run", scheduler=file, progress=watch)
     assert read_state(tmp_path / "run").executor == f"Dask at {file}"
+    # A scheduler that goes away is told in one line: Dask's own tracebacks are kept back meanwhile.
+    assert during == {logging.CRITICAL}
+    assert [log.level for log in logs] == before
 
 
 def test_a_client_of_the_user_is_used_and_left_open(tmp_path, cluster):

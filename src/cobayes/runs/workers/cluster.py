@@ -40,12 +40,16 @@ class DaskCluster:
             if self._owns_client
             else getattr(scheduler.scheduler, "address", "the client")
         )
-        self._log = logging.getLogger("distributed.client")
-        self._log_level = self._log.level
-        if self._owns_client:
+        logs = [logging.getLogger(f"distributed.{name}") for name in ("client", "batched")]
+        self._log_levels = [(log, log.level) for log in logs] if self._owns_client else []
+        for log, _ in self._log_levels:
             # Of a scheduler that is gone we say so ourselves, in one line and no traceback.
-            self._log.setLevel(logging.CRITICAL)
-        self._client = self._connect(distributed, scheduler) if self._owns_client else scheduler
+            log.setLevel(logging.CRITICAL)
+        try:
+            self._client = self._connect(distributed, scheduler) if self._owns_client else scheduler
+        except BaseException:
+            self._restore_logs()
+            raise
         self.description = f"Dask at {self._where}"
         self._futures: dict[Any, tuple[Any, Task]] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -107,7 +111,11 @@ class DaskCluster:
         if self._owns_client:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
-            self._log.setLevel(self._log_level)
+        self._restore_logs()
+
+    def _restore_logs(self) -> None:
+        for log, level in self._log_levels:
+            log.setLevel(level)
 
     def _collect(self, key: str) -> Outcome:
         future, task = self._futures.pop(key)
