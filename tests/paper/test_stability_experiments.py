@@ -144,10 +144,11 @@ def test_success_rates_agree_with_agents_that_take_one_step_after_the_other():
         for position in (1, 2):
             value = found["batches"][:, position].mean()
             matrix = case.model if learners.matrices is None else learners.matrices[position]
+            rule, other = cb.SCBI(case.model), cb.SCBI(matrix)
             own = []
             for _ in range(100):
-                teacher = cb.Teacher(cb.SCBI(case.model), 0, prior=case.teacher_prior, rng=rng)
-                learner = cb.Learner(cb.SCBI(matrix), prior=learners.priors[position])
+                teacher = cb.Teacher(rule, 0, prior=case.teacher_prior, rng=rng)
+                learner = cb.Learner(other, prior=learners.priors[position])
                 while teacher.belief[0] <= 1 - 1e-5:
                     datum = teacher.choose()
                     learner.observe(datum)
