@@ -11,11 +11,12 @@ from cobayes.scaling.block_workspace import BlockWorkspace
 from cobayes.scaling.stopping import (
     MAX_NEWTON_STEPS,
     MAX_SWEEPS,
+    NEGLIGIBLE,
     PARALLEL_SIZE,
     TINY,
     entry_spread,
 )
-from cobayes.scaling.sweeps import make_state, solve_by_sweeps, solve_on_threads
+from cobayes.scaling.sweeps import ScalingState, solve_by_sweeps, solve_on_threads
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,12 @@ def solve(
     num_rows, num_columns = matrix.shape
     w = np.ones(num_columns) if factors is None else factors.copy()
     row_scaling = np.empty(num_rows)
-    state = make_state(matrix, row_sums, column_sums, w, row_scaling)
+    # Not by `make_state`: a named tuple that Numba hands over is made by Python code, and Numba
+    # crashes when Ctrl-C stops that.
+    sums = np.where(column_sums >= NEGLIGIBLE, column_sums, 0.0)
+    state = ScalingState(
+        matrix, row_sums, sums, w, row_scaling, np.empty(num_columns), np.empty(num_columns)
+    )
     run = solve_on_threads if matrix.size >= PARALLEL_SIZE else solve_by_sweeps
     count, error, rate = run(state, rate, tolerance, min(max_iterations, MAX_SWEEPS), spread)
     if error > tolerance and num_columns > 1 and count < max_iterations:
