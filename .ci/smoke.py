@@ -17,7 +17,7 @@ def hint_of_missing(call):
 
 files = [str(path) for path in importlib.metadata.files("cobayes") or ()]
 assert not any(path.startswith("tests/") for path in files), "the tests were installed"
-assert any(path.startswith("cobayes/studio/") for path in files), "the studio is missing"
+assert any(path.startswith("cobayes/browser/") for path in files), "the studio is missing"
 assert importlib.util.find_spec("cobayes.report.section"), "the report is missing"
 assert importlib.util.find_spec("pandas") is None, "the environment is not clean"
 

@@ -13,9 +13,9 @@ import cobayes as cb
 cb.set_num_threads(1)
 matrix = np.random.default_rng(0).dirichlet(np.ones(20), size=20).T
 rule = cb.SCBI(matrix)
-cb.theory.exact_rounds_all(rule, 2)
+cb.exact_rounds(rule, 0, 2)
 before = time.process_time()
-cb.theory.exact_rounds_all(rule, 5)
+cb.exact_rounds(rule, 0, 5)
 spent = time.process_time() - before
 # Of this process alone: what getrusage says also counts the one that started it.
 with open("/proc/self/status") as status:

@@ -179,7 +179,7 @@ def core_rows() -> list[dict[str, object]]:
             cb.SCBI(small), 0, num_rounds=60, num_lessons=60_000, rng=0, keep_paths=False
         ),
         "success_rate 3 x 3": lambda: cb.success_rate(
-            small, hypothesis=0, learner_prior=columns / 3, num_sequences=60_000, rng=0
+            small, 0, learner_prior=columns / 3, num_lessons=60_000, rng=0
         ),
         "scale 2000 x 2000": lambda: cb.scale(large),
         "scale, batch of 100000, 20 x 20": lambda: cb.scale(medium, column_sums=batch),

@@ -24,10 +24,10 @@ FIRST_CALLS = {
     + "cb.SCBI(M).posteriors(np.random.default_rng(0).dirichlet([1, 1, 1], 99))",
     "exact_rounds": MATRIX + "cb.exact_rounds(cb.SCBI(M), 0, 3)",
     "success_rate": MATRIX
-    + "cb.success_rate(M, hypothesis=0, learner_prior=[.2, .3, .5], num_sequences=99, rng=0)",
+    + "cb.success_rate(M, 0, learner_prior=[.2, .3, .5], num_lessons=99, rng=0)",
     "success_rate 20 x 20": "import numpy as np, cobayes as cb; "
     "M = np.random.default_rng(0).random((20, 20)) + 0.1; "
-    "cb.success_rate(M, hypothesis=0, num_sequences=99, rng=0)",
+    "cb.success_rate(M, 0, num_lessons=99, rng=0)",
     "compare_rates": "import cobayes as cb; cb.compare_rates(10, 2, 1000, rng=0)",
     "README's ten lines": """
 import cobayes as cb

@@ -89,9 +89,8 @@ def read_games(path: str) -> tuple[pd.DataFrame, dict[str, cb.Model], dict[str, 
             counts = counts.rename({"target": "logical", "logical": "target"})
         # Twins look alike, so each has half of a count: the odd one goes to the target.
         counts = {face: int(np.ceil(counts[face] - 0.5 * (face == "logical"))) for face in FACES}
-        guesses = [face for face in FACES for _ in range(counts[face])]
-        rows += [(f"{name}-{i}", name, 1, first["query"], g) for i, g in enumerate(guesses)]
-    columns = ["person", "problem", "round", "datum", "guess"]
+        rows += [(name, first["query"], face, count) for face, count in counts.items()]
+    columns = ["problem", "datum", "guess", "count"]
     return pd.DataFrame(rows, columns=columns), layouts, priors
 
 
@@ -101,26 +100,24 @@ def reference_games(path: str) -> None:
     is_simple = guesses["problem"].str.match("color|baserate|simple")
     depth = (0, 1, 2, 3, 4, np.inf)
     for title, table in (("simple layout", guesses[is_simple]), ("all layouts", guesses)):
-        print(f"{title}: {table['problem'].nunique()} conditions, {len(table)} guesses, ", end="")
-        print(f"chance {-len(table) * np.log(3):.1f}")
-        for settings in (
-            {"literal": "truth", "rationality": 1.0},
-            {"literal": "truth"},
-            {"literal": "likelihood", "rationality": 1.0},
-            {"literal": "likelihood"},
-        ):
-            family = people.Family(depth=depth, response="guess", **settings)
-            found = people.fit(table, layouts, family, None, priors=priors, intervals=None)
-            print(settings, found.depths["log_likelihood"].round(1).tolist())
-        family = people.Family(
-            depth=1,
-            response="guess",
-            literal="truth",
-            rationality=1.0,
-            inner_rationality=(0.0, 10.0),
-        )
-        found = people.fit(table, layouts, family, None, priors=priors)
-        print("inner rationality free, depth 1:", found.estimates.round(2).to_dict("records"))
+        count, conditions = table["count"].sum(), table["problem"].unique()
+        own = {name: priors[name] for name in conditions}
+        print(f"{title}: {len(conditions)} conditions, {count} guesses, ", end="")
+        print(f"chance {-count * np.log(3):.1f}")
+        for literal in ("truth", "likelihood"):
+            for sharpness in (1.0, (0.0, 20.0)):
+                family = people.Family(
+                    depth=depth,
+                    response="guess",
+                    literal=literal,
+                    rationality=1.0,
+                    sharpness=sharpness,
+                )
+                found = people.fit(table, layouts, family, None, priors=own, intervals=None)
+                print(literal, sharpness, found.depths["log_likelihood"].round(1).tolist())
+        family = people.Family(depth=1, response="guess", literal="truth", rationality=(0.0, 10.0))
+        found = people.fit(table, layouts, family, None, priors=own)
+        print("rationality free, depth 1:", found.estimates.round(2).to_dict("records"))
 
 
 def turtles(path: str) -> None:
@@ -145,7 +142,11 @@ def turtles(path: str) -> None:
     print(f"{len(guesses)} guesses of {guesses['person'].nunique()} people, odds {odds:.0f}")
     for temperature in (1.0, (0.0, 2.0)):
         family = people.Family(
-            depth=(0, 1, 2, np.inf), response="guess", prior_temperature=temperature
+            depth=(0, 1, 2, np.inf),
+            response="guess",
+            rationality=1.0,
+            sharpness=(0.0, 20.0),
+            prior_temperature=temperature,
         )
         found = people.fit(guesses, model, family, None, priors=priors)
         print(temperature, found.depths.round(2).to_string())

@@ -49,8 +49,6 @@ myst_heading_anchors = 3
 default_role = "py:obj"
 # The types of parameters are added by docs/extensions/public_names.py, as the code writes them.
 autodoc_typehints = "none"
-autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": True}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False

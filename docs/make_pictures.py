@@ -81,15 +81,12 @@ def draw_walk() -> None:
     """How a walker shows where it is going, and how soon its watcher knows."""
     world = cb.GridWorld.paper(discount=0.5)
     walks = [
-        cb.worlds.run_trajectory(
-            cb.worlds.WorldTeacher(world, "A", rule, rng=1, moves="forward"),
-            cb.worlds.WorldLearner(world, rule),
-        )
-        for rule in ("BI", "SCBI")
+        cb.run_lesson(cb.Teacher(rule, "A", rng=1, choice="forward"), cb.Learner(rule), 100)
+        for rule in (cb.BI(world), cb.SCBI(world))
     ]
     figure, axes = plt.subplots(1, 3, figsize=(10, 2.9), layout="constrained")
     for ax, walk in zip(axes, walks, strict=False):
-        cb.plots.plot_trajectory(walk, ax=ax)
+        cb.plots.plot_walk(walk, ax=ax)
     cb.plots.plot_certainty(walks, ax=axes[2])
     axes[2].set_title("How sure the watcher is", fontsize=11)
     figure.savefig(FOLDER / "walk.png", dpi=90, metadata=PLAIN)

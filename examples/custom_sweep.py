@@ -4,8 +4,8 @@
     python examples/custom_sweep.py mine.csv other.csv --out my-sweep
     python examples/custom_sweep.py --scheduler scheduler.json   # on a Dask cluster
 
-Stop it with Ctrl-C whenever you like: the same command goes on. `cobayes runs my-sweep` shows
-how far it is, from any terminal.
+Stop it with Ctrl-C whenever you like: the same command goes on. `cobayes runs my-sweep` shows the
+progress, from any terminal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUM_ROUNDS = (1, 3, 10)
 
 
 def teach(parameters, seed_sequence, num_samples):
-    """One shard: so many lessons, reduced to sums. It depends on its arguments alone."""
+    """One shard: lessons, reduced to sums. It depends on its arguments alone."""
     model = cb.Model(parameters["matrix"], hypotheses=parameters["hypotheses"])
     lessons = cb.simulate(
         RULES[parameters["rule"]](model),
@@ -65,7 +65,7 @@ def plan(models: dict[str, cb.Model], num_lessons: int, seed: int) -> runs.Exper
                 "hypotheses": list(model.hypotheses),
             },
             num_samples=num_lessons,
-            # About a second of work; runs.suggest_samples_per_shard(teach, ...) measures it.
+            # About a second of work.
             samples_per_shard=20_000,
         )
         for name, model in models.items()
@@ -90,14 +90,14 @@ def main() -> int:
             models = {file: cb.read_model(file) for file in options.files}
         else:
             models = {name: cb.examples[name].model for name in ("diagnosis", "gestures")}
-        result = runs.run(
-            plan(models, options.lessons, options.seed),
-            options.out,
-            jobs=options.jobs,
-            scheduler=options.scheduler,
-            fresh=options.fresh,
-            progress=True,
-        )
+        with runs.workers(jobs=options.jobs, scheduler=options.scheduler) as executor:
+            result = runs.run(
+                plan(models, options.lessons, options.seed),
+                options.out,
+                executor=executor,
+                fresh=options.fresh,
+                progress=True,
+            )
     except (cb.CobayesError, runs.RunInterrupted) as error:
         print(error, file=sys.stderr)
         return getattr(error, "exit_code", 2)

@@ -1,9 +1,10 @@
 import os
 
+import pandas as pd
 import pytest
 
 import cobayes as cb
-from cobayes._output import html_table, write_text
+from cobayes._output import frame_csv, html_table, write_text
 
 
 def test_a_written_file_is_as_readable_as_any_other(tmp_path):
@@ -29,8 +30,8 @@ def test_results_show_small_escaped_tables_in_a_notebook():
     model = cb.Model([[0.7, 0.2], [0.3, 0.8]], hypotheses=["<a>", "b"])
     rule = cb.SCBI(model)
     ensemble = cb.simulate(rule, 0, num_rounds=50, num_lessons=20, rng=1)
-    rate = cb.success_rate(model, hypothesis=0, num_sequences=20, rng=1)
-    coupled = cb.coupling(model, num_sequences=20, rng=1)
+    rate = cb.success_rate(model, 0, num_lessons=20, rng=1)
+    coupled = cb.coupling(model, num_lessons=20, rng=1)
     for result in (ensemble, rate, coupled):
         html = result._repr_html_()
         assert "&lt;a&gt;" in html
@@ -44,3 +45,8 @@ def test_a_long_table_is_cut():
     html = html_table("title", ("label", "value"), [(str(k), "x") for k in range(50)])
     assert "and 30 more" in html
     assert html.count("<tr>") == 21
+
+
+def test_a_frame_has_no_formula_in_its_csv():
+    frame = pd.DataFrame({"=a": ["@sum", "-1", "plain"], "b": [1.5, -2.0, 3.0]})
+    assert frame_csv(frame) == "'=a,b\n'@sum,1.5\n-1,-2.0\nplain,3.0\n"

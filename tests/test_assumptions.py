@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes.assumptions import proportional_columns
 
 TREES = cb.Model([[1, 0], [1, 1], [0, 1]], ["acorns", "green leaf", "needles"], ["oak", "larch"])
 
@@ -65,3 +66,12 @@ def test_a_cycle_of_entries_that_does_not_scale_is_noticed():
     other[0, 0] = 2.0
     found = cb.Model(matrix).check(learner=other).findings[2]
     assert found.status == "warning"
+
+
+def test_thousands_of_equal_columns_are_one_group_and_not_millions_of_pairs():
+    found = cb.Model(np.ones((1, 3000))).check().findings[1]
+    assert "'0', '1', '2', '3', '4', '5' and 2994 more" in found.text
+    # Columns with equal projections need not be equal: groups are found whatever lies between.
+    matrix = np.random.default_rng(1).random((4, 6))
+    groups = proportional_columns(np.concatenate([matrix, 3.0 * matrix[:, [4, 2, 4]]], axis=1))
+    assert groups == [[2, 7], [4, 6, 8]]

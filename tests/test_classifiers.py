@@ -54,7 +54,7 @@ def test_whole_numbers_are_labels_without_a_point():
 
 def test_known_labels_make_each_point_one_datum():
     labels = np.where(POINTS[:, 0] > 1.5, "yes", "no")
-    model = cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=labels, names="abcdefg")
+    model = cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=labels, names="abcdefg")
     assert model.data == ("a: no", "b: no", "c: no", "d: no", "e: yes", "f: yes", "g: yes")
 
 
@@ -64,6 +64,19 @@ def test_the_best_examples_enclose_the_threshold():
     shown = {label.split(": ")[1] for label in plan.data_labels}
     assert shown == {"no", "yes"}
     assert plan.beliefs[-1, 1] > 0.7
+
+
+def test_the_data_of_a_plan_are_rows_of_the_points_where_true_labels_are_given():
+    labels = np.where(POINTS[:, 0] > 1.5, "yes", "no")
+    model = cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=labels, smallest=1e-9)
+    reader = cb.Pragmatic(model, 0, literal="truth")
+    plan = cb.plan_lesson(cb.BI(cb.without_repeats(model)), "middle", 3, learner_rule=reader)
+    assert plan.data_labels == tuple(f"{row}: {labels[row]}" for row in plan.data)
+    # Such a reader believes what a Bayesian reader of all points with all labels believes.
+    every = cb.Learner(cb.BI(cb.model_from_classifiers(CLASSIFIERS, POINTS, smallest=1e-9)))
+    for label in plan.data_labels:
+        every.observe(label)
+    np.testing.assert_allclose(plan.beliefs[-1], every.belief, rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -81,10 +94,10 @@ def test_bad_input_gets_one_clear_error(arguments, message):
 
 
 def test_labels_are_checked():
-    with pytest.raises(cb.CobayesError, match="6 labels were given for 7 points"):
-        cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=["no"] * 6)
+    with pytest.raises(cb.CobayesError, match="6 true labels were given for 7 points"):
+        cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=["no"] * 6)
     with pytest.raises(cb.CobayesError, match="knows the label 'maybe'"):
-        cb.model_from_classifiers(CLASSIFIERS, POINTS, labels=["maybe"] * 7)
+        cb.model_from_classifiers(CLASSIFIERS, POINTS, true_labels=["maybe"] * 7)
     odd = Fitted(1.0)
     odd.classes_ = np.array(["no", "perhaps"])
     with pytest.raises(cb.CobayesError, match="knows the classes"):

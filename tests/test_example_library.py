@@ -18,7 +18,7 @@ def test_iterating_gives_the_names_and_each_name_gives_its_example():
     assert set(PAPER_NAMES) <= set(names)
     for name, example in cb.examples.items():
         assert example.name == name
-        assert cb.examples.load(name).model == example.model
+        assert cb.examples[name].model == example.model
 
 
 @pytest.mark.parametrize("name", list(cb.examples))

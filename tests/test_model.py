@@ -140,8 +140,8 @@ def test_check_warns_and_names_the_hypotheses():
     warned = {finding.assumption: finding.text for finding in few.check().warnings}
     assert "fewer data (1) than hypotheses (3)" in warned["i"]
     assert "'x'" in warned["i"]
-    # With one datum every pair of columns is proportional.
-    assert "'x' and 'y'" in warned["ii"]
+    # With one datum all columns are proportional.
+    assert "'x', 'y' and 'z'" in warned["ii"]
     twins = cb.Model([[1.0, 2.0, 5.0], [2.0, 4.0, 1.0], [1.0, 2.0, 1.0]], hypotheses=list("pqr"))
     (warning,) = twins.check().warnings
     assert "'p' and 'q'" in warning.text

@@ -1,6 +1,8 @@
 """Models from files: every format, and errors that name the file and the cell."""
 
 import json
+import os
+import sys
 
 import numpy as np
 import pandas as pd
@@ -252,6 +254,31 @@ def test_a_warning_points_at_the_line_that_called(tmp_path):
     with pytest.warns(cb.CobayesWarning) as deeper:
         cb.SCBI(path)
     assert caught[0].filename == deeper[0].filename == __file__
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_what_may_never_end_is_refused_instead_of_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "endless.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "endless.csv"):
+        with pytest.raises(cb.CobayesError, match="is a device or a pipe, not a file"):
+            cb.read_model(tmp_path / name)
+
+
+def test_a_text_file_of_gigabytes_is_refused_unread(tmp_path):
+    with open(tmp_path / "sparse.csv", "wb") as file:
+        file.truncate(10**10)  # takes no room on disk
+    with pytest.raises(cb.CobayesError, match="10,000,000,000 bytes of text"):
+        cb.read_model(tmp_path / "sparse.csv")
+
+
+def test_a_parquet_file_of_100_million_equal_cells_is_refused_unread(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    column = pa.array(np.zeros(10**6))
+    pq.write_table(pa.table({str(j): column for j in range(100)}), tmp_path / "m.parquet")
+    assert (tmp_path / "m.parquet").stat().st_size < 10**6
+    with pytest.raises(cb.CobayesError, match="1,000,000 rows of 100 columns"):
+        cb.read_model(tmp_path / "m.parquet")
 
 
 def test_a_parquet_file_that_unfolds_to_too_many_cells_is_refused_unread(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from sphinx.util.docutils import SphinxDirective
 
 def help_text(arguments: list[str]) -> str:
     """Return the help of a command as plain text, 80 columns wide."""
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from cobayes.cli.app import app
 
@@ -21,15 +21,12 @@ def help_text(arguments: list[str]) -> str:
 
 def all_commands() -> list[list[str]]:
     """Return every command, and after a group its commands, as lists of words."""
-    from typer.main import get_command
-
     from cobayes.cli.app import COMMANDS, app
 
-    groups = get_command(app).commands
     found = []
     for name in COMMANDS:
         found.append([name])
-        found += [[name, inner] for inner in getattr(groups[name], "commands", ())]
+        found += [[name, inner] for inner in getattr(app.get_command(None, name), "commands", ())]
     return found
 
 

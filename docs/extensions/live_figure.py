@@ -14,7 +14,7 @@ class LiveFigure(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         from cobayes import examples
-        from cobayes.studio import live_figure
+        from cobayes.browser import live_figure
 
         kind, *example = self.arguments
         matrix = examples[example[0]] if example else None

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from types import FunctionType
 
 from sphinx.domains.python import PyObject
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 import cobayes
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "examples" / "gallery"
 
 described: set[str] = set()
 
@@ -67,13 +71,54 @@ class PublicNames(SphinxDirective):
             found = {name: getattr(cobayes, name) for name in names}
         lines = []
         for name, thing in found.items():
-            kind = "class" if inspect.isclass(thing) else "function"
-            if not inspect.isclass(thing) and not callable(thing):
-                kind = "data"
-            lines += [f".. auto{kind}:: {module}.{name}", ""]
-            if kind == "class" and issubclass(thing, BaseException):
-                lines.insert(-1, "   :no-inherited-members:")
+            if inspect.isclass(thing):
+                lines += _class_lines(f"{module}.{name}", thing)
+            else:
+                kind = "function" if callable(thing) else "data"
+                lines += [f".. auto{kind}:: {module}.{name}", ""]
         return self.parse_text_to_nodes(_as_myst(lines))
+
+
+def _class_lines(path: str, thing: type) -> list[str]:
+    """Return the directives for a class and its members, those first that some page uses.
+
+    Inherited and overridden members that no page uses are described with the base class.
+    """
+    lines = [f".. autoclass:: {path}", "   :no-members:", ""]
+    if issubclass(thing, BaseException):
+        return lines
+    bases = [base for base in thing.__mro__[1:] if base.__module__.startswith("cobayes")]
+    inherited = {name: m for base in reversed(bases) for name, m in _members(base).items()}
+    own = {
+        name: member
+        for name, member in _members(thing).items()
+        if name in mentioned() or name not in inherited
+    }
+    inherited = {name: m for name, m in inherited.items() if name in mentioned()}
+    used = {name: member for name, member in own.items() if name in mentioned()}
+    for name, member in (used | {**inherited, **used} | own).items():
+        kind = "property" if isinstance(member, (property, cached_property)) else "method"
+        lines += [f"   .. auto{kind}:: {name}", ""]
+    return lines
+
+
+def _members(thing: type) -> dict[str, object]:
+    """Return the public methods and properties that a class defines itself, with docstrings."""
+    return {
+        name: member
+        for name, member in vars(thing).items()
+        if not name.startswith("_")
+        and isinstance(member, (property, cached_property, classmethod, staticmethod, FunctionType))
+        and member.__doc__
+    }
+
+
+@cache
+def mentioned() -> frozenset[str]:
+    """Return the names after a dot, or in back-quotes, on the pages and in the gallery."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *SCRIPTS.glob("*.py")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    return frozenset(re.findall(r"(?:\.|`)([a-z_]+)\b", text))
 
 
 def _as_myst(lines: list[str]) -> str:
@@ -105,9 +150,6 @@ def split_attributes(_app, _what, _name, _thing, _options, lines):
         for name in names.split(", "):
             result += [name + colon + kind, *lines[head + 1 : following]]
     lines[:] = result + lines[end:]
-
-
-SCRIPTS = Path(__file__).parents[2] / "examples" / "gallery"
 
 
 @cache

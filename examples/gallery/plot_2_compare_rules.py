@@ -28,7 +28,7 @@ for hypothesis in model.hypotheses:
         ensembles[hypothesis, name] = ensemble
         row[f"{name} after 10"] = ensemble.mean()[10]
         row[f"{name} median rounds"] = ensemble.rounds_needed.median
-        row[f"{name} rate"] = cb.rate_of_convergence(model, hypothesis, rule=name.lower())
+        row[f"{name} rate"] = cb.rate_of_convergence(rule, hypothesis)
     rows.append(row)
 table = pd.DataFrame(rows).set_index("taught")
 table.round(3)

@@ -10,7 +10,7 @@ moves that tell the goals apart.
 import matplotlib.pyplot as plt
 
 import cobayes as cb
-from cobayes.plots.worlds import plot_certainty, plot_trajectory
+from cobayes.plots import plot_certainty, plot_walk
 
 world = cb.GridWorld.paper(discount=0.5)
 print(world.to_text())
@@ -29,21 +29,18 @@ for rule in (cb.BI, cb.SCBI):
 
 # %%
 # One shortest walk by each rule, drawn among the moves that lead to A.
-trajectories = [
-    cb.worlds.run_trajectory(
-        cb.worlds.WorldTeacher(world, "A", rule, rng=1, moves="forward"),
-        cb.worlds.WorldLearner(world, rule),
-    )
-    for rule in ("BI", "SCBI")
+walks = [
+    cb.run_lesson(cb.Teacher(rule, "A", rng=1, choice="forward"), cb.Learner(rule), 100)
+    for rule in (cb.BI(world), cb.SCBI(world))
 ]
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained")
-for ax, trajectory in zip(axes, trajectories):
-    plot_trajectory(trajectory, ax=ax)
+for ax, walk in zip(axes, walks):
+    plot_walk(walk, ax=ax)
 axes[2].set_title("how sure the watcher is")
-_ = plot_certainty(trajectories, ax=axes[2])
+_ = plot_certainty(walks, ax=axes[2])
 
 # %%
 # Single walks are luck. Over many, how many moves until the watcher is 95 % sure?
-for rule in ("BI", "SCBI"):
-    found = cb.worlds.measure_legibility(world, "A", rule, num_walks=500, rng=1)
-    print(f"{rule:>4}: {found.rounds:.2f} ± {found.rounds_stderr:.2f} moves")
+for rule in (cb.BI(world), cb.SCBI(world)):
+    found = cb.worlds.measure_legibility(rule, "A", num_lessons=500, rng=1)
+    print(f"{rule.name:>4}: {found.rounds:.2f} ± {found.rounds_stderr:.2f} moves")

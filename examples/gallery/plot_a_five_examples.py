@@ -26,19 +26,17 @@ for number in range(60):
     sample = rng.integers(len(known), size=len(known))
     tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=number)
     trees[f"tree {number}"] = tree.fit(known[sample], known_kinds[sample])
-model = cb.model_from_classifiers(trees, shown, smallest=0.02)
+truth = "tree 7"
+verdict = trees[truth].predict(shown)
+model = cb.model_from_classifiers(trees, shown, true_labels=verdict, smallest=0.02)
 print(model)
 
 # %%
-# What may be shown is a task: patients with the verdict of the explained tree, nobody twice. The
-# reader does not know the rule of the game, so its own rule, plain Bayes, is made from the table.
-truth = "tree 7"
+# No patient is shown twice. The reader takes the probability that each tree gives to a verdict as
+# it is, and does not know that the patients were chosen.
 column = model.hypothesis_index(truth)
-verdict = trees[truth].predict(shown)
-true_data = [f"{row}: {kind}" for row, kind in enumerate(verdict)]
-task = cb.without_repeats(cb.limited_to(model, true_data))
-reader = cb.BI(model)
-plan = cb.plan_lesson(cb.BI(task), truth, 5, learner_rule=reader)
+reader = cb.Pragmatic(model, 0, literal="truth")
+plan = cb.plan_lesson(cb.BI(cb.without_repeats(model)), truth, 5, learner_rule=reader)
 print("the best five:", plan.data_labels)
 
 # %%
@@ -59,7 +57,7 @@ def prototypes():
 def beliefs(rows):
     """Return the reader's beliefs while these patients are shown."""
     learner = cb.Learner(reader)
-    return np.array([learner.belief, *(learner.observe(true_data[row]) for row in rows)])
+    return np.array([learner.belief, *(learner.observe(row) for row in rows)])
 
 
 ways = {

@@ -21,21 +21,22 @@ print(world)
 # The likeliest shortest walk of a cooperative and of a literal walker, each with a watcher who
 # reads moves as it makes them.
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-looks = {"SCBI": ("o-", "#0072B2"), "BI": ("s--", "#D55E00")}  # as in all pictures of cobayes
-for rule, (line, color) in looks.items():
-    walk = cb.worlds.plan_trajectory(world, "lower right", rule)
-    print(rule, walk.action_labels)
-    ax.plot(walk.belief_in_goal, line, color=color, label=f"{rule}: {walk.num_steps} moves")
+rules = [cb.SCBI(world), cb.BI(world)]
+looks = [("o-", "#0072B2"), ("s--", "#D55E00")]  # as in all pictures of cobayes
+for rule, (line, color) in zip(rules, looks):
+    walk = cb.worlds.plan_walk(rule, "lower right")
+    print(rule.name, walk.data_labels)
+    belief = walk.beliefs[:, walk.hypothesis]
+    ax.plot(belief, line, color=color, label=f"{rule.name}: {walk.num_rounds} moves")
 ax.set(xlabel="moves", ylabel="belief in the true goal")
 ax.legend()
 
 # %%
 # A world is a task like any other: lessons on it can be run, saved and resumed.
-rule = cb.SCBI(world)
-lesson = cb.run_lesson(cb.Teacher(rule, "lower left", rng=1), cb.Learner(rule), 6)
+lesson = cb.run_lesson(cb.Teacher(rules[0], "lower left", rng=1), cb.Learner(rules[0]), 6)
 print(lesson.data_labels, lesson.states)
 
 # %%
 # How soon is the watcher sure? Walkers that move towards their goal, forty walks each.
-for name in ("SCBI", "BI"):
-    print(cb.worlds.measure_legibility(world, "lower right", name, num_walks=40, rng=1))
+for rule in rules:
+    print(cb.worlds.measure_legibility(rule, "lower right", num_lessons=40, rng=1))

@@ -19,6 +19,7 @@ from . import worlds as worlds
 from ._runtime.threads import num_threads as num_threads
 from ._runtime.threads import set_num_threads as set_num_threads
 from ._version import __version__ as __version__
+from .browser import studio as studio
 from .classifiers import model_from_classifiers as model_from_classifiers
 from .errors import CobayesError as CobayesError
 from .errors import CobayesWarning as CobayesWarning
@@ -47,7 +48,6 @@ from .scaling import scaling_blocks as scaling_blocks
 from .stability import coupling as coupling
 from .stability import success_enclosure as success_enclosure
 from .stability import success_rate as success_rate
-from .studio import studio as studio
 from .tasks import limited_to as limited_to
 from .tasks import moving_costs as moving_costs
 from .tasks import sets_of as sets_of

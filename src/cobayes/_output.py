@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.errors import import_optional
+from cobayes.errors import CobayesError, import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ def without_guard(cell: str) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
-    """Return rows as CSV; every CSV file of the package but those of pandas is written by this.
+    """Return rows as CSV; DataFrames are written by `frame_csv`.
 
     Parameters
     ----------
@@ -163,8 +163,24 @@ def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
     return text.getvalue()
 
 
+def frame_csv(frame: pd.DataFrame) -> str:
+    """Return a DataFrame as CSV without its index; no label is a formula to a spreadsheet."""
+    guarded = frame.map(not_a_formula).rename(columns=not_a_formula)
+    return guarded.to_csv(index=False, lineterminator="\n")
+
+
+def write_csv(
+    path: str | os.PathLike[str], rows: Iterable[Iterable[object]], *, raw: bool = False
+) -> None:
+    """Write rows to a CSV file, whole or not at all; see `csv_text`."""
+    try:
+        write_text(path, csv_text(rows, raw=raw))
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+
+
 @contextmanager
-def replaced(path: str | Path) -> Iterator[Path]:
+def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file so that an interruption leaves the old file or the new one, never a part.
 
     The block writes a new file of the given name beside the target, which it then replaces. The
@@ -185,7 +201,7 @@ def replaced(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def write_text(path: str | Path, text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file whole; see `replaced`.
 
     Parameters

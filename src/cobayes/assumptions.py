@@ -146,38 +146,30 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     )
 
 
-def proportional_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return every pair of columns of which one is a multiple of the other."""
-    patterns: dict[bytes, list[int]] = {}
-    for column, pattern in enumerate((matrix > 0.0).T):
-        patterns.setdefault(pattern.tobytes(), []).append(column)
-    pairs = []
-    for columns in patterns.values():  # proportional columns have the same zeros
-        if len(columns) > 1:
-            positive = matrix[:, columns[0]] > 0.0
-            pairs += [
-                (columns[a], columns[b]) for a, b in _positive_pairs(matrix[positive][:, columns])
-            ]
-    return sorted(pairs)
-
-
-def _positive_pairs(matrix: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the proportional pairs among columns without zeros."""
-    logs = np.log(matrix)
-    logs -= logs.mean(axis=0)
-    # Equal columns have equal projections: sorting these avoids comparing all pairs.
-    direction = np.cos(np.arange(1.0, logs.shape[0] + 1.0))
+def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
+    """Return the groups of columns that are multiples of one another, each group in order."""
+    positive = matrix > 0.0
+    logs = np.log(matrix, where=positive, out=np.zeros(matrix.shape))
+    logs = np.where(positive, logs - logs.sum(axis=0) / positive.sum(axis=0), 0.0)
+    # Proportional columns have equal zeros, and equal projections: sorting these by both avoids
+    # comparing all pairs.
+    direction = np.cos(np.arange(1.0, len(matrix) + 1.0))
     keys = direction @ logs
-    order = np.argsort(keys)
     window = PROPORTIONAL_TOLERANCE * np.abs(direction).sum()
-    pairs = []
-    for start, first in enumerate(order):
-        for second in order[start + 1 :]:
-            if keys[second] - keys[first] > window:
+    groups: dict[bytes, list[list[int]]] = {}
+    for column in np.argsort(keys, kind="stable"):
+        known = groups.setdefault(positive[:, column].tobytes(), [])
+        for group in reversed(known):
+            first = group[0]
+            if keys[column] - keys[first] > window:
+                known.append([int(column)])
                 break
-            if np.abs(logs[:, first] - logs[:, second]).max() <= PROPORTIONAL_TOLERANCE:
-                pairs.append((int(min(first, second)), int(max(first, second))))
-    return pairs
+            if np.abs(logs[:, column] - logs[:, first]).max() <= PROPORTIONAL_TOLERANCE:
+                group.append(int(column))
+                break
+        else:
+            known.append([int(column)])
+    return sorted(sorted(group) for known in groups.values() for group in known if len(group) > 1)
 
 
 def _enough_data(model: Model) -> Finding:
@@ -192,16 +184,22 @@ def _enough_data(model: Model) -> Finding:
     )
 
 
+def _listed(labels: list[str]) -> str:
+    """Return "a, b and c", cut after six labels."""
+    if len(labels) > 6:
+        return f"{', '.join(labels[:6])} and {len(labels) - 6} more"
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
 def _distinguishable(teacher: Model, learner: Model | None) -> Finding:
     for owner, model in (("", teacher), ("the learner's ", learner)):
         if model is None:
             continue
-        pairs = proportional_pairs(model.matrix)
-        if pairs:
-            named = "; ".join(
-                f"{model.hypotheses[a]!r} and {model.hypotheses[b]!r}" for a, b in pairs[:6]
-            )
-            more = f" (and {len(pairs) - 6} more pairs)" if len(pairs) > 6 else ""
+        groups = proportional_columns(model.matrix)
+        if groups:
+            labels = [[quoted(model.hypotheses[j]) for j in group] for group in groups]
+            named = "; ".join(_listed(group) for group in labels[:6])
+            more = f" (and {len(groups) - 6} more groups)" if len(groups) > 6 else ""
             return Finding(
                 "ii",
                 "warning",

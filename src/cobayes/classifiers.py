@@ -17,7 +17,7 @@ def model_from_classifiers(
     classifiers: Mapping[str, Any] | Sequence[Any],
     points: ArrayLike,
     *,
-    labels: Iterable[Any] | None = None,
+    true_labels: Iterable[Any] | None = None,
     names: Iterable[object] | None = None,
     smallest: float = 1e-3,
 ) -> Model:
@@ -25,8 +25,7 @@ def model_from_classifiers(
 
     Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
     probability that the classifier gives to that label at that point. A teacher who shows the
-    best data explains one classifier among the others. The best may be a label that the classifier
-    itself does not give to the point; `limited_to` allows true ones only, as in the example.
+    best data explains one classifier among the others.
 
     Parameters
     ----------
@@ -35,9 +34,10 @@ def model_from_classifiers(
         by name or in a list. All must know the same classes.
     points
         The points that may be shown, (p, features).
-    labels
-        The label of each point where it is known, so that each point is one datum. By default
-        every point is shown with every label, p times the number of classes.
+    true_labels
+        The label of each point, for instance what the classifier to explain predicts: each point
+        is then one datum, and the data of a lesson are rows of `points`. By default every point
+        is shown with every label, p times the number of classes.
     names
         Names of the points; by default the index of a DataFrame, else numbers.
     smallest
@@ -55,16 +55,18 @@ def model_from_classifiers(
     >>> from sklearn.linear_model import LogisticRegression
     >>> points, kinds = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     >>> fitted = {str(c): LogisticRegression(C=c).fit(points, kinds) for c in (0.1, 10.0)}
-    >>> model = cb.model_from_classifiers(fitted, points)
-    >>> model.data[:4]
+    >>> cb.model_from_classifiers(fitted, points).data[:4]
     ('0: 0', '0: 1', '1: 0', '1: 1')
 
-    The best two points with which to explain one of them, with the labels that it gives:
+    The best two points with which to explain one of them, with the labels that it gives, to a
+    reader who takes each probability as it is:
 
-    >>> true = [f"{k}: {kind}" for k, kind in enumerate(fitted["0.1"].predict(points))]
-    >>> task = cb.without_repeats(cb.limited_to(model, true))
-    >>> cb.plan_lesson(cb.BI(task), "0.1", 2, learner_rule=cb.BI(model)).data_labels
-    ('1: 0', '2: 1')
+    >>> true_labels = fitted["0.1"].predict(points)
+    >>> model = cb.model_from_classifiers(fitted, points, true_labels=true_labels)
+    >>> reader = cb.Pragmatic(model, 0, literal="truth")
+    >>> task = cb.without_repeats(model)
+    >>> cb.plan_lesson(cb.BI(task), "0.1", 2, learner_rule=reader).data.tolist()
+    [1, 2]
     """
     named = _named(classifiers)
     table = _read_points(points)
@@ -87,7 +89,7 @@ def model_from_classifiers(
     points_named = [str(k) for k in range(len(table))] if names is None else [str(n) for n in names]
     if len(points_named) != len(table):
         raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
-    rows, columns = _pairs(labels, known[0], len(table))
+    rows, columns = _pairs(true_labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
     kinds = [_label(kind) for kind in known[0].tolist()]
     data = [f"{points_named[row]}: {kinds[k]}" for row, k in zip(rows, columns, strict=True)]
@@ -121,7 +123,7 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
             raise CobayesError(
                 f"classifier {name!r}, a {type(one).__name__}, has no predict_proba or is not "
                 "fitted.",
-                "fit it first; for SVC use probability=True.",
+                "fit it first; wrap SVC in sklearn.calibration.CalibratedClassifierCV.",
             )
     return found
 
@@ -137,16 +139,16 @@ def _read_points(points: ArrayLike) -> NDArray[Any]:
 
 
 def _pairs(
-    labels: Iterable[Any] | None, classes: NDArray[Any], count: int
+    true_labels: Iterable[Any] | None, classes: NDArray[Any], count: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return point and class of every datum."""
-    if labels is None:
+    if true_labels is None:
         rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
         return rows, columns
     position = {kind: column for column, kind in enumerate(classes.tolist())}
-    given = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels)).tolist()
+    given = np.asarray(list(true_labels)).tolist()
     if len(given) != count:
-        raise CobayesError(f"{len(given)} labels were given for {count} points.")
+        raise CobayesError(f"{len(given)} true labels were given for {count} points.")
     unknown = [label for label in given if label not in position]
     if unknown:
         raise CobayesError(

@@ -9,13 +9,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cobayes._input import labels as label_rules
-from cobayes._input.distributions import as_distribution
+from cobayes._input.distributions import Distribution, as_distribution
 from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
-from cobayes._output import shape_in_words
+from cobayes._output import shape_in_words, write_csv
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -129,7 +129,7 @@ class Model(Task):
 
     def distribution(
         self,
-        values: ArrayLike | None = None,
+        values: Distribution | None = None,
         *,
         over: str = "hypothesis",
         name: str = "prior",
@@ -163,10 +163,10 @@ class Model(Task):
 
     def check(
         self,
-        prior: ArrayLike | None = None,
+        prior: Distribution | None = None,
         *,
         learner: MatrixLike | None = None,
-        learner_prior: ArrayLike | None = None,
+        learner_prior: Distribution | None = None,
     ) -> Report:
         """Report on the paper's assumptions (i) to (iv), and on what the zeros mean at a prior.
 
@@ -226,6 +226,31 @@ class Model(Task):
             "data": list(self.data),
             "hypotheses": list(self.hypotheses),
         }
+
+    def to_csv(self, path: str | PathLike[str], *, raw: bool = False) -> None:
+        """Write the matrix with its labels to a CSV file, which `read_model` reads.
+
+        Parameters
+        ----------
+        path
+            The file to write or replace.
+        raw
+            Whether to write labels as they are. By default a label that a spreadsheet would take
+            for a formula gets an apostrophe in front, which `read_model` removes.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import cobayes as cb
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "gestures.csv"
+        >>> model = cb.examples["gestures"].model
+        >>> model.to_csv(file)
+        >>> cb.read_model(file) == model
+        True
+        """
+        rows = zip(self.data, self.matrix.tolist(), strict=True)
+        table = [["datum", *self.hypotheses], *([datum, *row] for datum, row in rows)]
+        write_csv(path, table, raw=raw)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:
@@ -351,7 +376,8 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     if not largest.all():
         name = names[1][int(np.argmin(largest))]
         raise CobayesError(
-            f"the column of hypothesis {name!r} is all zeros.", "drop the hypothesis."
+            f"the column of hypothesis {name!r} is all zeros.",
+            "add a datum for it (a null utterance), or drop the hypothesis.",
         )
     return Model((1.0 - epsilon) * normalize_columns(array) + epsilon / array.shape[0], *names)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cobayes._input.cells import not_negative, shown_quoted
-from cobayes._input.delimited import Table, count_cells, parse_delimited
+from cobayes._input.text import Table, count_cells, not_negative, parse_table, shown
 from cobayes.errors import CobayesError, import_optional
+from cobayes.example_library import examples
 from cobayes.model import Model
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ EXAMPLE_PREFIX = "example:"
 
 _LONGEST_NAME = 120
 
-# A small Parquet file can unfold to gigabytes; no matrix of a teaching problem is this large.
-_MOST_CELLS = 10**8
+# A small Parquet file can unfold to gigabytes; no matrix of a teaching problem is this large. A
+# cell takes about 100 bytes while it is checked.
+_MOST_CELLS = 10**7
 _MOST_BYTES_OF_TEXT = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
 
@@ -35,9 +36,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """Read a labelled matrix from a file; its suffix says the format.
 
     In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
-    data; a table of numbers alone is a matrix without labels. Semicolons, a first line ``sep=;``
-    and decimal commas are recognised. Where a first column of numbers has a heading that does not
-    say what it is (not empty, not "datum"), a warning tells how it is read. JSON (``.json``) holds
+    data; a table of numbers alone is a matrix without labels. Semicolons and a first line
+    ``sep=;`` are recognised; where the separator is not a comma, 0,25 is 0.25. A first column of
+    numbers is a hypothesis, unless its heading is empty or "datum". JSON (``.json``) holds
     ``{"matrix": [[...]], "data": [...], "hypotheses": [...]}`` (the labels may be missing), a
     bare list of rows, or what pandas writes with ``orient="split"``. In Parquet (``.parquet``)
     the index holds the data.
@@ -65,15 +66,13 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     ('cup', 'bowl', 'book', 'lamp')
     """
     if isinstance(path, str) and path.startswith(EXAMPLE_PREFIX):
-        from cobayes.example_library import examples  # its matrices are read by this module
-
         return examples[path.removeprefix(EXAMPLE_PREFIX)].model
     file = existing_file(path)
     readers = {
-        ".csv": lambda: parse_delimited(file, read_text(file), ","),
-        ".tsv": lambda: parse_delimited(file, read_text(file), "\t"),
-        ".tab": lambda: parse_delimited(file, read_text(file), "\t"),
-        ".txt": lambda: parse_delimited(file, read_text(file), "\t"),
+        ".csv": lambda: parse_table(file, read_text(file), ","),
+        ".tsv": lambda: parse_table(file, read_text(file), "\t"),
+        ".tab": lambda: parse_table(file, read_text(file), "\t"),
+        ".txt": lambda: parse_table(file, read_text(file), "\t"),
         ".json": lambda: _read_json(file),
         ".parquet": lambda: _read_parquet(file),
         ".pq": lambda: _read_parquet(file),
@@ -100,7 +99,7 @@ def existing_file(path: object) -> Path:
     """Return the path of a file to read, or say why there is none."""
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         raise CobayesError(
-            f"the file to read is {shown_quoted(path)}; expected a path.",
+            f"the file to read is {shown(path)}; expected a path.",
             "give text or a pathlib.Path; for a matrix in memory use cobayes.Model.",
         )
     if not os.fspath(path):
@@ -110,14 +109,17 @@ def existing_file(path: object) -> Path:
         is_folder, exists = file.is_dir(), file.exists()
         hint = "" if exists else nearby(file)
     except (OSError, ValueError) as error:
-        name = str(file)
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
         reason = getattr(error, "strerror", None) or str(error)
-        raise CobayesError(f"{shown} cannot be read: {reason}.", "check the path.") from None
+        name = str(file)[:_LONGEST_NAME]
+        raise CobayesError(f"{name} cannot be read: {reason}.", "check the path.") from None
     if is_folder:
         raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
     if not exists:
         raise CobayesError(f"there is no file {file}.", hint)
+    if not file.is_file():  # it may never end
+        raise CobayesError(
+            f"{file} is a device or a pipe, not a file.", "write its content to a file first."
+        )
     return file
 
 
@@ -133,8 +135,6 @@ def nearby(file: Path) -> str:
     )
     if twins:
         return f"did you mean {twins[0]}?"
-    from cobayes.example_library import examples  # its matrices are read by this module
-
     if str(file) in examples:
         return f"did you mean '{EXAMPLE_PREFIX}{file}'?"
     return "check the spelling and the folder."
@@ -185,6 +185,7 @@ def _to_model(file: Path, table: Table) -> Model:
 def read_text(file: Path) -> str:
     """Return the text of a table, without a mark of its encoding; an empty one is an error."""
     try:
+        _require_short_texts(file, file.stat().st_size)
         content = file.read_bytes()
         # Spreadsheets write "Unicode text" as UTF-16, with a mark in front.
         is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -346,7 +347,7 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
         raise CobayesError(
             f"{file} holds {num_bytes:,} bytes of text, more than the {_MOST_BYTES_OF_TEXT:,} "
             "that are read.",
-            "shorten its labels.",
+            "take a part of its rows or columns, or shorten its labels.",
         )
 
 

@@ -8,7 +8,7 @@ import platform
 import sys
 
 # The packages that cobayes uses, required ones first.
-_PACKAGES = ("numpy", "scipy", "numba", "rich", "typer", "lazy_loader", "threadpoolctl")
+_PACKAGES = ("numpy", "scipy", "click", "lazy_loader", "threadpoolctl")
 _OPTIONAL = ("pandas", "xarray", "pyarrow", "polars", "matplotlib", "distributed", "gymnasium")
 _OPTIONAL += ("arviz-base", "arviz-stats", "jax")
 

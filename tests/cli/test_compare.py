@@ -1,4 +1,4 @@
-"""`cobayes compare`: rounds needed by both rules."""
+"""`cobayes compare`: rounds needed by both rules, and by teachers (`--teachers`)."""
 
 import json
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes.lessons.compare import TEACHERS
 
 
 def test_compare_agrees_with_simulate(run):
@@ -25,8 +26,7 @@ def test_compare_agrees_with_simulate(run):
         )
         assert shown["rounds_needed"]["counts"] == expected.rounds_needed.counts.tolist()
         assert shown["rounds_needed"]["median"] == expected.rounds_needed.median
-        assert shown["final_belief"]["mean"] == expected.mean()[-1]
-        assert shown["mean_belief"] == expected.mean().tolist()
+        assert shown["means"] == expected.means.tolist()
 
 
 def test_counts_and_the_unsure_add_up_to_the_lessons(run):
@@ -37,19 +37,17 @@ def test_counts_and_the_unsure_add_up_to_the_lessons(run):
         assert sum(needed["counts"]) + needed["num_unsure"] == 300
         assert len(needed["counts"]) == 7
         assert needed["num_unsure"] > 0
-        assert needed["mean_if_all_were_sure"] is None
 
 
 def test_the_mean_is_known_when_every_learner_got_there(run):
-    arguments = ("--lessons", 200, "--rounds", 300, "--level", 0.6, "--seed", 1, "--json")
-    result = run("compare", "example:M_2", *arguments)
-    for rule in json.loads(result.stdout)["rules"]:
-        needed = rule["rounds_needed"]
-        counts = np.array(needed["counts"])
+    arguments = ("compare", "example:M_2", "--lessons", 200, "--rounds", 300, "--level", 0.6)
+    table = run(*arguments, "--seed", 1).stdout
+    for rule in json.loads(run(*arguments, "--seed", 1, "--json").stdout)["rules"]:
+        counts = rule["rounds_needed"]["counts"]
         rounds = np.repeat(np.arange(len(counts)), counts)
-        assert needed["num_unsure"] == 0
-        assert needed["mean_if_all_were_sure"] == pytest.approx(rounds.mean())
-        assert needed["mean_stderr"] == pytest.approx(rounds.std(ddof=1) / np.sqrt(200))
+        stderr = rounds.std(ddof=1) / np.sqrt(200)
+        assert rule["rounds_needed"]["num_unsure"] == 0
+        assert f"{rounds.mean():.2f} ± {stderr:.2f}" in table
 
 
 def test_where_some_never_got_there_the_mean_has_a_lower_bound(run):
@@ -105,3 +103,52 @@ def test_bad_requests_are_errors(run, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_teachers_are_compared_as_the_library_does(run):
+    arguments = ("--teachers", "literal,greedy", "--lessons", 50, "--rounds", 4, "--seed", 2)
+    result = run("compare", "example:M_3", *arguments, "--no-repeats", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    expected = cb.lessons.compare_teachers(
+        cb.without_repeats("example:M_3"),
+        cb.examples["M_3"].hypothesis,
+        teachers=["literal", "greedy"],
+        num_rounds=4,
+        num_lessons=50,
+        rng=2,
+    )
+    assert found["results"] == expected.to_dict()["results"]
+    assert found["rounds"] == 3  # M_3 has three data
+
+
+def test_the_table_has_a_row_for_every_teacher(run):
+    result = run("compare", "example:M_3", "--teachers", "all", "--lessons", 20, "--rounds", 3)
+    assert result.exit_code == 0
+    for name in TEACHERS:
+        assert f"\n {name} " in result.stdout
+    assert "to see the same numbers" in result.stderr
+
+
+def test_the_rule_on_the_command_line_is_that_of_a_learner(run):
+    arguments = ("--teachers", "greedy", "--rounds", 3, "--seed", 1, "--json")
+    result = run("compare", "example:M_3", *arguments, "--rule", "pragmatic", "--depth", 4)
+    found = {row["learner"]: row["final_belief"] for row in json.loads(result.stdout)["results"]}
+    assert list(found) == ["BI", "Pragmatic, depth 4", "SCBI"]
+    deep = cb.Pragmatic("example:M_3", 4)
+    plan = cb.plan_lesson(deep, cb.examples["M_3"].hypothesis, 3)
+    assert found["Pragmatic, depth 4"] == plan.beliefs[-1, plan.hypothesis]
+
+
+def test_questions_are_given_with_commas(run):
+    active = ("compare", "example:M_3", "--teachers", "active", "--lessons", 5)
+    assert run(*active, "--questions", "a,b,b").exit_code == 0
+    assert "2 questions were given for 3 data" in run(*active, "--questions", "a,b").stderr
+    result = run("compare", "example:M_3", "--questions", "a,b,b")
+    assert (result.exit_code, "belongs to --teachers" in result.stderr) == (2, True)
+
+
+def test_an_unknown_teacher_is_an_error(run):
+    result = run("compare", "example:M_3", "--teachers", "magic")
+    assert result.exit_code == 2
+    assert "no teacher called 'magic'" in result.stderr

@@ -13,7 +13,9 @@ def test_rates_of_every_hypothesis_under_both_rules(run, world):
     for position, row in enumerate(content["rates"]):
         assert row["hypothesis"] == model.hypotheses[position]
         for rule in ("bi", "scbi"):
-            assert row[rule]["rate"] == rate_of_convergence(model, position, rule)
+            assert row[rule]["rate"] == rate_of_convergence(
+                getattr(cb, rule.upper())(model), position
+            )
             assert row[rule]["relevant_hypothesis"] == model.hypotheses[1 - position]
     assert content["random_matrices"] is None
 
@@ -66,5 +68,5 @@ def test_rates_of_a_pragmatic_rule_and_of_a_data_prior(run, world):
     prior = [0.5, 0.3, 0.2]
     options = ("--rule", "scbi", "--data-prior", "0.5,0.3,0.2", "--json")
     content = json.loads(run("rates", world, *options).stdout)
-    expected = rate_of_convergence(model, data_prior=prior)
+    expected = rate_of_convergence(cb.SCBI(model, data_prior=prior))
     assert [row["scbi"]["rate"] for row in content["rates"]] == list(expected)

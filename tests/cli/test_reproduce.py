@@ -6,14 +6,10 @@ import time
 
 import pytest
 
-from cobayes.paper import belief_experiments
-
-# Figure 3 in small: a few matrices, 9 x 9. The plan is made in the command's own process.
-SMALL = """
-import cobayes.paper.belief_experiments as experiments
-experiments.SIZE = 9
-experiments.QUICK_EXACT, experiments.QUICK_SIMULATED = 40, 5
-"""
+# Figure 3 in small: a few matrices, 9 x 9.
+SMALL = [
+    f"--set={text}" for text in ("size=9", "num_matrices_exact=40", "num_matrices_simulated=5")
+]
 
 
 def test_reproduce_writes_the_page_and_names_it_on_stdout(run, tmp_path):
@@ -34,7 +30,7 @@ def test_the_parts_are_listed(run):
     assert "lesson" in result.stdout
 
 
-@pytest.mark.parametrize(("text", "shown"), [("paper", "paper"), ("1e-3", "0.001")])
+@pytest.mark.parametrize(("text", "shown"), [("paper", "1"), ("1e-3", "0.001")])
 def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown):
     result = run("reproduce", "worked-example", "--scale", text, "--out", tmp_path)
     assert result.exit_code == 0
@@ -49,6 +45,7 @@ def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown
         (["--scale", "-1"], "expected quick, paper or a positive number"),
         (["--scale", "nan"], "expected quick, paper or a positive number"),
         (["--format", "svg,tiff"], "'tiff' is not a format"),
+        (["--set", "radius"], "--set is 'radius'; expected NAME=VALUE"),
         (["--jobs", "2", "--scheduler", "tcp://nowhere:1"], "both --jobs and --scheduler"),
     ],
 )
@@ -66,14 +63,24 @@ def num_finished(ledger):
 
 @pytest.mark.slow
 def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, tmp_path):
-    arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv")
-    process = command(*arguments, before=SMALL)
+    arguments = (
+        "reproduce",
+        "figure-3",
+        "--out",
+        tmp_path,
+        "--jobs",
+        "1",
+        "--format",
+        "csv",
+        *SMALL,
+    )
+    process = command(*arguments)
     for line in process.stderr:
         if "shards" in line and "0/40" not in line:
             break
-        if "beliefs-round-5-exact" in line:
+        if "beliefs-exact" in line:
             break
-    ledger = tmp_path / "runs" / "beliefs-round-5-exact" / "ledger.sqlite"
+    ledger = tmp_path / "runs" / "beliefs-exact" / "ledger.sqlite"
     while process.poll() is None and not (ledger.exists() and num_finished(ledger) >= 3):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -82,38 +89,47 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
     assert "interrupted: stopped by Ctrl-C" in rest
     assert "the same command goes on from here" in rest
     assert not (tmp_path / "index.html").exists()
-    done = num_finished(ledger)
-    assert 3 <= done < 40
+    assert 3 <= num_finished(ledger) < 40
+    done = sum(map(num_finished, (tmp_path / "runs").glob("*/ledger.sqlite")))
     shown = run("runs", tmp_path)
-    assert "beliefs-round-5-exact" in shown.stdout
-    assert "interrupted" in shown.stdout
+    assert "beliefs-exact" in shown.stdout
+    assert "stopped" in shown.stdout
 
-    process = command(*arguments, before=SMALL)
+    process = command(*arguments)
     rest = process.communicate(timeout=120)[1]
     assert process.returncode == 0
-    assert f"{done} of 40 shards are done" in rest
+    assert f"continuing: {done} of" in rest
     assert num_finished(ledger) == 40
     assert (tmp_path / "index.html").exists()
 
-    process = command(*arguments, before=SMALL)
+    process = command(*arguments)
     rest = process.communicate(timeout=60)[1]
     assert "done before; nothing has changed since" in rest
 
 
 @pytest.mark.slow
-def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(
-    run, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(belief_experiments, "SIZE", 9)
-    monkeypatch.setattr(belief_experiments, "QUICK_EXACT", 2)
-    monkeypatch.setattr(belief_experiments, "QUICK_SIMULATED", 5)
-    arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv")
+def test_another_scale_in_the_same_folder_is_refused_and_fresh_starts_over(run, tmp_path):
+    few = (*SMALL, "--set", "num_matrices_exact=2")
+    arguments = ("reproduce", "figure-3", "--out", tmp_path, "--jobs", "1", "--format", "csv", *few)
     assert run(*arguments).exit_code == 0
     other = (*arguments, "--seed", "9")
     refused = run(*other)
     assert refused.exit_code == 1
-    assert "holds another run: the seed is 2020 there and 9 here" in refused.stderr
+    assert "holds another run: seed is 2020 there and 9 here" in refused.stderr
     assert "--fresh" in refused.stderr
     again = run(*other, "--fresh")
     assert again.exit_code == 0
     assert "starting over in" in again.stderr
+
+
+def test_a_parameter_is_changed_shown_in_the_command_and_a_wrong_one_refused(run, tmp_path):
+    few = ("--set", "num_rounds=3", "--set", "num_lessons=50")
+    result = run("reproduce", "lesson", "--out", tmp_path, "--jobs", "1", "--format", "csv", *few)
+    assert result.exit_code == 0
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "--seed 2020 --set num_rounds=3 --set num_lessons=50" in page
+    assert "50 lessons of 3 rounds" in page
+    wrong = run("reproduce", "lesson", "--out", tmp_path / "other", "--set", "num_round=3")
+    assert wrong.exit_code == 2
+    assert "lesson has no setting 'num_round'" in wrong.stderr
+    assert "num_lessons=10000, num_rounds=12" in wrong.stderr

@@ -230,3 +230,13 @@ def test_bad_settings_of_rules_are_explained(run, world, arguments, error):
     result = run("teach", world, "-H", "A", "--rounds", 1, *arguments)
     assert result.exit_code == 2
     assert error in result.stderr
+
+
+def test_the_best_lesson_needs_no_seed_and_repeats_nothing(run):
+    result = run("teach", "example:diagnosis", "--best", "--no-repeats", "-k", 4, "--json")
+    assert result.exit_code == 0
+    (lesson,) = json.loads(result.stdout)["lessons"]
+    plan = cb.plan_lesson(
+        cb.SCBI(cb.without_repeats("example:diagnosis")), cb.examples["diagnosis"].hypothesis, 4
+    )
+    assert lesson["data"] == list(plan.data_labels)

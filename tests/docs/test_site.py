@@ -17,6 +17,7 @@ def test_site_builds_without_warnings(tmp_path):
     shutil.rmtree(tmp_path / "docs" / "gallery", ignore_errors=True)  # of a build
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=skip)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copy(ROOT / "README.md", tmp_path)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given, settings
@@ -79,9 +81,10 @@ def test_one_round_of_cooperative_inference(matrix, teacher_prior, learner_prior
 
 
 @FUZZ
-@given(HOSTILE_MATRICES, LABELS | st.none(), st.sampled_from(["bi", "SCBI", "x", None, 3]))
-def test_rates_are_not_negative_or_refused(matrix, hypothesis, rule):
-    found = attempt(cb.rate_of_convergence, matrix, hypothesis, rule)
+@given(HOSTILE_MATRICES, LABELS | st.none(), st.sampled_from([cb.BI, cb.SCBI, None]))
+def test_rates_are_not_negative_or_refused(matrix, hypothesis, kind):
+    rule = matrix if kind is None else attempt(kind, matrix)
+    found = None if rule is None else attempt(cb.rate_of_convergence, rule, hypothesis)
     if found is not None:
         assert (np.asarray(found) >= 0.0).all()
 
@@ -110,6 +113,55 @@ def test_lessons_end_in_beliefs_or_errors(matrix, hypothesis, rounds, lessons, p
     )
     if ensemble is not None:
         assert np.isfinite(ensemble.mean()).all()
+
+
+TASKS = {
+    "model": lambda matrix: cb.Model(matrix),
+    "no repeats": lambda matrix: cb.without_repeats(matrix),
+    "limited": lambda matrix: cb.limited_to(matrix, range(max(1, len(matrix) - 1))),
+    "pairs": lambda matrix: cb.sets_of(matrix, 2),
+    "costs": lambda matrix: cb.moving_costs(matrix, 1.0 - np.eye(len(matrix)), 2.0),
+    "nested": lambda matrix: cb.without_repeats(
+        cb.moving_costs(cb.limited_to(matrix, range(len(matrix))), np.eye(len(matrix)))
+    ),
+    "board": lambda matrix: cb.GridWorld.with_goals_on_top(5, 3, 3, 0.5, slip=0.2),
+}
+RULES = (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1))
+
+
+@FUZZ
+@given(
+    matrices(),
+    st.sampled_from(sorted(TASKS)),
+    st.sampled_from(RULES),
+    st.integers(0, 2),
+    st.integers(0, 4),
+    st.integers(0, 99),
+)
+def test_lessons_on_tasks_are_sound_and_go_on_after_saving(
+    matrix, name, kind, taught, rounds, seed
+):
+    task = attempt(TASKS[name], matrix)
+    rule = None if task is None else attempt(kind, task)
+    teacher = None if rule is None else attempt(cb.Teacher, rule, taught, rng=seed)
+    if teacher is None:
+        return
+    lesson = attempt(cb.run_lesson, teacher, cb.Learner(rule), rounds)
+    many = attempt(cb.simulate, rule, taught, num_rounds=rounds, num_lessons=3, rng=seed)
+    if many is not None:
+        np.testing.assert_allclose(many.means.sum(axis=1), 1.0, rtol=1e-9)
+    if lesson is None:
+        return
+    np.testing.assert_allclose(lesson.beliefs.sum(axis=1), 1.0, rtol=1e-9)
+    with tempfile.TemporaryDirectory() as folder:
+        lesson.save(Path(folder) / "lesson.npz")
+        again = cb.Lesson.load(Path(folder) / "lesson.npz")
+    more, expected = attempt(again.extend, 1), attempt(lesson.extend, 1)
+    assert (more is None) == (expected is None)
+    if more is not None:
+        np.testing.assert_array_equal(more.data, expected.data)
+        np.testing.assert_array_equal(more.log_beliefs, expected.log_beliefs)
+        assert more.states == expected.states
 
 
 @FUZZ

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from cobayes.cli.app import app
 

@@ -51,7 +51,7 @@ def test_answers_find_out_which_learner_it_is():
 
 
 def test_an_answer_updates_the_weights_by_the_choice_model():
-    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.1, rationality=2.0)
+    teacher = cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, PRIORS, lapse=0.1, sharpness=2.0)
     squared = np.array(PRIORS) ** 2
     chances = 0.9 * squared[:, 1] / squared.sum(axis=1) + 0.1 / 3
     np.testing.assert_allclose(teacher.hear(1), chances / chances.sum())

@@ -86,11 +86,6 @@ def test_tables_keep_the_labels():
     content = json.loads(json.dumps(run.to_dict()))
     assert content["data"] == list(run.data_labels)
     assert content["beliefs"] == run.beliefs.tolist()
-    teacher, learner = run.resume()
-    content = json.loads(json.dumps(teacher.to_dict()))
-    assert content["hypothesis"] == "y"
-    again = cb.Learner(learner.rule, prior=json.loads(json.dumps(learner.to_dict()))["belief"])
-    np.testing.assert_allclose(again.belief, learner.belief, rtol=1e-15)
     data = run.to_xarray()
     assert data.belief.sel(round=4, hypothesis="y").item() == run.beliefs[4, 1]
     assert data.attrs["true_hypothesis"] == "y"
@@ -128,7 +123,7 @@ def test_draws_follow_the_teaching_distribution():
     [
         (lambda: cb.Teacher(cb.SCBI(MODEL), "y", prior=[0.5, 0.0, 0.5]), "teaching is impossible"),
         (lambda: cb.Teacher(cb.SCBI(MODEL), "w"), "no hypothesis called 'w'"),
-        (lambda: cb.Learner(MODEL), "wrap the matrix"),
+        (lambda: cb.Learner(3), "expected a rule"),
         (lambda: lesson(-1), "integer >= 0"),
         (lambda: lesson(2.5), "expected an integer"),
         (
@@ -184,7 +179,31 @@ def test_one_agent_cannot_be_teacher_and_learner():
     teacher = cb.Teacher(cb.SCBI(MODEL), "y", rng=0)
     with pytest.raises(cb.CobayesError, match="count every datum twice"):
         cb.run_lesson(teacher, teacher, 1)
-    assert np.array_equal(teacher.belief, np.full(3, 1 / 3))
+    np.testing.assert_allclose(teacher.belief, 1 / 3, rtol=1e-15)
+
+
+def test_the_agents_of_a_lesson_do_not_change_it():
+    run = lesson(3)
+    teacher, learner = run.resume()
+    cb.run_lesson(teacher, learner, 4)
+    assert np.array_equal(run.extend(4).log_beliefs, lesson(7).log_beliefs)
+
+
+def test_a_lesson_knows_when_the_learner_was_sure():
+    run = lesson(40)
+    first = run.rounds_until(0.9)
+    assert (run.beliefs[:first, 1] < 0.9).all()
+    assert run.beliefs[first, 1] >= 0.9
+    assert run.rounds_until(0.1) == 0
+    assert lesson(1).rounds_until(0.999999) is None
+    with pytest.raises(cb.CobayesError, match="level is 2"):
+        run.rounds_until(2)
+
+
+def test_a_matrix_means_scbi_of_it():
+    run = cb.run_lesson(cb.Teacher(MODEL, "y", rng=3), cb.Learner(MODEL), 8)
+    assert np.array_equal(run.log_beliefs, lesson().log_beliefs)
+    assert cb.plan_lesson(MODEL, "y", 3).rule_name == "SCBI"
 
 
 def test_a_lesson_refers_to_the_rules_of_its_agents():

@@ -2,29 +2,21 @@
 
 import pytest
 
-from cobayes.paper import beyond, beyond_experiments
+from cobayes.paper import beyond
 from cobayes.report.section import Context, Picture
+from cobayes.runs import Estimate
 
 
 @pytest.fixture
 def section(monkeypatch, tmp_path):
     """The section with small numbers; depth 8 is enough for the proof."""
-    for name, value in {
-        "QUICK_DEPTH": 8,
-        "QUICK_SLOPE": (60, 40),
-        "SIZES": (-3.0, -90.0),
-        "QUICK_NUM_LESSONS": 40,
-        "QUICK_TEACHER_ROUNDS": 3,
-    }.items():
-        monkeypatch.setattr(beyond_experiments, name, value)
+    few = {"depth": 8, "num_slope_rounds": 60, "num_slope_lessons": 40, "num_lessons": 40}
+    few["num_teacher_rounds"] = 3
     monkeypatch.setattr(beyond, "SIZES", (-3.0, -90.0))
-    cases = {
-        name: case
-        for name, case in beyond_experiments.predictable().items()
-        if name.startswith(("M_2", "grid-world"))
-    }
-    monkeypatch.setattr(beyond_experiments, "predictable", lambda: cases)
-    return beyond.build(Context("beyond", 0.01, 2020, tmp_path / "beyond", is_quick=True))
+    cases = [case for case in beyond.predictable() if case.startswith(("M_2", "grid-world"))]
+    monkeypatch.setattr(beyond, "predictable", lambda: cases)
+    folder = tmp_path / "beyond"
+    return beyond.build(Context("beyond", 0.01, 2020, folder, is_quick=True, settings=few))
 
 
 def test_the_section_shows_four_pictures_and_refutes_by_proof_and_by_record(section):
@@ -37,17 +29,21 @@ def test_the_section_shows_four_pictures_and_refutes_by_proof_and_by_record(sect
     ]
     assert [claim.verdict for claim in section.claims] == ["does not hold"] * 2
     assert "at most 0.5989," in section.claims[0].measured
-    (table,) = section.data
-    assert len(table.columns[0].values) == 4
+    assert "recorded in a file" in section.claims[1].measured
+    assert len(section.data["predicted-rounds"]) == 4
 
 
 def test_the_verdict_on_the_enclosure_needs_an_end_below_the_promise():
-    assert beyond._judge_enclosed(3, 0.6).verdict == "not decided"
-    assert beyond._judge_enclosed(11, 0.5912).verdict == "does not hold"
+    assert beyond.judge_enclosed(3, 0.6).verdict == "not decided"
+    assert beyond.judge_enclosed(11, 0.5912).verdict == "does not hold"
 
 
-@pytest.mark.parametrize("rule", beyond_experiments.LEARNERS)
+def test_the_verdict_on_the_limit_does_not_rest_on_the_report_s_few_lessons():
+    assert beyond.judge_limit(Estimate(0.5, 0.1)).verdict == "does not hold"
+
+
+@pytest.mark.parametrize("rule", beyond.RULES)
 def test_chosen_data_are_better_than_drawn_ones_and_than_those_for_another_learner(rule):
-    found = beyond_experiments._teachers({"rule": rule, "num_rounds": 3})
+    found = beyond._taught_beliefs(rule, 3)
     assert (found["chosen"][1:] > found["drawn"][1:]).all()
     assert (found["chosen"] >= found["borrowed"] - 1e-12).all()

@@ -63,14 +63,17 @@ def log_likelihood(lessons, depth, values, response="choice", literal="likelihoo
     """Sum over lessons (matrix, prior, truth, data, answers); values: parameters by name."""
     with mp.workdps(DIGITS):
         get = {name: mp.mpf(value) for name, value in values.items()}
-        beta, lapse = get["rationality"], get["lapse"]
-        alpha, temperature = get["inner_rationality"], get["prior_temperature"]
+        outer, inner = ("rationality", "inner_rationality")
+        if response != "choice":
+            outer, inner = ("sharpness", "rationality")
+        beta, lapse = get[outer], get["lapse"]
+        alpha, temperature = get[inner], get["prior_temperature"]
         total = mp.mpf(0)
         for matrix, prior, truth, data, answers in lessons:
             belief = normalised([mp.mpf(p) ** temperature for p in prior])
-            inner = depth if response != "choice" else max(depth - 1, 0)
+            learner_depth = depth if response != "choice" else max(depth - 1, 0)
             for position, datum in enumerate(data):
-                rows = learner(matrix, belief, inner, alpha, literal)
+                rows = learner(matrix, belief, learner_depth, alpha, literal)
                 if response == "choice":
                     teacher = literal_teacher([[mp.mpf(x) for x in row] for row in matrix])
                     used = [r[truth] for r in (rows if depth > 0 else teacher)]

@@ -6,8 +6,7 @@ import pytest
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people.choices import read_choices, read_numbers
-from cobayes.people.problems import read_problems
+from cobayes.people.choices import read_choices, read_numbers, read_problems
 
 PROBLEMS = {
     "leaf": cb.Model([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]], ["x", "y", "z"], ["oak", "elm"]),
@@ -106,8 +105,71 @@ def test_one_problem_needs_no_column():
 
 
 def test_priors_of_unknown_problems_are_refused():
-    with pytest.raises(cb.CobayesError, match="no problem"):
-        people.score(rows(), PROBLEMS, priors={"tree": [0.5, 0.5]})
+    with pytest.raises(cb.CobayesError, match="the priors name 'leaff', but no problem has that"):
+        people.score(rows(), PROBLEMS, priors={"leaff": [0.5, 0.5]})
+
+
+def test_priors_of_all_problems_may_be_one_table(tmp_path):
+    table = pd.DataFrame({"problem": "leaf", "hypothesis": ["elm", "oak"], "prior": [0.2, 0.8]})
+    for given in (table, table.drop(columns="problem")):
+        expected = {"leaf": [0.8, 0.2]}
+        problems = {"leaf": PROBLEMS["leaf"]}
+        own = rows().iloc[:2]
+        found = people.score(own, problems, priors=given)
+        pd.testing.assert_frame_equal(found, people.score(own, problems, priors=expected))
+    table.to_csv(tmp_path / "priors.csv", index=False)
+    found = read_problems(PROBLEMS, tmp_path / "priors.csv")
+    assert found["leaf"].prior == pytest.approx([0.8, 0.2])
+    assert found["coin"].prior == pytest.approx([0.5, 0.5])
+    with pytest.raises(cb.CobayesError, match="columns of numbers odds; expected 'prior'"):
+        read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
+
+
+def test_a_table_of_counts_needs_neither_persons_nor_rounds():
+    counts = pd.DataFrame(
+        {"problem": "leaf", "hypothesis": "oak", "datum": ["x", "y", "z"], "count": [3, 0, 2]}
+    )
+    single = pd.DataFrame(
+        {
+            "person": [f"p{i}" for i in range(5)],
+            "problem": "leaf",
+            "round": 1,
+            "hypothesis": "oak",
+            "datum": ["x", "x", "x", "z", "z"],
+        }
+    )
+    family = people.Family(depth=(0, 1))
+    found = people.fit(counts, PROBLEMS, family, by=None)
+    expected = people.fit(single, PROBLEMS, family, by=None)
+    pd.testing.assert_frame_equal(found.estimates, expected.estimates)
+    assert found.estimates["num_choices"].item() == found.trials["count"].sum() == 5
+    with pytest.raises(cb.CobayesError, match="no column 'person' to fit by"):
+        people.fit(counts, PROBLEMS, family)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": [1.5, 1]}, "row 1 .* column 'count': 1.5 is not an integer >= 0"),
+        ({"count": [0, 0]}, "the counts sum to 0 responses"),
+        ({"count": [10**12, 1]}, "the counts sum to 1,000,000,000,001 responses; expected 1 to"),
+        ({"count": [1, 1], "round": [1, 2]}, "does not say which data went before"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(changes, message):
+    table = {"problem": ["leaf"] * 2, "hypothesis": ["oak"] * 2, "datum": ["x", "y"], **changes}
+    with pytest.raises(cb.CobayesError, match=message):
+        read(table)
+
+
+@pytest.mark.parametrize("column", ["person", "problem", "datum", "round"])
+def test_lists_in_cells_are_refused(column):
+    table = rows()
+    table[column] = [[1], [2], [3], [4]]
+    with pytest.raises(
+        cb.CobayesError, match=rf"row 1 .* column '{column}': the cell holds .*list"
+    ):
+        read(table)
 
 
 def test_two_columns_of_one_name_are_refused():

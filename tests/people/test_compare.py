@@ -8,6 +8,7 @@ import pytest
 import cobayes as cb
 from cobayes import people
 from cobayes.people import Family
+from cobayes.people.compare import probability_text
 
 RNG = np.random.default_rng(21)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(8)}
@@ -36,6 +37,11 @@ def test_the_true_model_wins_by_every_criterion(fits):
     assert "'social' is strongly preferred by BIC" in found.conclusion
     assert "does not say that it is good" in found.conclusion
     assert table["frequency"].sum() == pytest.approx(1.0)
+
+
+def test_probabilities_between_0_and_1_are_shown_as_such():
+    shown = [probability_text(value) for value in (0.0, 1e-9, 0.995, 0.9999, 1.0)]
+    assert shown == ["0.000", "< 0.001", "0.995", "> 0.999", "1.000"]
 
 
 def test_criteria_are_sums_over_people(fits):
@@ -110,6 +116,12 @@ def test_fits_of_other_responses_are_refused(choices, fits):
         people.compare({"all": fits["social"], "part": part})
     with pytest.raises(cb.CobayesError, match="no fit to compare"):
         people.compare({})
+    for nonsense in ([fits["social"]], {"a": 3}, None):
+        with pytest.raises(cb.CobayesError, match="expected a mapping from names to fits"):
+            people.compare(nonsense)  # pyright: ignore[reportArgumentType]
+    alone = people.fit(choices[choices["person"] == "1"], PROBLEMS, Family(depth=1))
+    with pytest.raises(cb.CobayesError, match="it needs two people"):
+        people.cross_validate(alone)
 
 
 def test_ratings_of_other_values_are_other_responses():

@@ -19,8 +19,12 @@ def test_inner_rationality_counts_only_where_it_matters():
     assert used == {0: False, 1: False, 2: True, np.inf: False}
     # Who thinks to the end may still follow a learner of finite depth over rounds.
     assert "inner_rationality" in family.at(other=2).free_names(np.inf)
-    guesses = Family(depth=1, inner_rationality=(0.5, 2.0), response="guess")
-    assert "inner_rationality" in guesses.free_names(1)
+
+
+def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_response():
+    guesses = Family(depth=(0, 1, np.inf), sharpness=(0.5, 2.0), response="guess")
+    assert guesses.free_names(0) == guesses.free_names(np.inf) == ("sharpness", "lapse")
+    assert guesses.free_names(1) == guesses.free_names() == ("rationality", "sharpness", "lapse")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +40,11 @@ def test_inner_rationality_counts_only_where_it_matters():
         (dict(literal="half"), "expected 'likelihood' or 'truth'"),
         (dict(depth=np.inf, inner_rationality=2.0), "infinite depth exists for"),
         (dict(features={"lapse": [1.0]}), "cannot be called 'lapse'"),
-        (dict(features={"edge": [1.0]}, response="guess"), "need response='choice'"),
+        (dict(features={"edge": [1.0]}, response="guess"), "response='guess' has no features"),
+        (dict(response="guess", inner_rationality=2.0), "'guess' has no inner_rationality"),
+        (dict(sharpness=2.0), "'choice' has no sharpness"),
+        (dict(response="rating", noise=0.0), "noise is"),
+        (dict(depth=np.inf, response="guess", rationality=2.0), "exponent of a response is sharp"),
     ],
 )
 def test_nonsense_is_refused(settings, message):

@@ -59,6 +59,25 @@ def test_ends_of_a_profile_interval_lie_where_the_profile_has_fallen_by_half_a_q
         assert fall == pytest.approx(1.9207, abs=2e-3)  # half of chi-squared's 95 % quantile
 
 
+def test_a_profile_leaves_the_bound_at_which_the_maximum_lies():
+    # The lapse of the second person is zero; far above the estimated rationality it is not.
+    truth = {"depth": 1, "rationality": 3.0, "lapse": 0.02}
+    choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, rng=2)
+    found = people.fit(choices, PROBLEMS, Family(depth=1))
+    likelihood = found.likelihood(1)
+    rows = found.estimates
+    at_bound = np.flatnonzero((rows["lapse"] == 0.0) & (rows["rationality_high"] < 20.0))
+    assert len(at_bound)
+    for unit in at_bound:
+        at = found.arrays.parameters[:, 0].copy()
+        best = -np.inf
+        for lapse in np.linspace(0.0, 0.5, 2001):
+            at[unit, :2] = rows["rationality_high"][unit], lapse
+            best = max(best, likelihood.values(at)[unit])
+        fall = rows["log_likelihood"][unit] - best
+        assert fall == pytest.approx(1.9207, abs=5e-3)  # half of chi-squared's 95 % quantile
+
+
 def test_profile_and_information_intervals_agree_for_many_choices():
     truth = {"depth": 0, "rationality": 1.5, "lapse": 0.1}
     choices = people.simulate(truth, PROBLEMS, num_people=1, num_rounds=60, rng=5)
@@ -192,7 +211,81 @@ def test_progress_is_told_from_0_to_1(choices):
     assert told[-1] == 1.0
 
 
+@pytest.mark.parametrize("response", ["choice", "guess"])
+def test_inner_parameters_are_free_on_problems_of_different_sizes(response):
+    problems = {"wide": RNG.random((6, 5)), "small": [[0.9, 0.4], [0.2, 0.5]]}
+    priors = {"wide": [0.1, 0.2, 0.3, 0.2, 0.2], "small": [0.7, 0.3]}
+    settings = {"inner_rationality": (0.0, 5.0)} if response == "choice" else {}
+    family = Family(depth=(0, 2), prior_temperature=(0.0, 3.0), response=response, **settings)
+    choices = people.simulate(
+        {"depth": 2, "rationality": 2.0}, problems, num_people=3, num_rounds=2, rng=1,
+        family=family, priors=priors,
+    )  # fmt: skip
+    found = people.fit(choices, problems, family, priors=priors, num_starts=2)
+    alone = people.fit(
+        choices[choices["person"] == "2"], problems, family, priors=priors, num_starts=2
+    )
+    assert found.arrays.value[1] == pytest.approx(alone.arrays.value[0], abs=1e-6)
+    assert len(people.calibration(found, 3, num_draws=10)) == 3
+
+
+@pytest.mark.parametrize(("name", "value"), [("MAX_STEPS", 1), ("MAX_DAMPING", 0.0)])
+def test_a_climb_that_was_given_up_is_not_converged(choices, monkeypatch, name, value):
+    monkeypatch.setattr(f"cobayes.people.maximise.{name}", value)
+    found = people.fit(choices, PROBLEMS, Family(depth=1), intervals=None)
+    assert not found.arrays.is_converged.any()
+    assert found.estimates["note"].str.contains("not converged").all()
+
+
+def test_the_highest_maximum_is_found_far_from_the_usual_start():
+    # Beliefs are so uneven that a sharpness above 1 saturates; the maximum lies near 0.2.
+    matrix = np.array([[1.0, 32.0], [5.0, 80.0], [10.0, 80.0], [80.0, 10.0], [32.0, 1.0]])
+    truth = {"depth": 0, "sharpness": 0.2}
+    family = Family(depth=0, sharpness=(0.0, 20.0), response="guess")
+    priors = {"p": [0.001, 0.999]}
+    choices = people.simulate(
+        truth, {"p": matrix}, num_people=300, num_rounds=1, family=family, priors=priors, rng=1
+    )
+    found = people.fit(choices, {"p": matrix}, family, by=None, priors=priors).estimates.iloc[0]
+    assert found["sharpness_low"] < 0.2 < found["sharpness_high"] < 1.0
+
+
+def test_a_saved_fit_has_the_same_tables(fit, tmp_path):
+    fit.save(tmp_path / "fit.cobayes")
+    loaded = people.Fit.load(tmp_path / "fit.cobayes")
+    for table in ("estimates", "depths", "trials"):
+        pd.testing.assert_frame_equal(getattr(loaded, table), getattr(fit, table))
+    assert loaded.family == fit.family
+
+
+def test_fits_with_tasks_features_and_counts_are_saved(tmp_path):
+    task = {"p": cb.without_repeats([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]])}
+    family = Family(depth=(1, np.inf), lapse=0.05, features={"edge": [1.0, 0.0, 0.0]}, other=1)
+    rows = {"hypothesis": [0, 1, 1], "datum": [0, 1, 2], "problem": ["p"] * 3, "count": [4, 2, 1]}
+    found = people.fit(rows | {"mood": ["good", None, "bad"]}, task, family, by=None)
+    found.save(tmp_path / "fit.cobayes")
+    loaded = people.Fit.load(tmp_path / "fit.cobayes")
+    pd.testing.assert_frame_equal(loaded.estimates, found.estimates)
+    pd.testing.assert_frame_equal(loaded.trials, found.trials, check_dtype=False)
+    again = people.fit(
+        rows, task, family.at(features={"f": lambda model, history: [1, 0, 0]}), None
+    )
+    with pytest.raises(cb.CobayesError, match="'f' is a function, which cannot be saved"):
+        again.save(tmp_path / "no.cobayes")
+
+
+def test_a_file_that_is_no_fit_is_refused(fit, tmp_path):
+    cb.Learner(cb.SCBI([[1.0, 2.0], [2.0, 1.0]])).save(tmp_path / "learner")
+    for name, message in (("learner", "not a saved fit"), ("none", "there is no file")):
+        with pytest.raises(cb.CobayesError, match=message):
+            people.Fit.load(tmp_path / name)
+
+
 def test_nonsense_is_refused(choices):
+    with pytest.raises(cb.CobayesError, match=r"no column \['person'\] to fit by"):
+        people.fit(choices, PROBLEMS, by=["person"])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds a list"):
+        people.fit(choices.assign(tags=[[1]] * len(choices)), PROBLEMS, by="tags")
     with pytest.raises(cb.CobayesError, match="no column 'age' to fit by"):
         people.fit(choices, PROBLEMS, by="age")
     with pytest.raises(cb.CobayesError, match=r"row 1 .* column 'age': the cell is empty"):

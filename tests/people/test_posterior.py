@@ -1,4 +1,4 @@
-"""The likelihood as a function for others."""
+"""The likelihood as a function for others, draws from the posterior, predictive checks."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 import cobayes as cb
 from cobayes import people
 from cobayes.people import Family, LogLikelihood
+from cobayes.people.posterior import draw_parameters, replicate
 
 PROBLEMS = {f"p{i}": np.random.default_rng(i).dirichlet(np.ones(6), size=3).T for i in range(5)}
 
@@ -45,6 +46,33 @@ def test_nonsense_is_refused(choices):
         LogLikelihood(choices, PROBLEMS, Family(depth=1))([1.0])
 
 
+def test_draws_have_the_moments_of_the_posterior_at_bounds_and_far_from_them(choices):
+    # With twelve choices per person some lapses lie at zero and the rationality is skewed.
+    fit = people.fit(choices, PROBLEMS, Family(depth=1), intervals=None)
+    (part,) = fit.at_best()
+    likelihood = part.likelihood
+    rationality, lapse = ((np.arange(80) + 0.5) / 80 * top for top in (20.0, 0.5))
+    logs = np.array(
+        [
+            [likelihood.evaluate(np.tile([r, e, 1.0, 1.0], (3, 1))).value for e in lapse]
+            for r in rationality
+        ]
+    )
+    weights = np.exp(logs - logs.max(axis=(0, 1)))
+    weights /= weights.sum(axis=(0, 1))
+    draws, effective = draw_parameters(likelihood, part.parameters, 1000, np.random.default_rng(1))
+    assert (effective > 300).all()
+    for unit in range(3):
+        for column, grid in enumerate((rationality, lapse)):
+            share = weights[..., unit].sum(axis=1 - column)
+            mean = share @ grid
+            deviation = np.sqrt(share @ (grid - mean) ** 2)
+            # Six comparisons at 4.5 standard errors of at least 300 effective draws.
+            found = draws[:, unit, column]
+            assert found.mean() == pytest.approx(mean, abs=4.5 * deviation / np.sqrt(300))
+            assert found.std() == pytest.approx(deviation, rel=0.2)
+
+
 @pytest.mark.parametrize("response", ["guess", "rating"])
 def test_arviz_gets_what_learners_answered(response):
     family = Family(depth=1, response=response)
@@ -52,3 +80,54 @@ def test_arviz_gets_what_learners_answered(response):
     tree = people.fit(found, PROBLEMS, family, intervals=None).to_arviz(40, rng=1)
     answers = np.asarray(tree["observed_data"]["response"])
     assert answers == pytest.approx(found[response].astype(float).to_numpy())
+
+
+RNG = np.random.default_rng(21)
+MANY = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(8)}
+
+
+@pytest.fixture(scope="module")
+def many_choices():
+    truth = {"depth": 1, "rationality": 4.0, "lapse": 0.05}
+    return people.simulate(truth, MANY, num_people=8, num_rounds=3, rng=5)
+
+
+def test_predicted_frequencies_sum_to_one_and_are_calibrated(many_choices):
+    fit = people.fit(many_choices, MANY, Family(depth=1), intervals=None)
+    check = replicate(fit, 20, 1)
+    assert check.mean.sum(axis=1) == pytest.approx(1.0)
+    found = people.calibration(fit, num_bins=4)
+    assert found["num_options"].sum() == 8 * len(many_choices)
+    # The parameters were fitted to the same responses: all four are inside.
+    assert found["observed"].between(found["predicted_low"], found["predicted_high"]).all()
+
+
+def test_a_wrong_model_is_outside_of_its_band(many_choices):
+    wrong = Family(depth=0, rationality=1.0, lapse=0.0)
+    found = people.calibration(people.fit(many_choices, MANY, wrong, intervals=None), num_bins=4)
+    inside = found["observed"].between(found["predicted_low"], found["predicted_high"])
+    assert not inside.to_numpy().all()
+    with pytest.raises(cb.CobayesError, match="num_draws"):
+        people.calibration(people.fit(many_choices, MANY, wrong), num_draws=0)
+
+
+def test_the_band_is_that_of_the_posterior_predictive_distribution():
+    # Twelve people choose once each between two data; nine show the first. The lapse is free, so
+    # the first has probability 0.9 - 0.4 lapse, and both integrals are sums over a grid.
+    rows = {"person": np.arange(12), "round": 1, "hypothesis": 0, "datum": [0] * 9 + [1] * 3}
+    family = Family(depth=0, rationality=1.0, lapse=(0.0, 1.0))
+    fit = people.fit(rows, [[0.9, 0.1], [0.1, 0.9]], family, by=None, intervals=None)
+    check = replicate(fit, 500, 1)
+    ends = np.quantile((check.drawn == 0).sum(axis=1), (0.025, 0.975))
+    chance = 0.9 - 0.4 * (np.arange(2000) + 0.5) / 2000
+    weight = chance**9 * (1.0 - chance) ** 3
+    weight /= weight.sum()
+    # The posterior's deviation is 0.09, so the mean of 500 draws has a standard error of 0.004.
+    assert check.mean[0, 0] == pytest.approx(weight @ chance, abs=0.018)
+    from scipy.stats import binom
+
+    below = np.array([weight @ binom.cdf(count, 12, chance) for count in range(13)])
+    for end, share in zip(ends, (0.025, 0.975), strict=True):
+        count = round(end)
+        assert below[count] >= share - 0.012
+        assert (below[count - 1] if count else 0.0) <= share + 0.012

@@ -69,6 +69,28 @@ def test_a_person_whose_parameter_is_missing_is_named():
         people.simulate(table, PROBLEM, num_rounds=1)
 
 
+@pytest.mark.parametrize("count", ["num_rounds", "num_people", "num_lessons"])
+def test_lessons_that_would_not_end_are_refused(count):
+    settings = {"num_rounds": 2, "num_people": 2, count: 10**12}
+    with pytest.raises(cb.CobayesError, match=r"would take about .* the limit is"):
+        people.simulate({"depth": 1}, PROBLEM, **settings)
+    with pytest.raises(cb.CobayesError, match=r"would take about .* the limit is"):
+        people.recover(Family(depth=1), PROBLEM, **{"num_rounds": 2, "num_people": 10**9})
+
+
+def test_long_lessons_are_the_lessons_of_a_teacher():
+    # The belief is carried from round to round, so that 400 rounds are no more than 400 steps.
+    found = people.simulate({"depth": 1}, PROBLEM, num_people=1, num_rounds=400, rng=1)
+    scored = people.score(found, PROBLEM, depth=1)
+    assert np.isfinite(scored["log_likelihood"]).all()
+
+
+@pytest.mark.parametrize("parameters", [{"lapse": 2.0}, {"depth": 1.5}, {"rationality": "high"}, 3])
+def test_parameters_that_make_no_sense_are_refused(parameters):
+    with pytest.raises(cb.CobayesError):
+        people.simulate(parameters, PROBLEM, num_people=1, num_rounds=1)
+
+
 def test_unknown_parameters_are_refused():
     with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
         people.simulate({"speed": 1.0}, PROBLEM, num_people=1, num_rounds=1)

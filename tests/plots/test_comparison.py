@@ -25,3 +25,13 @@ def test_every_pair_of_teacher_and_learner_has_a_mark():
     assert len(ax.lines) == 4
     assert [label.get_text() for label in ax.get_yticklabels()] == ["literal", "greedy"]
     assert "0.95" in ax.get_xlabel()
+
+
+def test_where_nobody_reaches_the_level_beliefs_are_drawn():
+    model = np.random.default_rng(0).uniform(0.05, 1.0, (4, 3))
+    options = {"teachers": ["literal", "greedy"], "learners": ["bi"], "num_lessons": 20, "rng": 1}
+    found = cb.lessons.compare_teachers(model, 0, num_rounds=1, level=0.999, **options)
+    ax = plot_teachers(found)
+    places = [line.get_xdata()[0] for line in ax.lines[:2]]
+    assert places == [result.beliefs[-1] for result in found.results]
+    assert "mean belief in the truth after 1 rounds (0.999 not reached)" in ax.get_xlabel()

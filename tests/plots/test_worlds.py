@@ -4,20 +4,20 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from cobayes import CobayesError
-from cobayes.worlds import GridWorld, TabularWorld, plan_trajectory, watch_actions
+from cobayes import BI, SCBI, CobayesError
+from cobayes.worlds import GridWorld, TabularWorld, plan_walk
 
 mpl.use("Agg")
 from matplotlib.figure import Figure
 from PIL import Image
 
-from cobayes.plots.worlds import plot_certainty, plot_trajectory, plot_world, save_animation
+from cobayes.plots.worlds import plot_certainty, plot_walk, plot_world, save_animation
 
 
 @pytest.fixture
 def walks():
     world = GridWorld.paper(0.5)
-    return [plan_trajectory(world, "A", rule) for rule in ("SCBI", "BI")]
+    return [plan_walk(rule(world), "A") for rule in (SCBI, BI)]
 
 
 def test_board_shows_every_goal_with_its_share():
@@ -44,12 +44,12 @@ def test_goals_are_filled_as_high_as_the_belief():
 
 
 def test_walk_can_be_drawn_at_any_move(walks):
-    ax = plot_trajectory(walks[0], 1, ax=Figure().subplots())
+    ax = plot_walk(walks[0], 1, ax=Figure().subplots())
     assert "move 1, left" in ax.get_title()
     assert "80.0%" in ax.get_title()
     ax = plot_certainty(walks, ax=Figure().subplots())
     assert [line.get_label() for line in ax.lines[:2]] == ["SCBI", "BI"]
-    assert np.allclose(ax.lines[0].get_ydata(), walks[0].belief_in_goal)
+    assert np.allclose(ax.lines[0].get_ydata(), walks[0].beliefs[:, 0])
 
 
 def test_animation_has_a_frame_for_every_move_and_the_start(walks, tmp_path):
@@ -71,16 +71,16 @@ def test_animation_says_what_it_cannot_do(walks, tmp_path):
     table = {0: {0: [(1.0, 1)]}, 1: {0: [(1.0, 2)]}, 2: {0: [(1.0, 2)]}}
     world = TabularWorld(table, 0, {"a": 1, "b": 2}, 0.5)
     with pytest.raises(CobayesError, match="no board to draw"):
-        plot_trajectory(watch_actions(world, "a", [0]))
+        plot_walk(plan_walk(world, "a"))
 
 
 def test_titles_of_boards_beside_a_curve_are_not_cut_off():
     board = GridWorld.from_text("A......B\n........\n........\nS.......\n.......C", 0.8)
-    walk = plan_trajectory(board, "C")
+    walk = plan_walk(board, "C")
     figure = Figure(figsize=(13, 3.5), layout="constrained")
     axes = figure.subplots(1, 3)
     for ax in axes[:2]:
-        plot_trajectory(walk, ax=ax)
+        plot_walk(walk, ax=ax)
     plot_certainty([walk], ax=axes[2])
     figure.draw_without_rendering()
     assert axes[0].title.get_window_extent().y1 <= figure.bbox.y1

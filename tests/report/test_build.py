@@ -1,53 +1,97 @@
-"""The report is built part by part, and keeps what it has."""
+"""The report is built section by section, keeps what it has, and shows only what is its own."""
+
+import errno
+import json
+import os
 
 import pytest
 
 import cobayes as cb
-from cobayes.paper import RECIPES
-from cobayes.report import build as report_module
-from cobayes.report.build import build_report, choose_recipes
-from cobayes.report.saving import load_section, save_section
-from cobayes.report.section import Context, Made, Picture, Recipe, Section
+from cobayes import report
+from cobayes.paper import RECIPES, build_paper
+from cobayes.report.build import (
+    build_report,
+    choose_recipes,
+    load_section,
+    save_section,
+    write_page,
+)
+from cobayes.report.section import Picture, Recipe, Section, data_frame
 from tests.report.conftest import read
+from tests.runs.conftest import mounted
+
+
+def words(context):
+    context.tell("working")
+    return Section("Words", ("Some words.",), claims=(CLAIM,))
+
+
+CLAIM = report.judge_interval("Mine is true", "here", 0.0, 0.0, below=1e-9)
+WORDS = Recipe("words", "some words", words)
+
+
+def drawn(_context=None):
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(2, 1))
+    drawing.subplots().plot([0, 1])
+    table = data_frame("title", ("x", [1.0], "an x"))
+    return Section("t", (Picture("p", drawing, "c", "a"),), data={"t": table}, claims=(CLAIM,))
 
 
 def test_a_part_is_added_without_building_the_others_again(tmp_path):
-    build_report(tmp_path, ["worked-example"])
-    before = (tmp_path / "worked-example" / "section.json").read_text(encoding="utf-8")
+    drawing = Recipe("drawn", "a drawing", drawn)
+    build_report(tmp_path, [WORDS, drawing], ["drawn"])
+    before = (tmp_path / "drawn" / "section.json").read_text(encoding="utf-8")
     page = tmp_path / "index.html"
-    assert 'id="lesson"' not in page.read_text(encoding="utf-8")
-    small = Recipe("lesson", "a small one", lambda context: Section("Small", ("Hi",)))
-    known = (small, *(recipe for recipe in RECIPES if recipe.name != "lesson"))
-    build_report(tmp_path, ["lesson"], recipes=known)
+    assert 'id="words"' not in page.read_text(encoding="utf-8")
+    build_report(tmp_path, [WORDS, drawing], ["words"])
     content = page.read_text(encoding="utf-8")
-    assert content.index('id="lesson"') < content.index('id="worked-example"')
-    assert (tmp_path / "worked-example" / "section.json").read_text(encoding="utf-8") == before
+    assert content.index('id="words"') < content.index('id="drawn"')
+    assert (tmp_path / "drawn" / "section.json").read_text(encoding="utf-8") == before
 
 
-def test_a_section_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
-    build_report(tmp_path, ["worked-example"])
+def test_a_section_that_fails_leaves_the_old_one(tmp_path):
+    build_report(tmp_path, [WORDS])
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
 
-    def fail(_self, _context):
+    def fail(_context):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Recipe, "make", fail)
     with pytest.raises(KeyboardInterrupt):
-        build_report(tmp_path, ["worked-example"], seed=7)
+        build_report(tmp_path, [Recipe("words", "", fail)], seed=7)
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == page
-    assert load_section(tmp_path / "worked-example") is not None
+    assert load_section(tmp_path / "words") is not None
 
 
 def test_unknown_parts_bad_scales_and_bad_folders_are_errors(tmp_path):
     with pytest.raises(cb.CobayesError, match="no part of the report called 'fig99'") as caught:
-        build_report(tmp_path, ["fig99"])
-    assert "worked-example" in caught.value.hint
+        build_report(tmp_path, [WORDS], ["fig99"])
+    assert "words" in caught.value.hint
     for scale in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(cb.CobayesError, match="scale"):
-            build_report(tmp_path, scale=scale)
+            build_report(tmp_path, [WORDS], scale=scale)
+    with pytest.raises(cb.CobayesError, match="'tiff' is not a format"):
+        build_report(tmp_path, [WORDS], formats=("tiff",))
     (tmp_path / "file").touch()
     with pytest.raises(cb.CobayesError, match="is a file"):
-        build_report(tmp_path / "file")
+        build_report(tmp_path / "file", [WORDS])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_full_disk_and_a_folder_that_cannot_be_written_are_said_in_one_line(tmp_path, number):
+    def fail(_context):
+        raise OSError(number, os.strerror(number))
+
+    with pytest.raises(cb.CobayesError) as caught:
+        build_report(tmp_path, [Recipe("full", "", fail)])
+    assert caught.value.message == f"cannot write {str(tmp_path)!r}: {os.strerror(number)}."
+    assert "are kept" in caught.value.hint
+
+
+def test_a_disk_that_is_full_while_pictures_are_written_is_said_in_one_line(tmp_path):
+    with mounted(tmp_path, "size=16k"), pytest.raises(cb.CobayesError, match="No space left"):
+        build_report(tmp_path, [Recipe("drawn", "a drawing", drawn)], formats=("pdf", "png"))
 
 
 def test_recipes_come_in_the_reports_order_whatever_the_users():
@@ -62,77 +106,118 @@ def test_recipes_come_in_the_reports_order_whatever_the_users():
 
 
 def test_a_users_own_section_and_claims_join_the_papers(tmp_path):
-    from cobayes import report
-
-    def build(context):
-        claim = report.judge_exact("Mine is true", "here", 0.0, 1e-9, "nothing")
-        return report.Section("My section", ("Words.",), claims=report.about("Mine", claim))
-
-    mine = report.Recipe("mine", "a section of my own", build)
-    page = build_report(tmp_path, ["worked-example", "mine"], recipes=(*RECIPES, mine))
+    page = build_report(tmp_path, (*RECIPES, WORDS), ["worked-example", "words"])
     text = "".join(read(page).text)
-    assert "My section" in text
+    assert "Some words." in text
     assert "Mine is true" in text
     assert "The printed numbers of the example" in text
-    with pytest.raises(cb.CobayesError, match="a section is named"):
-        report.Recipe("../mine", "", build)
+
+
+def test_a_report_of_ones_own_says_nothing_of_the_paper(tmp_path):
+    page = build_report(tmp_path, [WORDS], title="My title", lead="My *lead*.")
+    text = "".join(read(page).text)
+    assert "My title" in text
+    assert "My lead." in text
+    for word in ("SCBI", "Wang", "reproduce", "the paper"):
+        assert word not in text
 
 
 def test_a_section_that_would_come_out_the_same_is_not_built_again(tmp_path):
     told = []
     options = {"tell": lambda *line: told.append(line[1])}
-    build_report(tmp_path, ["worked-example"], **options)
-    build_report(tmp_path, ["worked-example"], **options)
+    build_paper(tmp_path, ["worked-example"], **options)
+    build_paper(tmp_path, ["worked-example"], **options)
     assert told[-1] == "done before; nothing has changed since"
-    for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}):
+    for changed in ({"seed": 3}, {"scale": 0.5}, {"formats": ("svg",)}, {"fresh": True}):
         told.clear()
-        build_report(tmp_path, ["worked-example"], **changed, **options)
+        build_paper(tmp_path, ["worked-example"], **changed, **options)
         assert told[-1].startswith("done in")
-    (tmp_path / "worked-example" / "numbers.csv").unlink()
-    build_report(tmp_path, ["worked-example"], formats=("svg",), **options)
-    assert told[-1].startswith("done in")
+
+
+def test_an_edited_builder_is_run_again(tmp_path, monkeypatch):
+    module = tmp_path / "own_section.py"
+    source = (
+        "from cobayes.report import Section\ndef build(context):\n    return Section('{}', ())\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for title in ("First", "Second"):
+        module.write_text(source.format(title), encoding="utf-8")
+        monkeypatch.delitem(__import__("sys").modules, "own_section", raising=False)
+        __import__("importlib").invalidate_caches()
+        build_report(tmp_path / "report", [Recipe("own", "", "own_section")])
+        assert load_section(tmp_path / "report" / "own")["title"] == title
+
+
+def test_a_builder_inside_a_function_is_run_every_time(tmp_path):
+    for title in ("First", "Second"):
+        build_report(tmp_path, [Recipe("own", "", lambda _, title=title: Section(title, ()))])
+        assert load_section(tmp_path / "own")["title"] == title
 
 
 def test_only_the_wanted_formats_are_saved(tmp_path):
-    from matplotlib.figure import Figure
-
-    from cobayes.report.data_table import DataTable, column
-
-    def section():
-        drawing = Figure(figsize=(2, 1))
-        drawing.subplots().plot([0, 1])
-        table = DataTable("t", "title", (column("x", [1.0], "an x"),))
-        return Section("t", (Picture("p", drawing, "c", "a"),), data=(table,))
-
-    made = Made("c", 1, "quick", 1.0, "0")
     for formats, files in (
-        (
-            ("svg", "png", "pdf", "csv", "netcdf"),
-            "p.pdf p.png p.svg t.csv t.csv-metadata.json t.nc",
-        ),
-        (("png", "csv"), "p.png t.csv t.csv-metadata.json"),
-        (("pdf", "netcdf"), "p.pdf p.svg t.nc"),
+        (("svg", "png", "pdf", "csv"), "p.pdf p.png p.svg t.csv"),
+        (("png", "csv"), "p.png t.csv"),
+        (("pdf",), "p.pdf p.svg"),
     ):
         folder = tmp_path / "-".join(formats)
-        save_section(section(), made, folder, formats=formats)
+        save_section(drawn(), folder, made={}, formats=formats)
         assert {file.name for file in folder.iterdir()} == {*files.split(), "section.json"}
         shown = load_section(folder)["blocks"][0]["files"][0]
         assert shown.endswith((".svg", ".png"))
-    with pytest.raises(cb.CobayesError, match="no format 'tiff'"):
-        build_report(tmp_path, ["worked-example"], formats=("tiff",))
+
+
+def change_claim(folder):
+    path = folder / "section.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["claims"][0]["verdict"] = "does not hold"
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_claim,
+        lambda folder: (folder / "t.csv").unlink(),
+        lambda folder: (folder / "t.csv").write_text("x\n2.0\n", encoding="utf-8"),
+        lambda folder: (folder / "p.svg").write_bytes(b"<svg/>"),
+        lambda folder: (folder / "section.json").write_text('{"title": ', encoding="utf-8"),
+        lambda folder: (folder / "section.json").write_text("[]", encoding="utf-8"),
+    ],
+)
+def test_a_section_whose_files_were_changed_is_left_out_and_built_again(tmp_path, change):
+    recipes = [Recipe("drawn", "a drawing", drawn)]
+    build_report(tmp_path, recipes)
+    change(tmp_path / "drawn")
+    assert load_section(tmp_path / "drawn") is None
+    assert 'id="drawn"' not in write_page(tmp_path, recipes).read_text(encoding="utf-8")
+    build_report(tmp_path, recipes)
+    assert load_section(tmp_path / "drawn")["claims"][0]["verdict"] == "holds"
+
+
+@pytest.mark.parametrize("name", ["../secret.svg", "link.svg"])
+def test_a_page_shows_no_file_from_another_folder(tmp_path, name):
+    secret = tmp_path / "secret.svg"
+    secret.write_bytes(b"secret")
+    save_section(drawn(), tmp_path / "s", made={})
+    (tmp_path / "s" / "link.svg").symlink_to(secret)
+    path = tmp_path / "s" / "section.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["blocks"][0]["files"] = [name]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert load_section(tmp_path / "s") is None
 
 
 def test_the_claims_of_all_sections_stand_in_one_table(tmp_path):
-    from cobayes.report.claims import Claim
-
     claims = [
-        Claim(f"s{k} < t", "Figure 9", verdict, "m", "u", "r")
+        report.Claim(f"s{k} < t", "Figure 9", verdict, "m", "u", "r")
         for k, verdict in enumerate(("holds", "holds except", "does not hold", "not decided"))
     ]
-    made = Made("c", 1, "quick", 1.0, "0")
-    save_section(Section("One: a", (), claims=tuple(claims[:1])), made, tmp_path / "lesson")
-    save_section(Section("Two", (), claims=tuple(claims[1:])), made, tmp_path / "figure-2")
-    page = report_module.write_page(tmp_path)
+    recipes = [
+        Recipe("first", "", lambda _: Section("One: a", (), claims=tuple(claims[:1])), True),
+        Recipe("second", "", lambda _: Section("Two", (), claims=tuple(claims[1:]))),
+    ]
+    page = build_report(tmp_path, recipes)
     text = " ".join("".join(read(page).text).split())
     assert (
         "Of 4 claims, 1 holds, 1 holds with exceptions, 1 does not hold, 1 is not decided by these"
@@ -140,18 +225,8 @@ def test_the_claims_of_all_sections_stand_in_one_table(tmp_path):
     )
     assert text.index("s0 < t") < text.index("s1 < t") < text.index("s3 < t")
     links = [attributes.get("href") for tag, attributes in read(page).tags if tag == "a"]
-    assert links.count("#figure-2") == 4  # three claims, and the contents
+    assert links.count("#second") == 4  # three claims, and the contents
     # The opening sections stand before the claims.
     ids = [attributes["id"] for _, attributes in read(page).tags if "id" in attributes]
-    assert ids == ["lesson", "figure-2", "claims"]
+    assert ids == ["first", "claims", "second"]
     assert (tmp_path / "claims.csv").read_text(encoding="utf-8").count("Figure 9") == 4
-
-
-def test_a_context_scales_counts_and_seeds_by_name(tmp_path):
-    first, second = (Context(name, 0.01, 1, tmp_path) for name in ("a", "b"))
-    assert first.count(10_000) == 100
-    assert first.count(10_000, at_least=200) == 200
-    assert first.count(10_000, quick=7) == 100
-    assert Context("a", 0.01, 1, tmp_path, is_quick=True).count(10_000, quick=7) == 7
-    assert first.rng().random() == Context("a", 1.0, 1, tmp_path).rng().random()
-    assert first.rng().random() != second.rng().random()

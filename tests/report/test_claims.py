@@ -1,10 +1,20 @@
-"""Verdicts follow from numbers by the stated rules."""
+"""Verdicts follow from numbers by the stated rules, and err as often as they say."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from cobayes.report.claims import ERROR_RATE, family_quantile, probability_text, verdict_of
+from cobayes.report.claims import (
+    ERROR_RATE,
+    family_quantile,
+    judge_agreement,
+    judge_interval,
+    judge_order,
+    probability_text,
+    verdict_of,
+)
+
+NAMES = ["a", "b", "c", "d", "e"]
 
 
 @pytest.mark.parametrize(
@@ -33,3 +43,89 @@ def test_a_family_of_tests_errs_together_as_often_as_one(count):
 def test_a_vanishing_probability_is_not_written_as_zero():
     assert probability_text(0.0) == "p < 10⁻⁹⁹"
     assert probability_text(0.25) == "p = 0.25"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        ([0.6] * 5, [0.9] * 5, "holds"),
+        ([0.4, 0.6, 0.6, 0.6, 0.6], [0.9] * 5, "not decided"),
+        ([0.3, 0.6, 0.6, 0.6, 0.6], [0.4, 0.9, 0.9, 0.9, 0.9], "holds except"),
+        ([0.3, 0.3, 0.3, 0.6, 0.6], [0.4, 0.4, 0.4, 0.9, 0.9], "does not hold"),
+    ],
+)
+def test_intervals_above_a_limit_and_their_mirror_images_below_it(low, high, verdict):
+    claim = judge_interval("s", "w", low, high, above=0.5, names=NAMES, what="P")
+    assert claim.verdict == verdict
+    assert claim.measured.startswith("smallest P")
+    assert ("not at a" in claim.measured) == (verdict == "holds except")
+    low, high = 1.0 - np.array(high), 1.0 - np.array(low)
+    mirrored = judge_interval("s", "w", low, high, below=0.5, names=NAMES, what="P")
+    assert mirrored.verdict == verdict
+    assert mirrored.measured.startswith("largest P")
+
+
+def test_an_exact_number_holds_or_does_not():
+    claims = [judge_interval("s", "w", x, x, below=1e-9) for x in (0.0, 1e-9, 1e-6)]
+    assert [claim.verdict for claim in claims] == ["holds", "holds", "does not hold"]
+    assert {claim.uncertainty for claim in claims} == {"exact"}
+    assert claims[0].rule == "every value lies at most 1e-09"
+
+
+@pytest.mark.parametrize(
+    ("values", "stderr", "verdict"),
+    [
+        ([1, 2, 3, 4, 5], 0.1, "holds"),
+        ([1, 2, 1.99, 4, 5], 0.1, "not decided"),
+        ([1, 2, 1.0, 4, 5], 0.1, "holds except"),
+        ([5, 4, 3, 2, 1], 0.1, "does not hold"),
+        ([1, 1.01, 1.02, 1.01, 1.05], 0.1, "not decided"),
+        ([1, 2, 1.99, 4, 5], 0.0, "holds except"),
+        ([1, 2, 3, 4, 5], 0.0, "holds"),
+        ([1, 2, 2, 4, 5], 0.0, "holds except"),
+    ],
+)
+def test_order_within_the_noise(values, stderr, verdict):
+    errors = np.full(5, stderr)
+    claim = judge_order("s", "w", NAMES, values, errors, rises=True, what="E")
+    assert claim.verdict == verdict
+    mirrored = judge_order("s", "w", NAMES, [-v for v in values], errors, rises=False, what="E")
+    assert mirrored.verdict == verdict
+    if verdict == "holds except":
+        assert "it falls from b to c" in claim.measured
+        assert "it rises from b to c" in mirrored.measured
+
+
+def test_agreement_errs_as_often_as_it_says():
+    # 2000 true claims, each refused with a probability of 1 %: 20 +- 4.4, within four deviations.
+    rng = np.random.default_rng(20)
+    refused = sum(
+        judge_agreement(
+            "s",
+            "w",
+            rng.normal(3.0, 0.2, 10),
+            np.full(10, 0.2),
+            np.full(10, 3.0),
+            within=2.0,
+            what="x",
+        ).verdict
+        == "does not hold"
+        for _ in range(2000)
+    )
+    assert abs(refused - 2000 * ERROR_RATE) < 4 * np.sqrt(2000 * ERROR_RATE)
+    wrong = judge_agreement("s", "w", [3.0, 4.0], [0.1, 0.1], [3.0, 3.0], within=2.0, what="x")
+    assert wrong.verdict == "does not hold"
+
+
+@pytest.mark.parametrize(("stderr", "verdict"), [(0.01, "holds"), (0.1, "not decided")])
+def test_agreement_needs_intervals_inside_its_limit(stderr, verdict):
+    claim = judge_agreement("s", "w", [3.0, 3.0], [stderr] * 2, [3.0, 3.0], within=0.1, what="x")
+    assert claim.verdict == verdict
+
+
+def test_agreement_of_dependent_values_takes_their_own_chi_square():
+    options = {"within": 2.0, "what": "x"}
+    claim = judge_agreement("s", "w", [3.2], [0.1], [3.0], chi_square=(9.0, 1), **options)
+    assert claim.verdict == "does not hold"
+    assert "χ² = 9.0 with 1 degrees of freedom" in claim.measured
+    assert judge_agreement("s", "w", [3.2], [0.1], [3.0], **options).verdict == "holds"

@@ -157,16 +157,6 @@ def test_scbi_refuses_a_tolerance_that_float64_cannot_reach():
         cb.SCBI([[2.0, 1.0], [1.0, 2.0]], tolerance="x")
 
 
-def test_scbi_says_so_when_it_cannot_converge(monkeypatch):
-    from cobayes.rules import sequential
-
-    monkeypatch.setattr(sequential, "MAX_ITERATIONS", 2)
-    # Too many entries for decimals, which small tables are left to.
-    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(101, 4)))
-    with pytest.raises(cb.ConvergenceError, match="did not converge to 1e-12"):
-        rule.likelihood([0.1, 0.2, 0.3, 0.4])
-
-
 @pytest.mark.parametrize("kind", RULES)
 def test_units_of_the_entries_do_not_matter_however_extreme(kind):
     matrix = np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 3))
@@ -191,3 +181,30 @@ def test_bayes_formula_holds_for_likelihoods_beyond_float64():
     rule = cb.BI([[1e-200, 1.0], [1e200, 1.0]])
     np.testing.assert_array_equal(rule.update([1.0, 0.0], 0), [1.0, 0.0])
     np.testing.assert_allclose(rule.posteriors([0.5, 0.5]), [[0.0, 1.0], [2 / 3, 1 / 3]])
+
+
+def test_arrays_and_lists_are_updated_alike():
+    rng = np.random.default_rng(3)
+    for n, m in [(2, 2), (5, 3), (20, 20)]:
+        rule = cb.SCBI(rng.exponential(size=(n, m)))
+        belief = rng.dirichlet(np.ones(m))
+        for datum in range(n):
+            np.testing.assert_allclose(
+                rule.update(belief, datum), rule.update(belief.tolist(), datum), rtol=1e-11
+            )
+    with pytest.raises(cb.CobayesError, match="not negative"):
+        rule.update(np.append(np.full(19, 0.1), -0.9), 0)
+
+
+def test_a_rule_derived_from_scbi_updates_by_its_own_answer():
+    class Literal(cb.SCBI):
+        name = "literal"
+
+        def respond(self, log_belief):
+            return cb.BI(self.model).respond(log_belief)
+
+    matrix = np.array([[0.8, 0.3], [0.2, 0.7]])
+    belief = np.array([0.4, 0.6])
+    np.testing.assert_allclose(
+        Literal(matrix).update(belief, 0), cb.BI(matrix).update(belief, 0), rtol=1e-12
+    )

@@ -12,6 +12,12 @@ def test_a_rule_may_be_an_object_a_class_or_a_name(rule):
     assert type(as_rule(rule, MATRIX)) is cb.SCBI
 
 
+def test_a_matrix_a_task_or_an_example_means_scbi_of_it():
+    for given in (MATRIX, cb.Model(MATRIX), cb.without_repeats(MATRIX), "example:gestures"):
+        assert type(as_rule(given)) is cb.SCBI
+    assert as_rule(MATRIX, np.eye(2)).model == cb.Model(MATRIX)
+
+
 def test_settings_go_to_the_rule():
     rule = as_rule("pragmatic", MATRIX, depth=3)
     assert isinstance(rule, cb.Pragmatic)

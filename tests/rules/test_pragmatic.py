@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.rules import BeliefState
-from cobayes.rules.responses import CompiledResponses
+from tests.rules.crowd import Crowd
 
 
 def recursion(matrix, belief, depth, rationality=1.0, prior=None, literal="likelihood"):
@@ -57,10 +56,6 @@ def test_many_beliefs_are_answered_as_each(depth, rationality, literal, zeros):
     for view in (rule.likelihood, rule.posteriors):
         each = np.array([view(one) for one in beliefs])
         np.testing.assert_allclose(view(beliefs), each, rtol=1e-11, atol=1e-300)
-    is_compiled = isinstance(
-        rule.respond_many(BeliefState.from_logs(np.log(beliefs))), CompiledResponses
-    )
-    assert is_compiled == (depth > 0 or literal == "likelihood")
 
 
 def test_depth_zero_is_plain_bayes():
@@ -118,7 +113,7 @@ def test_teachers_and_learners_of_different_depths_go_together():
         cb.Pragmatic(matrix, 2),
         1,
         num_rounds=30,
-        num_lessons=200,
+        num_lessons=2000,
         learner_rule=cb.Pragmatic(matrix, 1),
         rng=1,
     )
@@ -131,19 +126,17 @@ def test_compiled_lessons_match_stepwise_lessons(depth):
     matrix, prior, _ = random_problem(8)
     matrix[0, 1] = matrix[2, 3] = 0.0
     rule = cb.Pragmatic(matrix, depth, rationality=1.7)
-    beliefs = BeliefState.from_logs(np.log(prior), 70)
+    crowd = Crowd(rule, np.log(prior), 70)
     learners = [cb.Learner(rule, prior) for _ in range(70)]
-    responses = None
     rng = np.random.default_rng(2)
     for _ in range(12):
-        responses = rule.respond_many(beliefs, responses)
-        data = responses.draw(np.full(70, 2), rng.random(70))
+        data = crowd.draw(np.full(70, 2), rng.random(70))
         assert (matrix[data, 2] > 0.0).all()
-        beliefs = responses.observe(data)
+        crowd.observe(data)
         for learner, datum in zip(learners, data, strict=True):
             learner.observe(int(datum))
     expected = np.array([learner.log_belief for learner in learners])
-    np.testing.assert_allclose(beliefs.log_beliefs, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(crowd.log_beliefs, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_rates_are_slopes_of_simulated_lessons():
@@ -207,7 +200,7 @@ def test_compiled_answers_are_exact_where_zeros_leave_faint_beliefs_alone(depth,
         logs = -np.log(10.0) * spread * rng.random((80, 4))
         logs[:, rng.integers(4)] = 0.0
         logs -= np.logaddexp.reduce(logs, axis=1)[:, None]
-        found = rule.respond_many(BeliefState.from_logs(logs)).likelihoods
+        found = Crowd(rule, logs).likelihoods
         expected = np.array([rule.respond(one).likelihood for one in logs])
         # Below 1e-154 a belief is kept by its logarithm, with a rounding of 1e-13.
         np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, RunInterrupted, run
+from cobayes.runs import Experiment, Point, RunInterrupted, run, workers
 from runs.experiments import bulky, drawing
 
 
@@ -23,13 +23,8 @@ def main() -> int:
     if options.bulky:
         experiment = Experiment("bulky", [Point("noise", {}, 40 * 2000, 2000)], bulky)
     try:
-        result = run(
-            experiment,
-            options.folder,
-            jobs=options.jobs,
-            scheduler=options.scheduler,
-            progress=True,
-        )
+        with workers(jobs=options.jobs, scheduler=options.scheduler) as executor:
+            result = run(experiment, options.folder, executor=executor, progress=True)
     except RunInterrupted as interruption:
         print(interruption, file=sys.stderr)
         return interruption.exit_code

@@ -16,6 +16,8 @@ def draw(parameters, seeds, num_samples):
     """Sums of floats that would differ in their last bits in any other order."""
     if parameters.get("pause"):
         time.sleep(parameters["pause"])
+    if parameters.get("shuffle"):  # so that shards finish in another order than they start in
+        time.sleep(0.004 * (7 * seeds.spawn_key[-1] % 5))
     sample = np.random.default_rng(seeds).lognormal(0.0, parameters["scale"], num_samples)
     return {
         "count": num_samples,
@@ -78,7 +80,8 @@ def die(parameters, seeds, num_samples):
 
 
 def bulky(parameters, seeds, num_samples):
-    """Fills the disk."""
+    """Fills the disk, slowly enough for several transactions."""
+    time.sleep(0.05)
     return {"noise": np.random.default_rng(seeds).random(num_samples)}
 
 

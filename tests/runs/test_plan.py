@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, plan, shard_seed, suggest_samples_per_shard
+from cobayes.runs import Experiment, Point, RunError, run, shard_seed
+from cobayes.runs.plan import function_digest, package_digest
 
 from .experiments import draw, estimate
 
@@ -61,24 +62,14 @@ def test_a_function_that_workers_cannot_import_is_refused():
         return {}
 
     for function in (local, lambda parameters, seeds, num_samples: {}, max):
-        with pytest.raises(CobayesError, match="defined at the top of a module"):
+        with pytest.raises(CobayesError, match="expected a function at the top of a module"):
             Experiment("x", [Point("a")], function)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seconds_per_sample", [3e-7, 1e-4, 0.4])
-def test_suggested_size_takes_about_the_time_asked_for(monkeypatch, seconds_per_sample):
-    """By a clock that goes on by what a sample costs, not by the machine's."""
-    now = 0.0
-
-    def shard(parameters, seeds, num_samples):
-        nonlocal now
-        now += num_samples * seconds_per_sample
-        return {}
-
-    monkeypatch.setattr(plan.time, "perf_counter", lambda: now)
-    size = suggest_samples_per_shard(shard, {}, seconds=1.5)
-    assert size in {step * 10**power for step in (1, 2, 5) for power in range(9)}
-    assert 1.5 / 2.5 <= size * seconds_per_sample <= 1.5 or size == 1
+def test_points_without_a_way_to_join_shards_must_be_one_shard():
+    assert Experiment("x", [Point("a", {}, 3)], draw, reduce=None).num_shards == 1
+    with pytest.raises(CobayesError, match="point 'a' has 3 shards"):
+        Experiment("x", [Point("a", {}, 3, 1)], draw, reduce=None)
 
 
 def test_identity_is_the_same_for_equal_plans():
@@ -123,3 +114,127 @@ def test_stream_of_a_shard_ignores_how_many_points_and_shards_there_are():
     assert np.array_equal(
         few.seed_sequence(0, 0).generate_state(8), many.seed_sequence(1, 0).generate_state(8)
     )
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A user's package whose shard function calls another module, which calls a third."""
+    folder = tmp_path / "mypackage"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "shards.py").write_text(SHARDS)
+    (folder / "helpers.py").write_text(
+        "import numpy\nfrom mypackage import deep\n\n\ndef value():\n    return deep.VALUE\n"
+    )
+    (folder / "deep.py").write_text("VALUE = 1\n")
+    (folder / "unrelated.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mypackage"]:
+        del sys.modules[name]
+
+
+SHARDS = """
+from mypackage import unrelated
+
+SCALE = 2
+CAPTION = "Words."
+
+
+def shard(parameters, seeds, num_samples):
+    from .helpers import value
+    return {'total': twice(value())}
+
+
+def twice(number):
+    return SCALE * number
+
+
+def draw_picture():
+    return unrelated.x, CAPTION
+"""
+
+
+def test_a_change_of_what_the_shard_function_calls_is_never_complete_already(package, tmp_path):
+    from mypackage.shards import shard  # pyright: ignore[reportMissingImports]
+
+    experiment = Experiment("mine", [Point("p")], shard)
+    run(experiment, tmp_path / "run", jobs=1)
+    (package / "deep.py").write_text("VALUE = 2\n")
+    with pytest.raises(RunError, match="the code of the shard function has changed"):
+        run(experiment, tmp_path / "run", jobs=1)
+
+
+EDITS = {
+    "a comment": ("SCALE = 2", "# why\nSCALE = 2", True),
+    "a docstring": ("def twice(number):\n", 'def twice(number):\n    """Words."""\n', True),
+    "a caption": ('"Words."', '"Other words."', True),
+    "a picture": ("unrelated.x, CAPTION", "CAPTION", True),
+    "an import for a picture": ("import unrelated", "import helpers as unrelated", True),
+    "another function between": ("def twice", "def thrice():\n    pass\n\n\ndef twice", True),
+    "a constant": ("SCALE = 2", "SCALE = 3", False),
+    "a function that is called": ("SCALE * number", "SCALE + number", False),
+    "the function itself": ("'total'", "'sum'", False),
+    "a change in place": ("def shard", "SCALE += 1\n\n\ndef shard", False),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_only_what_the_function_reaches_counts_in_its_own_module(package, edit):
+    from mypackage.shards import shard  # pyright: ignore[reportMissingImports]
+
+    old, new, is_same = EDITS[edit]
+    before = function_digest(shard)
+    assert old in SHARDS
+    (package / "shards.py").write_text(SHARDS.replace(old, new))
+    assert (function_digest(shard) == before) == is_same
+
+
+def test_only_modules_that_are_reached_count_and_no_comment_does(package):
+    from mypackage.shards import shard  # pyright: ignore[reportMissingImports]
+
+    before = function_digest(shard)
+    (package / "unrelated.py").write_text("x = 2\n")
+    (package / "deep.py").write_text('"""Words."""\n\n# why\nVALUE = 1\n')
+    assert function_digest(shard) == before
+    (package / "deep.py").write_text("VALUE = 1.0\n")
+    assert function_digest(shard) != before
+
+
+def test_a_function_defined_interactively_counts_by_what_it_does():
+    def digest(source):
+        names = {"__name__": "__main__"}
+        exec(source, names)
+        return function_digest(names["interactive"])
+
+    first = digest("def interactive(x):\n    return x + 1\n")
+    assert digest("def interactive(x):\n    # why\n\n    return x + 1\n") == first
+    assert digest("def interactive(x):\n    return x + 2\n") != first
+
+
+def test_the_package_digest_covers_what_computes_and_not_what_shows(tmp_path, monkeypatch):
+    import cobayes
+
+    copy = tmp_path / "cobayes"
+    for name in ("plots", "scaling", "runs"):
+        (copy / name).mkdir(parents=True)
+        (copy / name / "module.py").write_text("x = 1\n")
+    (copy / "runs" / "progress.py").write_text("words = 'left'\n")
+    monkeypatch.setattr(cobayes, "__file__", str(copy / "__init__.py"))
+
+    def digests():
+        package_digest.cache_clear()
+        return package_digest(), package_digest(everything=True)
+
+    try:
+        numbers, everything = digests()
+        (copy / "plots" / "module.py").write_text("x = 2\n")
+        (copy / "runs" / "progress.py").write_text("words = 'to do'\n")
+        (copy / "scaling" / "module.py").write_text('"""Words."""\nx = 1  # why\n')
+        assert digests()[0] == numbers
+        assert digests()[1] != everything
+        (copy / "scaling" / "module.py").write_text("x = 3\n")
+        assert digests()[0] != numbers
+    finally:
+        monkeypatch.undo()
+        package_digest.cache_clear()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 
 import numpy as np
 import pytest
@@ -9,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from cobayes._intervals import proportion_stderr
 from cobayes.errors import CobayesError
-from cobayes.runs import Estimate, mean_estimate, proportion_estimate
+from cobayes.runs import Estimate, mean_estimate, proportion_estimate, run
 from cobayes.runs.statistics import add, concatenate, pack, unpack
+
+from .experiments import drawing
 
 DTYPES = st.one_of(
     npst.boolean_dtypes(),
@@ -21,7 +23,9 @@ DTYPES = st.one_of(
 )
 ARRAYS = npst.arrays(DTYPES, npst.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
 STATISTICS = st.dictionaries(
-    st.text(), st.one_of(ARRAYS, st.integers(), st.floats(), st.booleans()), max_size=4
+    st.text(st.characters(categories=["L", "N", "P", "Zs"])),
+    st.one_of(ARRAYS, st.integers(-(2**63), 2**63 - 1), st.floats(), st.booleans()),
+    max_size=4,
 )
 
 
@@ -30,25 +34,15 @@ def test_packing_and_unpacking_gives_back_every_bit(statistics):
     back = unpack(pack(statistics))
     assert list(back) == list(statistics)
     for name, value in statistics.items():
-        if isinstance(value, int) and not isinstance(value, bool):
-            assert back[name] == value
-        else:
-            assert np.asarray(back[name]).dtype == np.asarray(value).dtype
-            assert np.asarray(back[name]).shape == np.asarray(value).shape
-            assert np.asarray(back[name]).tobytes() == np.asarray(value).tobytes()
-    assert pack(back) == pack(statistics)
+        array = np.asarray(value)
+        assert np.asarray(back[name]).shape == array.shape
+        # Single numbers come back as Python's, which hold them exactly.
+        same = np.asarray(back[name]).astype(array.dtype)
+        assert same.tobytes() == array.tobytes()
+    assert pack(back) == pack(unpack(pack(back)))
 
 
-@given(STATISTICS, st.data())
-def test_a_flipped_bit_is_noticed(statistics, data):
-    packed = bytearray(pack(statistics))
-    bit = data.draw(st.integers(0, 8 * len(packed) - 1))
-    packed[bit // 8] ^= 1 << bit % 8
-    with pytest.raises(CobayesError, match="checksum"):
-        unpack(bytes(packed))
-
-
-@pytest.mark.parametrize("value", ["text", None, [1, "a"], {"a": 1}, object()])
+@pytest.mark.parametrize("value", ["text", None, [1, "a"], {"a": 1}, object(), 10**30])
 def test_what_is_not_a_number_is_refused_by_name(value):
     with pytest.raises(CobayesError, match="'wrong'"):
         pack({"right": 1, "wrong": value})
@@ -60,11 +54,11 @@ def test_a_shard_that_returns_no_dict_is_told_what_to_return():
 
 
 def test_small_counters_do_not_overflow_when_added():
-    most = {"small": np.array([120], np.int8), "flags": np.array([True]), "big": 10**30}
+    most = {"small": np.array([120], np.int8), "flags": np.array([True]), "big": 10**18}
     total = add(add(most, most), most)
     assert total["small"].tolist() == [360]
     assert total["flags"].tolist() == [3]
-    assert total["big"] == 3 * 10**30
+    assert total["big"] == 3 * 10**18
 
 
 def test_concatenation_keeps_the_order_of_the_shards():
@@ -78,14 +72,10 @@ def test_shards_with_different_names_cannot_be_added():
         add({"a": 1}, {"b": 1})
 
 
-@pytest.mark.parametrize(
-    "header",
-    ['[["x", "array", "O", [1]]]', '[["x"]]', "7", "[" * 100_000, '[["x", "array", "<f8", [-1]]]'],
-)
-def test_crafted_statistics_are_refused_without_a_bare_exception(header):
-    body = header.encode() + b"\n12345678"
+@pytest.mark.parametrize("content", [b"", b"x" * 100, pack({"a": 1})[:-30]])
+def test_bytes_that_are_no_statistics_are_refused_without_a_bare_exception(content):
     with pytest.raises(CobayesError, match="stored statistics"):
-        unpack(zlib.crc32(body).to_bytes(4, "little") + body)
+        unpack(content)
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=50))
@@ -103,7 +93,7 @@ def test_proportion_is_exact_and_never_certain(successes, trials):
     successes = min(successes, trials)
     estimate = proportion_estimate(successes, trials)
     assert estimate.value == successes / trials
-    assert estimate.stderr > 0
+    assert estimate.stderr == proportion_stderr(successes, trials) > 0
 
 
 def test_without_samples_nothing_is_known():
@@ -116,3 +106,20 @@ def test_estimate_reads_with_two_digits_of_its_uncertainty():
     assert str(Estimate(0.123456, 0.0012)) == "0.1235 ± 0.0012"
     assert str(Estimate(1234.6, 12)) == "1235 ± 12"
     assert str(Estimate(0.5)) == "0.5"
+
+
+def test_results_come_as_tables_with_parameters_and_uncertainty(tmp_path):
+    result = run(drawing(), tmp_path, jobs=1)
+    table = result.to_dataframe()
+    assert list(table.index) == ["scale 1", "scale 2"]
+    assert list(table["scale"]) == [0.1, 0.2]
+    estimate = result["scale 2"].estimates["mean"]
+    assert table.loc["scale 2", "mean"] == estimate.value
+    assert table.loc["scale 2", "mean_stderr"] == estimate.stderr
+    data = result.to_xarray()
+    assert data["mean"].sel(point="scale 2") == estimate.value
+    assert "scale" in data.coords
+    with pytest.raises(CobayesError, match="no point named 'scale 9'"):
+        result["scale 9"]
+    # The mean of a lognormal is exp(s^2/2); 5 standard errors, one chance in a million.
+    assert abs(estimate.value - math.exp(0.02)) < 5 * estimate.stderr

@@ -8,9 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.scaling.block_flows import flow_blocks
-from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
-from cobayes.scaling.blocks import pattern_workspace
 from cobayes.scaling.reference import alternate
 from tests.scaling.exact_zeros import exact_limit, random_fractions, random_pattern
 
@@ -95,32 +92,6 @@ def test_blocks_carry_their_own_proof(seed, n, m, kind):
         sinks = {k for k in left if not any(a == k and b in left for a, b in arcs)}
         assert sinks
         left -= sinks
-
-
-@given(seeds)
-@settings(max_examples=100)
-def test_both_searches_find_the_same(seed):
-    rng = np.random.default_rng(seed)
-    n, m = int(rng.integers(1, 12)), int(rng.integers(1, MAX_COLUMNS + 1))
-    matrix = random_pattern(rng, n, m)
-    rows = np.where(rng.random(n) < 0.8, rng.integers(1, 4, size=n), 0).astype(float)
-    rows[0] = 1.0
-    columns = np.where(rng.random(m) < 0.7, rng.integers(1, 4, size=m), 0).astype(float)
-    columns[0] = 1.0
-    columns *= rows.sum() / columns.sum()
-    found = []
-    for search in (subset_blocks, flow_blocks):
-        work = pattern_workspace(matrix > 0.0)
-        count = search(work, rows, columns)
-        labels = work.row_labels[:, None] == work.column_labels
-        placed = work.column_labels >= 0
-        # Data that are not available and hypotheses that nobody believes carry nothing: where
-        # two components of the same ratio could take them, either is right.
-        inside = (labels & (matrix > 0.0))[rows > 0.0][:, columns > 0.0]
-        found.append((count, inside, work.ratios[work.column_labels[placed]]))
-    assert found[0][0] == found[1][0]
-    np.testing.assert_array_equal(found[0][1], found[1][1])
-    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-12)
 
 
 @given(seeds, st.sampled_from(["uniform", "small", "random"]))

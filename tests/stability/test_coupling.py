@@ -16,17 +16,17 @@ def test_marginals_are_the_priors(case):
     _, teacher, learner, own, theirs, _ = case
     found = coupling(
         teacher,
-        learner,
-        teacher_prior=own,
+        learner_rule=learner,
+        prior=own,
         learner_prior=theirs,
-        num_sequences=5000,
+        num_lessons=5000,
         max_rounds=4000,
         rng=7,
     )
     # A marginal is a mean of numbers in [0, 1]: its variance is at most p (1 - p) / N.
     for values, prior in ((found.matrix.sum(axis=1), own), (found.matrix.sum(axis=0), theirs)):
         prior = prior / prior.sum()
-        error = np.sqrt(prior * (1.0 - prior) / found.num_sequences)
+        error = np.sqrt(prior * (1.0 - prior) / found.num_lessons)
         assert (np.abs(values - prior) <= 4.0 * error).all()
     assert found.matrix.sum() == pytest.approx(1.0, abs=1e-12)
 
@@ -34,12 +34,12 @@ def test_marginals_are_the_priors(case):
 def test_every_row_of_the_confusion_matrix_is_a_success_rate():
     example = cb.examples["M_3"]
     theirs = [0.2, 0.4, 0.4]
-    found = coupling(example, learner_prior=theirs, num_sequences=20_000, rng=3)
-    confusion, stderr = found.confusion(), found.confusion_stderr()
+    found = coupling(example, learner_prior=theirs, num_lessons=20_000, rng=3)
+    confusion, stderr = found.confusion, found.confusion_stderr
     np.testing.assert_allclose(confusion.sum(axis=1), 1.0, rtol=1e-12)
     for taught in range(3):
         lessons = success_rate(
-            example, hypothesis=taught, learner_prior=theirs, num_sequences=5000, rng=taught
+            example, hypothesis=taught, learner_prior=theirs, num_lessons=5000, rng=taught
         )
         error = np.hypot(stderr[taught], lessons.outcomes_stderr)
         assert (np.abs(confusion[taught] - lessons.outcomes) <= 4.0 * error + 2e-5).all()
@@ -49,31 +49,31 @@ def test_every_row_of_the_confusion_matrix_is_a_success_rate():
 def test_dividing_by_the_prior_or_by_the_row_sum_agree():
     found = coupling(cb.examples["M_3"], learner_prior=[0.2, 0.4, 0.4], rng=3)
     prior = found.teacher_prior[:, None]
-    assert (np.abs(found.matrix / prior - found.confusion()) <= 4.0 * found.stderr / prior).all()
+    assert (np.abs(found.matrix / prior - found.confusion) <= 4.0 * found.stderr / prior).all()
 
 
 def test_a_hypothesis_nobody_can_teach_has_no_row():
-    found = coupling(cb.examples["M_3"], teacher_prior=[0.5, 0.5, 0.0], num_sequences=200, rng=1)
-    assert np.isnan(found.confusion()[2]).all()
+    found = coupling(cb.examples["M_3"], prior=[0.5, 0.5, 0.0], num_lessons=200, rng=1)
+    assert np.isnan(found.confusion[2]).all()
     with pytest.raises(CobayesError, match="teaching is impossible"):
         found.success(2)
 
 
 def test_standard_errors_shrink_with_the_root_of_the_number_of_pairs():
-    few = coupling(cb.examples["M_4"], learner_prior=[0.5, 0.2, 0.3], num_sequences=2000, rng=1)
-    many = coupling(cb.examples["M_4"], learner_prior=[0.5, 0.2, 0.3], num_sequences=32_000, rng=1)
+    few = coupling(cb.examples["M_4"], learner_prior=[0.5, 0.2, 0.3], num_lessons=2000, rng=1)
+    many = coupling(cb.examples["M_4"], learner_prior=[0.5, 0.2, 0.3], num_lessons=32_000, rng=1)
     ratio = np.diag(few.stderr) / np.diag(many.stderr)
     np.testing.assert_allclose(ratio, 4.0, rtol=0.15)
 
 
 def test_plain_bayes_is_refused_with_a_way_out():
     with pytest.raises(CobayesError, match="two SCBI agents") as caught:
-        coupling(cb.examples["M_3"], BI(cb.examples["M_3"].model))
+        coupling(cb.examples["M_3"], learner_rule=BI(cb.examples["M_3"].model))
     assert "lessons" in (caught.value.hint or "")
 
 
 def test_labels_travel_into_tables():
-    found = coupling(cb.examples["gestures"], num_sequences=300, rng=1)
+    found = coupling(cb.examples["gestures"], num_lessons=300, rng=1)
     table = found.to_dataframe()
     assert set(table["taught"]) == {"cup", "bowl", "book", "lamp"}
     assert found.to_xarray()["confusion"].sel(taught="cup", believed="cup") > 0.99
@@ -83,9 +83,9 @@ def test_labels_travel_into_tables():
 @pytest.mark.parametrize("count", [10**12, 10**400])
 def test_pairs_that_would_take_days_are_refused_with_the_estimate(count):
     with pytest.raises(CobayesError, match="would take about"):
-        coupling([[0.6, 0.3], [0.4, 0.7]], num_sequences=count)
+        coupling([[0.6, 0.3], [0.4, 0.7]], num_lessons=count)
     with pytest.raises(CobayesError, match="would take about"):
-        success_rate([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, num_sequences=count)
+        success_rate([[0.6, 0.3], [0.4, 0.7]], hypothesis=0, num_lessons=count)
 
 
 def test_with_a_data_prior_marginals_are_the_priors():
@@ -93,12 +93,12 @@ def test_with_a_data_prior_marginals_are_the_priors():
     rule = cb.SCBI(matrix, data_prior=[0.6, 0.3, 0.1])
     own, theirs = np.array([0.3, 0.3, 0.4]), np.array([0.2, 0.5, 0.3])
     found = coupling(
-        rule, teacher_prior=own, learner_prior=theirs, num_sequences=4000, max_rounds=5000, rng=1
+        rule, prior=own, learner_prior=theirs, num_lessons=4000, max_rounds=5000, rng=1
     )
     for values, prior in ((found.matrix.sum(axis=1), own), (found.matrix.sum(axis=0), theirs)):
         assert (np.abs(values - prior) <= 4.0 * np.sqrt(prior * (1.0 - prior) / 4000)).all()
     lessons = success_rate(
-        rule, hypothesis=0, teacher_prior=own, learner_prior=theirs, num_sequences=4000, rng=2
+        rule, hypothesis=0, prior=own, learner_prior=theirs, num_lessons=4000, rng=2
     )
     pairs = found.success(0)
     assert abs(pairs.value - lessons.value) <= 4.0 * np.hypot(pairs.stderr, lessons.stderr)
@@ -107,9 +107,9 @@ def test_with_a_data_prior_marginals_are_the_priors():
 def test_with_zeros_rows_are_lessons_about_each_hypothesis():
     table = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1], [1, 1, 1.0]])
     theirs = [0.2, 0.3, 0.5]
-    found = coupling(table, learner_prior=theirs, num_sequences=1500, rng=1)
+    found = coupling(table, learner_prior=theirs, num_lessons=1500, rng=1)
     np.testing.assert_allclose(found.matrix.sum(axis=1), np.full(3, 1 / 3), rtol=1e-12)
     for h in range(3):
-        lessons = success_rate(table, hypothesis=h, learner_prior=theirs, num_sequences=1000, rng=2)
+        lessons = success_rate(table, hypothesis=h, learner_prior=theirs, num_lessons=1000, rng=2)
         pairs = found.success(h)
         assert abs(pairs.value - lessons.value) <= 4.0 * np.hypot(pairs.stderr, lessons.stderr)

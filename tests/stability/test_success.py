@@ -9,15 +9,16 @@ import pytest
 
 import cobayes as cb
 from cobayes._runtime.threads import set_num_threads
-from cobayes.errors import CobayesError, CobayesWarning
+from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI
 from cobayes.stability import (
-    TeachingSequences,
     coupling,
     success_bounds,
     success_rate,
+    success_rates,
     two_hypothesis_success,
 )
+from cobayes.stability.teaching import Agent, Followers, Limits, teach_until_sure
 
 from .cases import varied_cases
 
@@ -32,21 +33,21 @@ TWO = [[0.6, 0.3], [0.4, 0.7]]
 def test_both_methods_agree_within_four_standard_errors(teacher, learner, own, theirs, h):
     arguments = {
         "hypothesis": h,
-        "teacher_prior": own,
+        "prior": own,
         "learner_prior": theirs,
-        "num_sequences": 4000,
+        "num_lessons": 4000,
         "max_rounds": 4000,
     }
-    lessons = success_rate(teacher, learner, **arguments, rng=1)
-    coupled = success_rate(teacher, learner, **arguments, method="coupling", rng=2)
+    lessons = success_rate(teacher, learner_rule=learner, **arguments, rng=1)
+    coupled = success_rate(teacher, learner_rule=learner, **arguments, method="coupling", rng=2)
     error = np.hypot(lessons.stderr, coupled.stderr)
     hidden = max(lessons.upper - lessons.lower, coupled.upper - coupled.lower)
     assert hidden < 2e-3
     assert abs(lessons.value - coupled.value) <= 4.0 * error + hidden
     bounds = success_bounds(own, theirs, h)
     for rate in (lessons, coupled):
-        assert bounds.lower - 4.0 * rate.stderr - 1e-4 <= rate.value
-        assert rate.value <= bounds.upper + 4.0 * rate.stderr + 1e-4
+        assert bounds[0] - 4.0 * rate.stderr - 1e-4 <= rate.value
+        assert rate.value <= bounds[1] + 4.0 * rate.stderr + 1e-4
 
 
 @pytest.mark.parametrize("method", ["lessons", "coupling"])
@@ -64,10 +65,10 @@ def test_two_hypotheses_match_the_exact_formula(method, own, theirs, h):
     rate = success_rate(
         TWO,
         hypothesis=h,
-        teacher_prior=own,
+        prior=own,
         learner_prior=theirs,
         method=method,
-        num_sequences=20_000,
+        num_lessons=20_000,
         rng=5,
     )
     assert abs(rate.value - exact) <= 4.0 * rate.stderr + 2e-5
@@ -103,43 +104,60 @@ def test_success_rates_agree_with_stepwise_agents(point):
         )
     mean = _by_agents(teacher, learner, 0, own, theirs, 100, rng)
     rate = success_rate(
-        teacher, learner, hypothesis=0, teacher_prior=own, learner_prior=theirs, rng=point
+        teacher, 0, learner_rule=learner, prior=own, learner_prior=theirs, rng=point
     )
     assert rate.num_unfinished == 0
     # The many compiled lessons know the spread of a single one better than the few.
-    stderr = rate.stderr * np.sqrt(rate.num_sequences / 100)
+    stderr = rate.stderr * np.sqrt(rate.num_lessons / 100)
     assert abs(rate.value - mean) <= 4.0 * np.hypot(rate.stderr, stderr)
 
 
-def test_compiled_sequences_equal_the_stepwise_agents_draw_for_draw():
-    example = cb.examples["M_3"]
-    sequences = TeachingSequences.draw(example, 0, num_sequences=70, rng=3)
-    beliefs = sequences.beliefs_of(prior=[0.2, 0.5, 0.3])
-    for position in (0, 13, 69):
-        learner = cb.Learner(SCBI(example.model), [0.2, 0.5, 0.3])
-        teacher = cb.Learner(SCBI(example.model))
-        data = sequences.sequence(position)
-        for datum in data[:-1]:
-            learner.observe(int(datum))
-            assert teacher.observe(int(datum))[0] <= 1.0 - 1e-5
-        learner.observe(int(data[-1]))
-        assert teacher.observe(int(data[-1]))[0] > 1.0 - 1e-5
-        np.testing.assert_allclose(beliefs[position], learner.belief, rtol=1e-8, atol=1e-12)
-        np.testing.assert_allclose(
-            sequences.teacher_log_beliefs[position], teacher.log_belief, rtol=1e-8
-        )
+def _teach(example, learners, hypothesis=0, count=70, max_rounds=1000):
+    """Play lessons and return how they end."""
+    agents = [
+        Agent(rule, rule.log_belief(prior))
+        for rule, prior in [(SCBI(example.model), None), *learners]
+    ]
+    limits = Limits.of(1.0 - 1e-5, max_rounds)
+    return teach_until_sure(agents[0], agents[1:], hypothesis, count, limits, 3)
+
+
+@pytest.mark.parametrize(("name", "max_rounds"), [("M_4", 1000), ("M_5", 20)])
+def test_the_teachers_own_learner_ends_where_the_teacher_does(name, max_rounds):
+    example = cb.examples[name]
+    ends = _teach(example, [(SCBI(example.model), None)], max_rounds=max_rounds)
+    np.testing.assert_allclose(ends.believed[0], ends.taught, rtol=0.0, atol=1e-9)
+    assert (ends.is_finished == (ends.taught[:, 0] > 1.0 - 1e-5)).all()
+    assert ends.is_finished.all() == (max_rounds == 1000)
+    assert (ends.num_rounds[~ends.is_finished] == max_rounds).all()
 
 
 @pytest.mark.parametrize("rule", [SCBI, BI])
-def test_a_learner_may_follow_either_rule(rule):
-    example = cb.examples["M_4"]
-    sequences = TeachingSequences.draw(example, 0, num_sequences=100, rng=3)
-    learner_rule = rule(example.model)
-    beliefs = sequences.beliefs_of(learner_rule, [0.2, 0.5, 0.3])
-    learner = cb.Learner(learner_rule, [0.2, 0.5, 0.3])
-    for datum in sequences.sequence(42):
-        learner.observe(int(datum))
-    np.testing.assert_allclose(beliefs[42], learner.belief, rtol=1e-8, atol=1e-12)
+def test_followers_believe_what_stepwise_learners_do(rule):
+    own = rule(cb.examples["M_4"].model)
+    prior = [0.2, 0.5, 0.3]
+    followers = Followers(Agent(own, own.log_belief(prior)), 5)
+    learners = [cb.Learner(own, prior) for _ in range(5)]
+    rng = np.random.default_rng(1)
+    for number in range(20):
+        data = rng.integers(own.model.num_data, size=5)
+        followers.observe(data[followers.members])
+        for k in followers.members:
+            learners[k].observe(int(data[k]))
+        if number == 9:
+            followers.keep(np.array([True, False, True, True, False]))
+    beliefs = [learner.belief for learner in learners]
+    np.testing.assert_allclose(followers.ends, beliefs, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("believed", range(4))
+def test_a_learner_that_is_sure_of_something_else_keeps_a_belief(believed):
+    prior = np.full(4, 1e-9)
+    prior[believed] = 1.0 - 3e-9
+    example = cb.examples["M'_2"]
+    found = _teach(example, [(SCBI(example.model), prior)]).believed[0]
+    assert ((found >= 0.0) & (found <= 1.0)).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)
 
 
 def test_results_are_the_same_bits_for_one_and_two_threads():
@@ -149,9 +167,9 @@ def test_results_are_the_same_bits_for_one_and_two_threads():
         for threads in (1, 2):
             set_num_threads(threads)
             rate = success_rate(
-                example, hypothesis=0, learner_prior=[0.2, 0.3, 0.3, 0.2], num_sequences=3000, rng=4
+                example, hypothesis=0, learner_prior=[0.2, 0.3, 0.3, 0.2], num_lessons=3000, rng=4
             )
-            pairs = coupling(example, learner_prior=[0.2, 0.3, 0.3, 0.2], num_sequences=3000, rng=4)
+            pairs = coupling(example, learner_prior=[0.2, 0.3, 0.3, 0.2], num_lessons=3000, rng=4)
             found.append((rate.value, rate.stderr, rate.lower, pairs.matrix.tobytes()))
     finally:
         set_num_threads(None)
@@ -159,7 +177,7 @@ def test_results_are_the_same_bits_for_one_and_two_threads():
 
 
 def test_the_same_prior_succeeds_up_to_the_teachers_doubt():
-    rate = success_rate(cb.examples["M_3"], hypothesis=0, num_sequences=500, rng=0)
+    rate = success_rate(cb.examples["M_3"], hypothesis=0, num_lessons=500, rng=0)
     assert 1.0 - 1e-5 <= rate.value <= 1.0
     assert rate.lower <= rate.value <= rate.upper <= 1.0
 
@@ -167,7 +185,7 @@ def test_the_same_prior_succeeds_up_to_the_teachers_doubt():
 def test_unfinished_sequences_are_counted_and_bounded():
     close = [[0.50, 0.52], [0.50, 0.48]]
     cut = success_rate(close, hypothesis=0, learner_prior=[0.4, 0.6], max_rounds=50, rng=1)
-    assert cut.num_unfinished == cut.num_sequences == 10_000
+    assert cut.num_unfinished == cut.num_lessons == 10_000
     # The exact rate is 0.8; cutting off far too early must be visible, never silent.
     assert cut.lower < 0.8 < cut.upper
     assert cut.upper - cut.lower > 0.5
@@ -176,83 +194,30 @@ def test_unfinished_sequences_are_counted_and_bounded():
     assert high > cut.upper
 
 
-def test_precision_makes_sequences_longer_and_more_numerous():
-    close = [[0.45, 0.55], [0.55, 0.45]]
-    rate = success_rate(
-        close,
-        hypothesis=0,
-        learner_prior=[0.4, 0.6],
-        num_sequences=300,
-        max_rounds=20,
-        precision=0.012,
-        rng=1,
-    )
-    assert rate.stderr <= 0.012
-    assert rate.upper - rate.lower <= 0.012
-    assert rate.max_rounds > 20
-    assert rate.num_sequences > 300
-    assert abs(rate.value - 0.8) <= 4.0 * rate.stderr + 0.012
-
-
-def test_a_precision_out_of_reach_is_reported():
-    with pytest.warns(CobayesWarning, match="precision of 1e-05 was not reached"):
-        success_rate(
-            TWO,
-            hypothesis=0,
-            learner_prior=[0.4, 0.6],
-            num_sequences=100,
-            precision=1e-5,
-            max_sequences=2000,
-            rng=1,
-        )
-
-
-def test_longer_and_larger_sets_keep_the_sequences_there_are():
-    example = cb.examples["M_1"]
-    short = TeachingSequences.draw(example, 0, num_sequences=1500, max_rounds=60, rng=8)
-    assert short.num_unfinished > 100
-    longer = short.continued(400)
-    whole = TeachingSequences.draw(example, 0, num_sequences=1500, max_rounds=400, rng=8)
-    larger = short.enlarged(2500)
-    assert np.array_equal(longer.lengths, whole.lengths)
-    np.testing.assert_allclose(longer.teacher_log_beliefs, whole.teacher_log_beliefs, rtol=1e-6)
-    for position in (0, 700, 1024, 1499):
-        assert np.array_equal(longer.sequence(position), whole.sequence(position))
-        assert np.array_equal(
-            longer.sequence(position)[: len(short.sequence(position))], short.sequence(position)
-        )
-        assert np.array_equal(larger.sequence(position), short.sequence(position))
-    assert larger.num_sequences == 2500
-
-
 def test_many_learners_get_what_each_would_get_alone():
     example = cb.examples["M_2"]
     priors = np.random.default_rng(1).dirichlet(np.ones(3), 5)
-    sequences = TeachingSequences.draw(example, "h_1", num_sequences=1200, rng=2)
-    together = sequences.success_of_many(priors=priors)
-    for k, prior in enumerate(priors):
-        alone = sequences.success_of(prior=prior)
-        assert together.values[k] == alone.value
-        assert together.stderrs[k] == alone.stderr
-        assert together.lowers[k] == alone.lower
-    table = together.to_dataframe()
-    assert list(table["success_rate"]) == list(together.values)
+    settings = {"num_lessons": 1200, "rng": 2}
+    together = success_rates(example, "h_1", learner_priors=priors, **settings)
+    for found, prior in zip(together, priors, strict=True):
+        alone = success_rate(example, "h_1", learner_prior=prior, **settings)
+        assert found.to_dict() == alone.to_dict()
+    with pytest.raises(CobayesError, match="2 rules and 5 priors"):
+        success_rates(example, 0, learner_rules=[example, example], learner_priors=priors)
 
 
 def test_a_passed_generator_gives_new_sequences_every_time():
     rng = np.random.default_rng(1)
-    first = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=100, rng=rng)
-    second = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=100, rng=rng)
+    first = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_lessons=100, rng=rng)
+    second = success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_lessons=100, rng=rng)
     assert first.value != second.value
 
 
 @pytest.mark.parametrize("method", ["lessons", "coupling"])
-@pytest.mark.parametrize("who", ["teacher", "learner"])
-def test_zero_prior_on_the_true_hypothesis_says_that_teaching_is_impossible(method, who):
-    with pytest.raises(CobayesError, match=f"{who}'s prior|prior in the hypothesis") as caught:
-        success_rate(
-            TWO, hypothesis=0, method=method, num_sequences=10, **{f"{who}_prior": [0.0, 1.0]}
-        )
+@pytest.mark.parametrize(("name", "who"), [("prior", "teacher"), ("learner_prior", "learner")])
+def test_zero_prior_on_the_true_hypothesis_says_that_teaching_is_impossible(method, name, who):
+    with pytest.raises(CobayesError, match=f"{who}'s prior") as caught:
+        success_rate(TWO, hypothesis=0, method=method, num_lessons=10, **{name: [0.0, 1.0]})
     assert "impossible" in caught.value.message
 
 
@@ -261,29 +226,25 @@ def test_zero_prior_on_the_true_hypothesis_says_that_teaching_is_impossible(meth
     [
         ({"hypothesis": "nobody"}, "nobody"),
         ({"hypothesis": 5}, "5"),
-        ({"num_sequences": 0}, "num_sequences is 0"),
+        ({"num_lessons": 0}, "num_lessons is 0"),
         ({"max_rounds": -1}, "max_rounds is -1"),
-        ({"doubt": 0.9}, "doubt is 0.9"),
+        ({"level": 0.1}, "level is 0.1"),
         ({"method": "guessing"}, "guessing"),
-        ({"precision": -1.0}, "precision is -1.0"),
-        ({"learner_matrix": [[0.5, 0.5, 0.5], [0.5, 0.4, 0.6]]}, "shape"),
+        ({"learner_rule": [[0.5, 0.5, 0.5], [0.5, 0.4, 0.6]]}, "shape"),
         ({"learner_prior": [0.5, 0.9]}, "sums to 1.4"),
     ],
 )
 def test_bad_input_gets_an_error_that_says_why(arguments, message):
     with pytest.raises(CobayesError, match=message):
-        success_rate(TWO, **{"hypothesis": 0, "num_sequences": 10, **arguments})
+        success_rate(TWO, **{"hypothesis": 0, "num_lessons": 10, **arguments})
 
 
 def test_results_print_and_tabulate_with_labels():
-    rate = success_rate(cb.examples["gestures"], hypothesis="bowl", num_sequences=200, rng=1)
+    rate = success_rate(cb.examples["gestures"], hypothesis="bowl", num_lessons=200, rng=1)
     assert "'bowl'" in repr(rate)
     table = rate.to_dataframe()
     assert list(table.index) == ["cup", "bowl", "book", "lamp"]
     assert rate.to_dict()["num_unfinished"] == 0
-    sequences = TeachingSequences.draw(cb.examples["gestures"], "bowl", num_sequences=10, rng=1)
-    assert "teaching 'bowl'" in repr(sequences)
-    assert len(sequences.to_dataframe()) == 10
 
 
 TWO = [[0.6, 0.3], [0.4, 0.7]]
@@ -292,7 +253,7 @@ TWO = [[0.6, 0.3], [0.4, 0.7]]
 def test_the_standard_error_covers_what_stopping_hides():
     # Identical agents always succeed; lessons stop at a doubt of 1e-5 and agree with each other.
     for prior in ([0.5, 0.5], [0.2, 0.8]):
-        rate = cb.success_rate(TWO, hypothesis=0, teacher_prior=prior, num_sequences=2000, rng=1)
+        rate = cb.success_rate(TWO, hypothesis=0, prior=prior, num_lessons=2000, rng=1)
         assert abs(rate.value - 1.0) < 4 * rate.stderr < 1e-4
         assert rate.sampling_stderr < rate.stderr
 
@@ -302,35 +263,35 @@ def test_a_coupling_in_which_nobody_ended_at_what_is_taught_says_so():
         cb.success_rate(
             TWO,
             hypothesis=0,
-            teacher_prior=[1e-12, 1 - 1e-12],
-            num_sequences=100,
+            prior=[1e-12, 1 - 1e-12],
+            num_lessons=100,
             method="coupling",
             rng=0,
         )
 
 
 def test_a_handful_of_pairs_is_not_called_certain():
-    # Of 100 pairs about two end at a hypothesis with prior 0.02; seed 3 has some.
+    # Of 100 pairs about two end at a hypothesis with prior 0.02; seed 2 has some.
     rate = cb.success_rate(
         TWO,
         hypothesis=0,
-        teacher_prior=[0.02, 0.98],
-        num_sequences=100,
+        prior=[0.02, 0.98],
+        num_lessons=100,
         method="coupling",
-        rng=3,
+        rng=2,
     )
     assert abs(rate.value - 1.0) < 4 * rate.stderr
     assert rate.stderr > 0.05
 
 
 def test_one_pair_has_no_standard_error():
-    assert np.isnan(cb.coupling(TWO, num_sequences=1, rng=0).stderr).all()
+    assert np.isnan(cb.coupling(TWO, num_lessons=1, rng=0).stderr).all()
 
 
 def test_one_seed_sequence_gives_the_same_rate_every_time():
     seeds = np.random.SeedSequence(3)
     rates = [
-        cb.success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_sequences=200, rng=seeds)
+        cb.success_rate(TWO, hypothesis=0, learner_prior=[0.4, 0.6], num_lessons=200, rng=seeds)
         for _ in range(2)
     ]
     assert rates[0].value == rates[1].value
@@ -339,7 +300,7 @@ def test_one_seed_sequence_gives_the_same_rate_every_time():
 
 def test_tables_of_a_success_rate_keep_the_labels():
     model = cb.Model(TWO, ["a", "b"], ["x", "y"])
-    rate = cb.success_rate(model, hypothesis="x", num_sequences=50, rng=0)
+    rate = cb.success_rate(model, hypothesis="x", num_lessons=50, rng=0)
     data = rate.to_xarray()
     assert list(data.believes.values) == ["x", "y"]
     assert data.probability.sel(believes="x").item() == rate.value
@@ -351,7 +312,7 @@ def test_with_zeros_a_sure_teacher_goes_on_until_the_learner_is_sure():
     # at once. Datum 1 makes it believe 0 so much that another 1 excludes hypothesis 1.
     table = np.array([[0.5, 0.0], [1.0, 0.5], [0.0, 2.0]])
     rate = cb.success_rate(
-        table, hypothesis=1, teacher_prior=[0.15, 0.85], learner_prior=[0.58, 0.42], rng=1
+        table, hypothesis=1, prior=[0.15, 0.85], learner_prior=[0.58, 0.42], rng=1
     )
     assert cb.SCBI(table).update([0.15, 0.85], 1)[1] == 1.0
     assert 0.0 < cb.SCBI(table).update([0.58, 0.42], 1)[1] < 1.0 / 3.0
@@ -362,7 +323,7 @@ def test_with_zeros_a_sure_teacher_goes_on_until_the_learner_is_sure():
 def test_with_different_data_priors_a_sure_teacher_goes_on():
     matrix = [[0.7, 0.2], [0.2, 0.3], [0.1, 0.5]]
     teacher, learner = cb.SCBI(matrix, data_prior=[0.1, 0.2, 0.7]), cb.SCBI(matrix)
-    rate = cb.success_rate(teacher, learner, hypothesis=0, num_sequences=300, rng=1)
+    rate = cb.success_rate(teacher, 0, learner_rule=learner, num_lessons=300, rng=1)
     lessons = cb.simulate(teacher, 0, num_rounds=400, num_lessons=300, learner_rule=learner, rng=2)
     error = np.hypot(rate.stderr, 0.5 / np.sqrt(300))
     assert abs(rate.value - lessons.mean()[-1]) < 4 * error

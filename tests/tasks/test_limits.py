@@ -45,15 +45,14 @@ def test_what_is_exact_knows_the_limit(kind):
     assert abs(sampled.mean()[-1] - found.mean[-1]) < 6 * sampled.stderr()[-1]
     alone = kind(MODEL.matrix[[1, 3]])
     np.testing.assert_allclose(rule.rate(0), alone.rate(0), rtol=1e-9)
-    np.testing.assert_allclose(cb.rate_of_convergence(rule.task, 0, kind.name), alone.rate(0))
+    np.testing.assert_allclose(cb.rate_of_convergence(rule, 0), alone.rate(0))
 
 
 @pytest.mark.parametrize(
     "compute",
     [
-        lambda rule: cb.exact_rounds(rule, 0, 2),
         lambda rule: cb.AtomicMeasure.at([0.2, 0.3, 0.5]).push(rule, 0),
-        lambda rule: cb.success_rate(rule, hypothesis=0, num_sequences=10),
+        lambda rule: cb.success_rate(rule, 0, num_lessons=10),
         lambda rule: cb.rate_of_convergence(rule, 0),
         lambda rule: cb.rate_of_convergence(rule.task, 0),
         lambda rule: cb.best_data_prior(rule.task, 0),
@@ -77,6 +76,31 @@ def test_a_lesson_on_it_is_saved(tmp_path):
     lesson = cb.run_lesson(cb.Teacher(rule, 1, rng=3), cb.Learner(rule), 3)
     lesson.save(tmp_path / "lesson.npz")
     assert set(cb.Lesson.load(tmp_path / "lesson.npz").extend(9).data_labels) == {"b", "d"}
+
+
+TABLE = cb.Model([[1, 0], [0, 1], [1, 1]], data="abc", hypotheses="xy")
+
+
+@pytest.mark.parametrize("kind", [cb.BI, cb.SCBI, lambda task, **options: cb.Pragmatic(task, 1)])
+@pytest.mark.parametrize(
+    "teach",
+    [
+        lambda rule: rule.teach([0.5, 0.5], "y"),
+        lambda rule: cb.Teacher(rule, "y").choose(),
+        lambda rule: cb.run_lesson(cb.Teacher(rule, "y"), cb.Learner(rule), 2),
+        lambda rule: cb.plan_lesson(rule, "y", 2),
+        lambda rule: cb.simulate(rule, "y", num_rounds=2, num_lessons=3),
+        lambda rule: cb.exact_rounds(rule, "y", 2),
+        lambda rule: cb.AtomicMeasure.at([0.5, 0.5]).push(rule, "y"),
+    ],
+)
+def test_a_hypothesis_that_allows_none_of_the_data_is_refused_everywhere(kind, teach):
+    with pytest.raises(cb.CobayesError, match=r"'y' allows none of the data .*\('a'\)") as refusal:
+        teach(kind(cb.limited_to(TABLE, "a")))
+    assert refusal.value.hint == "allow one of 'b', 'c', or teach another hypothesis."
+    if kind is cb.SCBI:
+        with pytest.raises(cb.CobayesError, match=r"'y' allows none of the data .*\('a'\)"):
+            teach(cb.SCBI(TABLE, data_prior=[1, 0, 0]))
 
 
 def test_data_are_checked():

@@ -116,7 +116,7 @@ def test_with_zeros_a_lesson_shows_every_datum_that_the_truth_allows(matrix, kin
         assert sorted(run.data.tolist()) == allowed
         assert np.isfinite(run.beliefs).all()
         assert run.beliefs[-1, truth] > 0.0
-        with pytest.raises(cb.CobayesError, match=f"no datum is left that '{truth}' allows"):
+        with pytest.raises(cb.CobayesError, match=f"'{truth}' allows none|no datum is left"):
             teacher.choose()
     assert sorted(cb.plan_lesson(rule, truth, len(allowed)).data.tolist()) == allowed
     many = cb.simulate(rule, truth, num_rounds=len(allowed), num_lessons=3, rng=seed)

@@ -203,7 +203,7 @@ def test_the_likeliest_choice_is_the_largest_probability():
     for _ in range(5):
         expected = int(np.argmax(teacher.distribution))
         assert teacher.choose() == expected
-    with pytest.raises(cb.CobayesError, match="expected 'draw' or 'likeliest'"):
+    with pytest.raises(cb.CobayesError, match="expected 'draw', 'likeliest' or 'forward'"):
         cb.Teacher(rule, "z", choice="best")
 
 

@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes.rules import Response
-from cobayes.theory import sequences
-from cobayes.theory.exact import exact_rounds, exact_rounds_all
+from cobayes.theory.exact import distinct_data, exact_rounds, moments_by_counts, moments_by_levels
 from cobayes.theory.measures import AtomicMeasure
 
 seeds = st.integers(0, 2**32 - 1)
 RULES = [cb.BI, cb.SCBI]
+
+
+def every_hypothesis(rule, num_rounds, prior):
+    """Return the means and deviations while each hypothesis is taught, (k + 1, m, m)."""
+    found = [exact_rounds(rule, h, num_rounds, prior) for h in range(len(prior))]
+    return [np.stack([getattr(one, name) for one in found], axis=1) for name in ("means", "stds")]
 
 
 def random_case(seed, n, m):
@@ -46,7 +51,6 @@ def test_equals_enumeration_to_round_six_for_every_hypothesis(kind, size):
     matrix, prior = random_case(size, size, size)
     rule = kind(matrix)
     results = [exact_rounds(rule, h, 6, prior) for h in range(size)]
-    together = exact_rounds_all(rule, 6, prior)
     for k, (beliefs, chances) in enumerate(enumerate_rounds(rule, prior, 6)):
         for h, result in enumerate(results):
             mean = chances[:, h] @ beliefs
@@ -55,8 +59,6 @@ def test_equals_enumeration_to_round_six_for_every_hypothesis(kind, size):
             np.testing.assert_allclose(result.stds[k], std, rtol=1e-8, atol=1e-14)
             assert result.mean[k] == result.means[k, h]
             assert result.std[k] == result.stds[k, h]
-            np.testing.assert_allclose(together.means[k, h], mean, rtol=1e-9)
-            np.testing.assert_allclose(together.stds[k, h], std, rtol=1e-8, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", RULES)
@@ -78,49 +80,41 @@ def test_equals_pushing_the_measure_round_by_round(kind, seed):
 
 @given(seed=seeds)
 @settings(max_examples=15)
-def test_bi_by_counts_equals_bi_by_tree(seed):
+def test_counts_levels_and_the_native_tree_agree(seed):
     rng = np.random.default_rng(seed)
     matrix, prior = random_case(seed, int(rng.integers(2, 5)), int(rng.integers(2, 5)))
-    counts = exact_rounds_all(cb.BI(matrix), 4, prior, method="counts")
-    tree = exact_rounds_all(cb.BI(matrix), 4, prior, method="tree")
-    np.testing.assert_allclose(counts.means, tree.means, rtol=1e-11)
-    np.testing.assert_allclose(counts.stds, tree.stds, rtol=1e-8, atol=1e-14)
-    assert counts.num_atoms == math.comb(len(matrix) + 3, 4)
-    assert tree.num_atoms == len(matrix) ** 4
-
-
-@pytest.mark.parametrize("kind", RULES)
-def test_one_pass_serves_every_hypothesis(kind):
-    matrix, prior = random_case(5, 4, 3)
-    together = exact_rounds_all(kind(matrix), 5, prior)
-    for h in range(3):
-        alone = exact_rounds(kind(matrix), h, 5, prior)
-        part = together.for_hypothesis(h)
-        np.testing.assert_allclose(part.means, alone.means, rtol=1e-13)
-        np.testing.assert_allclose(part.stds, alone.stds, rtol=1e-10)
-        np.testing.assert_array_equal(together.mean[:, h], part.mean)
-        np.testing.assert_array_equal(together.std[:, h], part.std)
+    for rule, own in ((cb.BI(matrix), moments_by_counts), (cb.SCBI(matrix), None)):
+        arguments = (rule, np.log(prior), 0, 4, *distinct_data(rule))
+        means, variances = moments_by_levels(*arguments)
+        found = exact_rounds(rule, 0, 4, prior)
+        np.testing.assert_allclose(found.means[1:], means, rtol=1e-11)
+        np.testing.assert_allclose(found.stds[1:], np.sqrt(variances), rtol=1e-8, atol=1e-14)
+        if own is not None:
+            np.testing.assert_allclose(own(*arguments)[0], found.means[1:], rtol=1e-13)
+            assert found.num_atoms == math.comb(len(matrix) + 3, 4)
+        else:
+            assert found.num_atoms == len(matrix) ** 4
 
 
 @pytest.mark.parametrize("kind", RULES)
 def test_averaged_over_the_prior_the_mean_belief_never_moves(kind):
     # Bayes: who draws the hypothesis from the prior expects the learner to stay put.
     matrix, prior = random_case(6, 4, 4)
-    together = exact_rounds_all(kind(matrix), 5, prior)
-    average = np.einsum("h,khj->kj", prior, together.means)
+    means, _ = every_hypothesis(kind(matrix), 5, prior)
+    average = np.einsum("h,khj->kj", prior, means)
     np.testing.assert_allclose(average, np.broadcast_to(prior, average.shape), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", RULES)
 def test_permuting_data_changes_nothing_and_permuting_hypotheses_permutes(kind):
     matrix, prior = random_case(8, 4, 3)
-    original = exact_rounds_all(kind(matrix), 4, prior)
-    by_data = exact_rounds_all(kind(matrix[[2, 0, 3, 1]]), 4, prior)
-    np.testing.assert_allclose(by_data.means, original.means, rtol=1e-10)
-    np.testing.assert_allclose(by_data.stds, original.stds, rtol=1e-9, atol=1e-15)
+    means, stds = every_hypothesis(kind(matrix), 4, prior)
+    by_data, stds_by_data = every_hypothesis(kind(matrix[[2, 0, 3, 1]]), 4, prior)
+    np.testing.assert_allclose(by_data, means, rtol=1e-10)
+    np.testing.assert_allclose(stds_by_data, stds, rtol=1e-9, atol=1e-15)
     order = [1, 2, 0]
-    permuted = exact_rounds_all(kind(matrix[:, order]), 4, prior[order])
-    np.testing.assert_allclose(permuted.means, original.means[:, order][:, :, order], rtol=1e-10)
+    permuted, _ = every_hypothesis(kind(matrix[:, order]), 4, prior[order])
+    np.testing.assert_allclose(permuted, means[:, order][:, :, order], rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", RULES)
@@ -142,14 +136,14 @@ def test_agrees_with_simulation(kind):
 def test_data_with_proportional_rows_are_counted_once_and_weigh_what_they_should(kind):
     base, prior = random_case(10, 3, 3)
     matrix = np.vstack([base, 2.5 * base[1], base[0]])
-    result = exact_rounds_all(kind(matrix), 4, prior)
-    assert result.num_atoms == (math.comb(3 + 3, 4) if kind is cb.BI else 3**4)
     for h in range(3):
+        result = exact_rounds(kind(matrix), h, 4, prior)
+        assert result.num_atoms == (math.comb(3 + 3, 4) if kind is cb.BI else 3**4)
         measure = AtomicMeasure.at(prior)
         for _ in range(4):
             measure = measure.push(kind(matrix), h)
-        np.testing.assert_allclose(result.means[4, h], measure.mean(), rtol=1e-10)
-        np.testing.assert_allclose(result.stds[4, h], measure.std(), rtol=1e-8)
+        np.testing.assert_allclose(result.means[4], measure.mean(), rtol=1e-10)
+        np.testing.assert_allclose(result.stds[4], measure.std(), rtol=1e-8)
 
 
 @pytest.mark.parametrize("literal", ["likelihood", "truth"])
@@ -162,10 +156,9 @@ def test_proportional_rows_weigh_what_they_should_at_any_depth(depth, literal):
     measure = AtomicMeasure.at(prior)
     for _ in range(3):
         measure = measure.push(rule, 0)
-    by_tree = exact_rounds(rule, 0, 3, prior, method="tree")
-    np.testing.assert_allclose(exact_rounds(rule, 0, 3, prior).means[3], measure.mean(), rtol=1e-12)
-    np.testing.assert_allclose(by_tree.means[3], measure.mean(), rtol=1e-12)
-    np.testing.assert_allclose(by_tree.stds[3], measure.std(), rtol=1e-10)
+    found = exact_rounds(rule, 0, 3, prior)
+    np.testing.assert_allclose(found.means[3], measure.mean(), rtol=1e-12)
+    np.testing.assert_allclose(found.stds[3], measure.std(), rtol=1e-10)
 
 
 def test_data_that_say_nothing_leave_no_spread_behind():
@@ -187,38 +180,24 @@ def test_small_deviations_near_certainty_are_accurate():
     assert result.stds[1, 1] == pytest.approx(std, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", RULES)
-def test_how_the_tree_is_cut_up_and_the_threads_do_not_matter(kind, monkeypatch):
+def test_the_number_of_threads_changes_no_bit():
     from cobayes._runtime.threads import set_num_threads
 
+    # Seven rounds of five data: level by level at first, depth first below 16,384 beliefs.
     matrix, prior = random_case(12, 5, 3)
-    rule = kind(matrix)
-    level_by_level = exact_rounds_all(rule, 6, prior, method="tree")
-    monkeypatch.setattr(sequences, "FRONTIER", 200)
-    depth_first = []
+    found = []
     for threads in (1, 3):
         set_num_threads(threads)
         try:
-            depth_first.append(exact_rounds_all(rule, 6, prior, method="tree"))
+            found.append(exact_rounds(cb.SCBI(matrix), 1, 7, prior))
         finally:
             set_num_threads(None)
-    np.testing.assert_array_equal(depth_first[0].means, depth_first[1].means)
-    np.testing.assert_array_equal(depth_first[0].stds, depth_first[1].stds)
-    np.testing.assert_allclose(depth_first[0].means, level_by_level.means, rtol=1e-12)
-    np.testing.assert_allclose(depth_first[0].stds, level_by_level.stds, rtol=1e-11, atol=1e-15)
-
-
-def test_every_count_vector_occurs_once_and_any_place_can_be_entered():
-    from cobayes.theory.tree_kernels import fill_counts
-
-    total, num_data = 5, 4
-    size = math.comb(total + num_data - 1, total)
-    every = np.empty((size, num_data), dtype=np.int64)
-    fill_counts(sequences.counts_at(0, total, num_data), every)
-    assert (every.sum(axis=1) == total).all()
-    assert len(np.unique(every, axis=0)) == size
-    for rank in range(size):
-        np.testing.assert_array_equal(sequences.counts_at(rank, total, num_data), every[rank])
+    np.testing.assert_array_equal(found[0].means, found[1].means)
+    np.testing.assert_array_equal(found[0].stds, found[1].stds)
+    means, _ = moments_by_levels(
+        cb.SCBI(matrix), np.log(prior), 1, 7, *distinct_data(cb.SCBI(matrix))
+    )
+    np.testing.assert_allclose(found[0].means[1:], means, rtol=1e-12)
 
 
 def test_hundreds_of_rounds_of_bi_are_exact_too():
@@ -240,7 +219,7 @@ def test_a_rule_of_ones_own_is_asked_and_not_its_parent():
     class Halfway(cb.SCBI):
         """SCBI that believes half of what it is taught."""
 
-        def respond(self, log_belief, memory=None):
+        def respond(self, log_belief):
             likelihood = super().respond(log_belief).likelihood
             return Response((likelihood + 1.0 / 3.0) / 2.0)
 
@@ -263,19 +242,15 @@ def test_a_hypothesis_of_prior_zero_cannot_be_taught():
     rule = cb.SCBI(cb.Model([[1.0, 2.0, 1.0], [3.0, 1.0, 1.0]], hypotheses=["A", "B", "C"]))
     with pytest.raises(cb.CobayesError, match=r"'B', is zero.*teaching is impossible"):
         exact_rounds(rule, "B", 2, [0.5, 0.0, 0.5])
-    together = exact_rounds_all(rule, 2, [0.5, 0.0, 0.5])
-    assert np.isnan(together.mean[:, 1]).all()
-    assert (together.means[:, 0, 1] == 0.0).all()
-    assert np.isfinite(together.mean[:, [0, 2]]).all()
-    with pytest.raises(cb.CobayesError, match="teaching is impossible"):
-        together.for_hypothesis("B")
+    found = exact_rounds(rule, "A", 2, [0.5, 0.0, 0.5])
+    assert (found.means[:, 1] == 0.0).all()
 
 
 def test_a_tree_too_large_is_refused_and_simulation_recommended():
     rule = cb.SCBI(np.random.default_rng(0).exponential(size=(20, 20)))
-    with pytest.raises(cb.CobayesError, match=r"1\.28e\+09 beliefs(.|\n)*cobayes\.simulate"):
+    with pytest.raises(cb.CobayesError, match=r"10\^9 beliefs(.|\n)*cobayes\.simulate"):
         exact_rounds(rule, 0, 7)
-    with pytest.raises(cb.CobayesError, match="8000 beliefs"):
+    with pytest.raises(cb.CobayesError, match="more than 1000 beliefs"):
         exact_rounds(rule, 0, 3, max_atoms=1000)
     with pytest.raises(cb.CobayesError, match=r"10\^13010"):
         exact_rounds(rule, 0, 10_000)
@@ -288,54 +263,51 @@ def test_bad_input_is_refused_with_a_reason():
             exact_rounds(rule, 0, bad)
     with pytest.raises(cb.CobayesError, match="no hypothesis called 'C'"):
         exact_rounds(rule, "C", 1)
-    with pytest.raises(cb.CobayesError, match="method is 'forest'"):
-        exact_rounds(rule, 0, 1, method="forest")
-    with pytest.raises(cb.CobayesError, match="order of the data matters"):
-        exact_rounds(rule, 0, 1, method="counts")
+    with pytest.raises(cb.CobayesError, match="allows none of the data"):
+        exact_rounds(cb.SCBI([[1, 0], [0, 1], [1, 1]], data_prior=[1, 0, 0]), 1, 1)
 
 
 def test_results_show_labels_and_numbers():
     rule = cb.BI(cb.Model([[1.0, 2.0], [3.0, 1.0]], ["up", "down"], ["A", "B"]))
-    one, together = exact_rounds(rule, "B", 3), exact_rounds_all(rule, 3)
+    one = exact_rounds(rule, "B", 3)
     assert "taught 'B'" in repr(one)
     assert one.to_xarray().attrs["true_hypothesis"] == "B"
     table = one.to_dataframe()
     assert list(table.columns) == ["round", "hypothesis", "mean", "std"]
     assert len(table) == 4 * 2
-    cell = together.to_xarray()["mean"].sel(round=2, taught="B", hypothesis="A")
-    assert float(cell) == together.means[2, 1, 0]
-    assert len(together.to_dataframe()) == 4 * 2 * 2
-    assert "2 hypotheses" in repr(together)
+    with pytest.raises(ValueError, match="read-only"):
+        one.means[0] = 1.0
 
 
 @pytest.mark.slow
 def test_twenty_by_twenty_to_round_five_conserves_what_must_be_conserved():
-    # The size of Figure 3: 3.2 million atoms, every hypothesis at once.
+    # The size of Figure 3: 3.2 million atoms for each hypothesis.
     matrix = np.random.default_rng(20).dirichlet(np.ones(20), size=20).T
-    result = exact_rounds_all(cb.SCBI(matrix), 5)
-    assert result.num_atoms == 20**5
-    np.testing.assert_allclose(result.means.sum(axis=2), 1.0, rtol=1e-10)
-    np.testing.assert_allclose(result.means.mean(axis=1), 0.05, rtol=1e-9)
-    assert (np.diff(result.mean, axis=0) > 0.0).all()
+    one, other = (exact_rounds(cb.SCBI(matrix), h, 5) for h in (0, 7))
+    assert one.num_atoms == 20**5
+    np.testing.assert_allclose(one.means.sum(axis=1), 1.0, rtol=1e-10)
+    assert (np.diff(one.mean) > 0.0).all()
     # E_h[theta(j)] theta_0(h) = E_U[theta(j) theta(h)] is symmetric in h and j.
-    np.testing.assert_allclose(result.means[5], result.means[5].T, rtol=1e-9)
+    assert one.means[5, 7] == pytest.approx(other.means[5, 0], rel=1e-9)
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda given: cb.exact_rounds(given, 0, 2),
-        lambda given: cb.theory.exact_rounds_all(given, 2),
         lambda given: cb.theory.inverse_update(given, [0.5, 0.5], 0),
     ],
 )
-def test_a_matrix_instead_of_a_rule_is_told_how_to_become_one(call):
-    for something in (np.ones((2, 2)), cb.Model(np.ones((2, 2)))):
-        with pytest.raises(cb.CobayesError, match=r"wrap the matrix: cobayes\.SCBI\(matrix\)"):
-            call(something)
+def test_a_matrix_instead_of_a_rule_means_scbi_of_it(call):
+    matrix = np.array([[0.8, 0.3], [0.2, 0.7]])
+    expected = call(cb.SCBI(matrix))
+    for found in (call(matrix), call(cb.Model(matrix))):
+        np.testing.assert_array_equal(
+            getattr(found, "means", found), getattr(expected, "means", expected)
+        )
 
 
-@pytest.mark.parametrize("options", [{"max_atoms": "a"}, {"max_atoms": 0}, {"method": ["tree"]}])
+@pytest.mark.parametrize("options", [{"max_atoms": "a"}, {"max_atoms": 0}])
 def test_options_of_a_wrong_kind_are_refused(options):
     with pytest.raises(cb.CobayesError, match=next(iter(options))):
         cb.exact_rounds(cb.SCBI(np.ones((2, 2))), 0, 2, **options)
@@ -361,3 +333,24 @@ def test_proportional_rows_lead_to_fewer_beliefs_than_sequences():
     assert len(measure) == 3**4
     assert len(measure.merged()) <= 2**4
     np.testing.assert_allclose(found.mean[-1], measure.mean()[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
+def test_tasks_with_states_agree_with_simulated_lessons(kind):
+    # 20,000 lessons; 5 standard errors: error rate below 1e-5 per round.
+    matrix = np.random.default_rng(3).exponential(size=(5, 3))
+    rule = kind(cb.without_repeats(matrix))
+    exact = cb.exact_rounds(rule, 1, 4)
+    sampled = cb.simulate(rule, 1, num_rounds=4, num_lessons=20_000, rng=1)
+    gaps = np.abs(exact.mean - sampled.mean())
+    assert (gaps <= 5.0 * sampled.stderr() + 1e-12).all()
+    np.testing.assert_allclose(exact.std, sampled.std(), rtol=0.05, atol=1e-9)
+
+
+def test_a_world_is_walked_exactly():
+    rule = cb.SCBI(cb.GridWorld.paper())
+    exact = cb.exact_rounds(rule, 0, 3)
+    sampled = cb.simulate(rule, 0, num_rounds=3, num_lessons=400, rng=1)
+    assert (np.abs(exact.mean - sampled.mean()) <= 5.0 * sampled.stderr() + 1e-12).all()
+    with pytest.raises(cb.CobayesError, match="more than 5 beliefs"):
+        cb.exact_rounds(rule, 0, 3, max_atoms=5)

@@ -58,7 +58,7 @@ def test_the_measured_numbers_are_those_of_the_exact_rounds():
 class Forgetful(cb.SCBI):
     """Doubts the first hypothesis a little more every round: columns do not sum to one."""
 
-    def respond(self, log_belief, memory=None):
+    def respond(self, log_belief):
         likelihood = super().respond(log_belief).likelihood.copy()
         likelihood[:, 0] *= 0.5
         return Response(likelihood)
@@ -67,7 +67,7 @@ class Forgetful(cb.SCBI):
 class Timid(cb.SCBI):
     """Goes back half the way, in log-odds, to the uniform belief every round."""
 
-    def respond(self, log_belief, memory=None):
+    def respond(self, log_belief):
         likelihood = super().respond(log_belief).likelihood
         return Response(likelihood * np.exp(-0.5 * log_belief))
 
@@ -93,7 +93,7 @@ def test_a_timid_rule_fails_proposition_5_1_in_both_halves():
 
 def test_a_rule_that_answers_nonsense_does_not_pass():
     class Broken(cb.SCBI):
-        def respond(self, log_belief, memory=None):
+        def respond(self, log_belief):
             return Response(np.full(self.model.shape, np.nan))
 
     assert verdicts(check_invariants(Broken(np.ones((2, 2))), 0)) == [False] * 4
@@ -122,7 +122,7 @@ def test_tables_and_words_name_the_hypothesis():
     assert data.attrs["true_hypothesis"] == "B"
     assert data["mean_ratio"].sel(hypothesis="A").shape == (7,)
     assert "4 invariants, all hold" in repr(report)
-    assert report._repr_html_().count("<tr>") == 4
+    assert report._repr_html_().count("<tr>") == 5
 
 
 def test_bad_input_is_refused_with_a_reason():

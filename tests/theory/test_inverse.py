@@ -79,8 +79,8 @@ def test_a_subclass_has_its_parents_inverse_unless_it_answers_differently():
     class Own(cb.SCBI):
         """Has answers of its own."""
 
-        def respond(self, log_belief, memory=None):
-            return super().respond(log_belief, memory)
+        def respond(self, log_belief):
+            return super().respond(log_belief)
 
     matrix = [[1.0, 2.0], [3.0, 1.0]]
     np.testing.assert_array_equal(

@@ -12,6 +12,7 @@ from cobayes.errors import CobayesError
 from cobayes.theory.rates import m_sharp, rate_of_convergence, relevant_hypothesis
 
 RULES = ("bi", "scbi")
+KINDS = {"bi": cb.BI, "scbi": cb.SCBI}
 
 matrices = arrays(
     np.float64,
@@ -50,7 +51,9 @@ def largest_error(found, exact):
 def test_rates_are_those_of_the_theorems(rule, shape, power):
     # Powers: entries down to 1e-300 and ratios that overflow when formed.
     matrix = np.random.default_rng(0).uniform(0.1, 1.0, shape) ** power
-    assert largest_error(rate_of_convergence(matrix, rule=rule), exact_rates(matrix, rule)) < 1e-13
+    assert (
+        largest_error(rate_of_convergence(KINDS[rule](matrix)), exact_rates(matrix, rule)) < 1e-13
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -59,7 +62,7 @@ def test_nearly_equal_columns_lose_no_more_digits_than_the_data_have(rule, dista
     rng = np.random.default_rng(1)
     matrix = rng.standard_exponential((12, 4))
     matrix[:, 1] = 3.7 * matrix[:, 0] * (1.0 + distance * rng.standard_normal(12))
-    error = largest_error(rate_of_convergence(matrix, rule=rule), exact_rates(matrix, rule))
+    error = largest_error(rate_of_convergence(KINDS[rule](matrix)), exact_rates(matrix, rule))
     # Rounding an entry, by 1.1e-16, changes a rate of size distance^2 by this much.
     assert error < 1e-13 + 2e-15 / distance
 
@@ -68,14 +71,14 @@ def test_nearly_equal_columns_lose_no_more_digits_than_the_data_have(rule, dista
 def test_equal_columns_have_rate_zero(rule):
     matrix = np.random.default_rng(2).standard_exponential((9, 3))
     matrix[:, 2] = matrix[:, 0]
-    rates = rate_of_convergence(matrix, rule=rule)
+    rates = rate_of_convergence(KINDS[rule](matrix))
     assert rates[0] == rates[2] == 0.0 < rates[1]
 
 
 @given(matrices)
 def test_rates_are_never_negative(matrix):
     for rule in RULES:
-        assert np.all(rate_of_convergence(matrix, rule=rule) >= 0.0)
+        assert np.all(rate_of_convergence(KINDS[rule](matrix)) >= 0.0)
 
 
 @given(matrices, st.integers(0, 2**32 - 1))
@@ -93,8 +96,8 @@ def test_permuting_data_changes_nothing_and_hypotheses_permutes_rates(matrix, ra
     columns = random.sample(range(matrix.shape[1]), matrix.shape[1])
     for rule in RULES:
         np.testing.assert_allclose(
-            rate_of_convergence(matrix[rows][:, columns], rule=rule),
-            rate_of_convergence(matrix, rule=rule)[columns],
+            rate_of_convergence(KINDS[rule](matrix[rows][:, columns])),
+            rate_of_convergence(KINDS[rule](matrix))[columns],
             rtol=1e-9,
             atol=1e-14,
         )
@@ -103,30 +106,18 @@ def test_permuting_data_changes_nothing_and_hypotheses_permutes_rates(matrix, ra
 @pytest.mark.parametrize("rule", RULES)
 def test_one_hypothesis_is_an_entry_of_all(rule):
     matrix = np.random.default_rng(3).standard_exponential((5, 4))
-    rates = rate_of_convergence(matrix, rule=rule)
+    rates = rate_of_convergence(KINDS[rule](matrix))
     assert rates.shape == (4,)
-    one = rate_of_convergence(matrix, 2, rule)
+    one = rate_of_convergence(KINDS[rule](matrix), 2)
     assert isinstance(one, float)
     assert one == rates[2]
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_batches_are_matrices_one_by_one(rule):
-    stack = np.random.default_rng(4).standard_exponential((2, 3, 6, 5))
-    stack[1, 2, :, 0] = stack[1, 2, :, 4] * (1 + 1e-9)
-    rates, nearest = rate_of_convergence(stack, rule=rule), relevant_hypothesis(stack, rule=rule)
-    assert rates.shape == nearest.shape == (2, 3, 5)
-    np.testing.assert_array_equal(rates[..., 1], rate_of_convergence(stack, 1, rule))
-    for index in np.ndindex(2, 3):
-        np.testing.assert_allclose(rates[index], rate_of_convergence(stack[index], rule=rule))
-        np.testing.assert_array_equal(nearest[index], relevant_hypothesis(stack[index], rule=rule))
 
 
 def test_scbi_rate_is_bayes_rate_of_m_sharp():
     matrix = np.random.default_rng(5).standard_exponential((6, 4))
     for h in range(4):
         assert rate_of_convergence(matrix, h) == pytest.approx(
-            rate_of_convergence(m_sharp(matrix, h), h, "bi"), rel=1e-12
+            rate_of_convergence(cb.BI(m_sharp(matrix, h)), h), rel=1e-12
         )
 
 
@@ -150,12 +141,12 @@ def test_m_sharp_is_the_limit_of_scbis_likelihood():
 def test_relevant_hypothesis_sets_the_rate():
     matrix = np.random.default_rng(8).standard_exponential((6, 5))
     for rule in RULES:
-        nearest = relevant_hypothesis(matrix, 0, rule)
+        kind = KINDS[rule]
+        nearest = relevant_hypothesis(kind(matrix), 0)
         assert isinstance(nearest, int)
-        pair = rate_of_convergence(matrix[:, [0, nearest]], 0, rule)
-        assert pair == pytest.approx(rate_of_convergence(matrix, 0, rule), rel=1e-12)
-        others = np.delete(matrix, nearest, axis=1)
-        assert rate_of_convergence(others, 0, rule) > pair
+        pair = rate_of_convergence(kind(matrix[:, [0, nearest]]), 0)
+        assert pair == pytest.approx(rate_of_convergence(kind(matrix), 0), rel=1e-12)
+        assert rate_of_convergence(kind(np.delete(matrix, nearest, axis=1)), 0) > pair
 
 
 def test_labels_name_hypotheses():
@@ -172,7 +163,7 @@ def test_two_by_two_rates_of_the_first_worked_case():
     matrix = np.stack([x, y], axis=1)
     bayes = 0.5 * np.sum((x - y) * (np.log(x) - np.log(y)))
     scbi = 0.5 * (np.log(np.sum(x / y)) + np.log(np.sum(y / x))) - np.log(2)
-    assert np.mean(rate_of_convergence(matrix, rule="bi")) == pytest.approx(bayes, rel=1e-13)
+    assert np.mean(rate_of_convergence(cb.BI(matrix))) == pytest.approx(bayes, rel=1e-13)
     assert np.mean(rate_of_convergence(matrix)) == pytest.approx(scbi, rel=1e-13)
 
 
@@ -185,40 +176,6 @@ def test_one_hypothesis_has_no_rate():
         rate_of_convergence([[0.2], [0.8]])
 
 
-@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
-def test_bad_entry_in_a_batch_is_named(value):
-    stack = np.ones((2, 3, 2))
-    stack[1, 2, 0] = value
-    with pytest.raises(CobayesError, match=r"entry at \(1, 2, 0\)"):
-        rate_of_convergence(stack)
-
-
-def test_unknown_rule_is_refused():
-    with pytest.raises(CobayesError, match="'bayes'"):
-        rate_of_convergence(np.eye(2) + 1, rule="bayes")
-
-
-@pytest.mark.parametrize(("kind", "name"), [(cb.BI, "bi"), (cb.SCBI, "scbi")])
-def test_a_rule_has_the_rate_of_its_own_kind(kind, name):
-    matrix = np.random.default_rng(8).standard_exponential((5, 4))
-    rule = kind(cb.Model(matrix, hypotheses=list("ABCD")))
-    for function in (rate_of_convergence, relevant_hypothesis):
-        np.testing.assert_array_equal(function(rule), function(matrix, rule=name))
-        np.testing.assert_array_equal(function(rule, rule=name), function(matrix, rule=name))
-        assert function(rule, "C") == function(matrix, 2, rule=name)
-
-
-def test_a_rule_and_the_name_of_the_other_contradict_each_other():
-    matrix = np.random.default_rng(8).standard_exponential((5, 4))
-    for function in (rate_of_convergence, relevant_hypothesis):
-        with pytest.raises(CobayesError, match="type BI was given, and the rate of 'scbi'"):
-            function(cb.BI(matrix), rule="scbi")
-        with pytest.raises(CobayesError, match="type SCBI was given, and the rate of 'bi'"):
-            function(cb.SCBI(matrix), 0, "bi")
-        with pytest.raises(CobayesError, match="expected a rule, a class or a name"):
-            function(matrix, rule=["bi"])
-
-
 def test_a_subclass_has_its_parents_rate_unless_it_answers_differently():
     class Renamed(cb.SCBI):
         """Answers as SCBI does."""
@@ -226,8 +183,8 @@ def test_a_subclass_has_its_parents_rate_unless_it_answers_differently():
     class Halfway(cb.SCBI):
         """Believes half of what it is taught."""
 
-        def respond(self, log_belief, memory=None):
-            likelihood = super().respond(log_belief, memory).likelihood
+        def respond(self, log_belief):
+            likelihood = super().respond(log_belief).likelihood
             return cb.rules.Response((likelihood + 1.0 / self.model.num_data) / 2.0)
 
     matrix = np.random.default_rng(5).standard_exponential((4, 3))
@@ -258,12 +215,12 @@ def test_m_sharp_takes_scbi_and_models_and_refuses_bi():
     "matrix",
     [
         [[1.0], [1.0, 2.0]],
-        [[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0]]],
-        [[[1.0, 2.0], [3.0, 4.0 + 1.0j]]],
-        [[[1, 2], [3, 10**400]]],
-        np.ma.array(np.ones((1, 2, 2)), mask=True),
+        np.ones((2, 2, 2)),
+        [[1.0, 2.0], [3.0, 4.0 + 1.0j]],
+        [[1, 2], [3, 10**400]],
+        np.ma.array(np.ones((2, 2)), mask=True),
     ],
-    ids=["ragged", "ragged stack", "complex", "huge integer", "masked"],
+    ids=["ragged", "stack", "complex", "huge integer", "masked"],
 )
 def test_what_is_no_table_of_real_numbers_is_refused_in_words(matrix):
     for function in (cb.rate_of_convergence, cb.theory.relevant_hypothesis):
@@ -276,7 +233,7 @@ def test_the_rate_with_a_data_prior_is_the_smallest_bracket(matrix, seed):
     share = np.random.default_rng(seed).dirichlet(np.ones(len(matrix)))
     if not (share > 0.0).all():
         return
-    found = rate_of_convergence(matrix, data_prior=share)
+    found = rate_of_convergence(cb.SCBI(matrix, data_prior=share))
     with mpmath.workdps(40):
         for h in range(matrix.shape[1]):
             brackets = []
@@ -294,7 +251,7 @@ def test_the_rate_with_a_data_prior_is_the_smallest_bracket(matrix, seed):
 def test_a_uniform_data_prior_changes_nothing():
     matrix = np.random.default_rng(2).exponential(size=(6, 4))
     np.testing.assert_allclose(
-        rate_of_convergence(matrix, data_prior=np.full(6, 1 / 6)),
+        rate_of_convergence(cb.SCBI(matrix, data_prior=np.full(6, 1 / 6))),
         rate_of_convergence(matrix),
         rtol=1e-13,
     )
@@ -304,7 +261,7 @@ def test_data_that_are_not_available_do_not_count():
     matrix = np.random.default_rng(2).exponential(size=(6, 4))
     share = np.array([0.0, 0.25, 0.25, 0.0, 0.25, 0.25])
     np.testing.assert_allclose(
-        rate_of_convergence(matrix, data_prior=share),
+        rate_of_convergence(cb.SCBI(matrix, data_prior=share)),
         rate_of_convergence(matrix[share > 0]),
         rtol=1e-12,
     )
@@ -325,34 +282,21 @@ def test_zeros_make_rates_infinite_where_one_datum_excludes():
     # Hypotheses 0 and 1 allow the same data; 2 allows another one and is excluded by any of theirs.
     matrix = np.array([[1.0, 2.0, 1.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     common = rate_of_convergence(matrix[:2, :2])
-    np.testing.assert_allclose(rate_of_convergence(matrix[None])[0], [*common, np.inf], rtol=1e-13)
+    np.testing.assert_allclose(rate_of_convergence(matrix), [*common, np.inf], rtol=1e-13)
     # BI: log-ratios over the data that h allows; 0 and 1 allow a datum that excludes 2.
     columns = matrix / matrix.sum(axis=0)
     x, y = columns[:2, 0], columns[:2, 1]
     expected = (x * np.log(x / y)).sum()
-    assert rate_of_convergence(matrix[None], 0, rule="bi")[0] == pytest.approx(expected, rel=1e-13)
+    assert rate_of_convergence(cb.BI(matrix), 0) == pytest.approx(expected, rel=1e-13)
     # Under BI hypothesis 2 is told from 0 by its own datum: one round may do it.
-    assert rate_of_convergence(matrix[None], 2, rule="bi")[0] == np.inf
+    assert rate_of_convergence(cb.BI(matrix), 2) == np.inf
 
 
-@pytest.mark.parametrize("name", ["scbi", "SCBI", "Scbi", cb.SCBI])
-def test_a_rule_is_known_by_any_spelling_of_its_name(name):
-    matrix = [[0.6, 0.3], [0.4, 0.7]]
-    np.testing.assert_array_equal(
-        rate_of_convergence(matrix, rule=name), rate_of_convergence(matrix)
-    )
-
-
-def test_bi_has_no_data_prior():
-    with pytest.raises(CobayesError, match="BI has no data prior"):
-        rate_of_convergence([[0.6, 0.3], [0.4, 0.7]], rule="bi", data_prior=[0.5, 0.5])
-
-
-def test_a_class_of_rules_has_the_rate_of_its_rule():
+def test_a_custom_rule_has_the_rate_of_its_answers():
     class Mixed(cb.Rule):
         name = "mixed"
 
-        def respond(self, log_belief, memory=None):
+        def respond(self, log_belief):
             return cb.rules.Response(0.9 * self.model.normalized() + 0.1 / self.model.num_data)
 
     class Renamed(cb.SCBI):
@@ -360,14 +304,11 @@ def test_a_class_of_rules_has_the_rate_of_its_rule():
 
     matrix = [[0.6, 0.3, 0.2], [0.4, 0.7, 0.8]]
     blurred = 0.9 * np.array(matrix) + 0.05
-    expected = cb.rate_of_convergence(blurred, rule="bi")
-    np.testing.assert_allclose(cb.rate_of_convergence(matrix, rule=Mixed), expected)
-    np.testing.assert_allclose(cb.rate_of_convergence(matrix, rule=Mixed(matrix)), expected)
+    expected = cb.rate_of_convergence(cb.BI(blurred))
+    np.testing.assert_allclose(cb.rate_of_convergence(Mixed(matrix)), expected)
     np.testing.assert_array_equal(
-        cb.rate_of_convergence(matrix, rule=Renamed), cb.rate_of_convergence(matrix)
+        cb.rate_of_convergence(Renamed(matrix)), cb.rate_of_convergence(matrix)
     )
-    with pytest.raises(cb.CobayesError, match="cannot be made from a matrix alone"):
-        cb.rate_of_convergence(matrix, rule="pragmatic")
 
 
 @pytest.mark.parametrize("depth", [0, 1])
@@ -379,3 +320,20 @@ def test_the_rate_of_a_learner_that_takes_the_table_as_it_is(depth):
     odds = cb.simulate(rule, 0, num_rounds=600, num_lessons=600, rng=1).log_odds()
     slopes = (odds[:, 600] - odds[:, 200]) / 400
     assert abs(slopes.mean() - found) < 4 * slopes.std(ddof=1) / np.sqrt(600)
+
+
+def test_a_learner_that_takes_the_table_as_it_is_may_be_led_astray():
+    # By hand: the teacher of 0 draws from (3/4, 1/4), and log-odds gain log 3 or nothing.
+    rule = cb.Pragmatic([[3, 1], [1, 1]], 0, literal="truth")
+    assert rate_of_convergence(rule, 0) == pytest.approx(0.75 * np.log(3.0))
+    # Taught 1, half of the data speak for 0 and none for 1.
+    assert rate_of_convergence(rule, 1) == pytest.approx(-0.5 * np.log(3.0))
+    lessons = cb.simulate(rule, 1, num_rounds=60, num_lessons=200, rng=1)
+    assert lessons.mean(1)[-1] < 1e-6
+
+
+def test_every_rival_may_be_excluded_by_another_datum():
+    # No datum excludes both rivals of 0, and yet its rate is infinite.
+    matrix = [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+    assert rate_of_convergence(matrix, 0) == np.inf
+    assert rate_of_convergence(cb.BI(matrix), 0) == np.inf

@@ -1,5 +1,6 @@
 """The board, its moves, and the matrices on it."""
 
+import inspect
 import pickle
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cobayes import SCBI, CobayesError
-from cobayes.worlds import GridWorld, watch_actions
-from cobayes.worlds.moves import KING_MOVES
+from cobayes import SCBI, CobayesError, Learner
+from cobayes.worlds import GridWorld
+from cobayes.worlds.grid import KING_MOVES
 
 DISCOUNTS = st.floats(0.02, 0.98)
 
@@ -87,7 +88,7 @@ def test_value_iteration_agrees_with_breadth_first_search_as_slips_vanish(board,
     width, height, start, goals, _ = board
     sure = GridWorld(width, height, start, goals, discount)
     nearly = GridWorld(width, height, start, goals, discount, slip=1e-9)
-    assert not nearly.is_deterministic
+    assert not nearly.is_certain
     assert np.allclose(nearly.values, sure.values, rtol=1e-6)
 
 
@@ -179,7 +180,7 @@ BAD_WORLDS = {
     "in a wall": {"start": (1, 1), "walls": [(1, 1)]},
     "goal 'A' is at (0, 0), in a wall": {"walls": [(0, 0)]},
     "are both at": {"goals": [(0, 0), (0, 0)]},
-    "which is the start": {"goals": [(0, 0), (2, 2)]},
+    "goal 'B' is the start": {"goals": [(0, 0), (2, 2)]},
     "cannot be reached": {"walls": [(0, 1), (1, 0), (1, 1)]},
     "expected at least two": {"goals": [(0, 0)]},
     "expected a square": {"goals": [(0, 0), 5]},
@@ -196,7 +197,9 @@ BAD_WORLDS = {
     "no move called 'jump'": {"actions": ("left", "jump")},
     "names must differ": {"actions": ("left", "left")},
     "expected (rows, columns)": {"actions": {"left": (0,), "up": (-1, 0)}},
-    "goes by (1,); expected (rows, columns)": {"actions": {"left": 1, "up": (-1, 0)}},
+    "the step of move 'left' is 1; expected (rows, columns)": {
+        "actions": {"left": 1, "up": (-1, 0)}
+    },
     "the world has no moves": {"actions": []},
     "no move called 3": {"actions": 3},
     "no move called ['left']": {"actions": [["left"]]},
@@ -243,10 +246,12 @@ def test_a_square_may_be_a_tuple_a_list_or_an_array():
         assert world.move(square, "up") == (1, 3)
         assert world.next_states(square, "up") == world.next_states((2, 3), "up")
         assert world.to_text(square) == world.to_text((2, 3))
-    assert world.is_goal([0, 0], "A")
-    assert not world.is_goal([0, 1], "A")
-    watched = watch_actions(world, "A", ["up"], start=[2, 3])
-    assert watched.states == ((2, 3), (1, 3))
+    assert world.is_over([0, 0], "A")
+    assert not world.is_over([0, 1], "A")
+    learner = Learner(SCBI(world))
+    learner.arrive([2, 3])
+    learner.observe("up")
+    assert learner.state == (1, 3)
     for unknown in ([9, 9], [[2, 3]], np.zeros((2, 2))):
         with pytest.raises(CobayesError, match="no state"):
             world.matrix_at(unknown)
@@ -262,3 +267,9 @@ def test_unknown_state_goal_and_move_get_clear_errors():
         world.move((2, 3), "down")
     with pytest.raises(CobayesError, match="do not fit"):
         GridWorld.with_goals_on_top(3, 3, 4, 0.5)
+
+
+def test_every_way_to_make_a_board_shows_its_options():
+    for make in (GridWorld.from_text, GridWorld.with_goals_on_top):
+        options = inspect.signature(make).parameters
+        assert {"discount", "actions", "slip", "reward"} <= set(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from cobayes._input import labels as label_rules
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
 
+# A distribution as users give it: numbers in order, or by label.
+Distribution = Mapping[str, float] | ArrayLike
+
 # How far from one a printed distribution may sum and still be taken as rounded.
 SUM_SLACK = 1e-3
 
 
 def as_distribution(
-    values: ArrayLike | None,
+    values: Distribution | None,
     labels: tuple[str, ...],
     kind: str,
     name: str,

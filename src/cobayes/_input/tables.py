@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.text import is_number
 from cobayes._runtime.limits import require_affordable
 from cobayes.errors import CobayesError
 
@@ -85,9 +86,9 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
         cells = list(frame.iloc[:, number].array)  # two columns may have one name
         if all(isinstance(cell, str) for cell in cells):
             hint = f"if it holds the labels of the data, give frame.set_index({name!r})."
-            if all(map(_is_number, cells)):
+            if all(map(is_number, cells)):
                 hint = "turn text into numbers with frame.astype(float)."
-            elif all(_is_number(cell.replace(",", "").replace(" ", "")) for cell in cells):
+            elif all(is_number(cell.replace(",", "").replace(" ", "")) for cell in cells):
                 hint = (
                     "its numbers have commas: read the file with pandas.read_csv(..., decimal=',') "
                     "where these are decimal commas, with thousands=',' where they separate "
@@ -123,14 +124,6 @@ def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
             )
         return frame[names[1:]].to_numpy(), frame[names[0]].to_list(), names[1:]
     return frame.to_numpy(), None, names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.float64]:
@@ -244,5 +237,7 @@ def require_entries(
             raise CobayesError(
                 f"the {line} of {kind} {name!r} is all zeros; every {kind} needs a {other} that "
                 "goes with it.",
-                f"drop the {kind}.",
+                "drop the datum."
+                if kind == "datum"
+                else "add a datum for it (a null utterance), or drop the hypothesis.",
             )

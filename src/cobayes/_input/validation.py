@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import numbers
-from collections.abc import Callable
-from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-# What the numbers of lessons, sequences, matrices and walks to draw are called.
-SAMPLE_SIZES = {"num_lessons", "num_sequences", "num_samples", "num_walks"}
-
-
-def counts_by(own: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator for functions that draw samples: `own` is the name of their number.
-
-    Another function's name for it gets a hint, and so does any argument that there is not.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        known = inspect.signature(function).parameters
-
-        @functools.wraps(function)
-        def checked(*arguments: P.args, **named: P.kwargs) -> R:
-            for other in named:
-                if other not in known:
-                    meant = [own] if other in SAMPLE_SIZES else _near(other, list(known))
-                    hint = f"use {' or '.join(map(repr, meant))} here." if meant else None
-                    raise CobayesError(f"{function.__name__} has no argument {other!r}.", hint)
-            return function(*arguments, **named)
-
-        return checked
-
-    return decorate
-
-
-def _near(name: str, known: list[str]) -> list[str]:
-    """Return the names that contain another one, or else those that are spelt nearly alike."""
-    return [one for one in known if name in one] or get_close_matches(name, known, n=2)
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
@@ -75,18 +39,23 @@ def number_between(
         number = float(value) if is_number else float("nan")
     except OverflowError:  # integers and fractions have no limit
         number = float("nan")  # every bound is a float64, so that it lies outside
-    above = number > low or (closed in ("low", "both") and number == low)
-    below = number < high or (closed in ("high", "both") and number == high)
-    if not (above and below):
+    if not is_between(number, low, high, closed):
         if hint is None and high == 1.0 and 1.0 < number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
-        expected = _bounds(low, high, closed)
+        expected = bounds_in_words(low, high, closed)
         raise CobayesError(f"{name} is {value!r}; expected a number {expected}.", hint)
     return number
 
 
-def _bounds(low: float, high: float, closed: str) -> str:
-    """Return in words what `number_between` allows."""
+def is_between(number: float, low: float, high: float, closed: str) -> bool:
+    """Tell whether a number lies between two bounds, of which those in `closed` are allowed."""
+    above = number > low or (closed in ("low", "both") and number == low)
+    below = number < high or (closed in ("high", "both") and number == high)
+    return above and below
+
+
+def bounds_in_words(low: float, high: float, closed: str) -> str:
+    """Return what `is_between` allows, such as "strictly between 0 and 1"."""
     if high == float("inf"):
         return f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
     words = "between" if closed else "strictly between"
@@ -97,3 +66,29 @@ def _bounds(low: float, high: float, closed: str) -> str:
 def positive_number(value: Any, name: str) -> float:
     """Return a positive finite number, or raise an error that names it."""
     return number_between(value, name, 0.0, float("inf"))
+
+
+def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
+    """Raise an error where settings leave out a parameter, which saving would silently lose.
+
+    Parameters
+    ----------
+    kind
+        The class whose ``settings()`` are saved and given to its constructor again.
+    settings
+        What ``settings()`` returned.
+    num_given
+        The number of parameters that the constructor gets otherwise, as the matrix of a rule.
+    """
+    named = [
+        name
+        for name, parameter in inspect.signature(kind).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    lost = [name for name in named[num_given:] if name not in settings]
+    if lost:
+        raise CobayesError(
+            f"{kind.__name__} cannot be saved: its settings() do not name the parameter "
+            f"{lost[0]!r}, which would be lost.",
+            f"let settings() return {{{lost[0]!r}: its value}}, and all other parameters.",
+        )

@@ -41,16 +41,17 @@ def require_affordable(
         )
 
 
-# From below: bytes that a round takes in the statistics of lessons, bytes of a block of lessons
-# with its random generator, and what a core takes per round of a lesson and per entry of its matrix
-# (measured: 150 ns and 0.6 ns for BI, 200 ns and 3 ns for SCBI).
-_BYTES_PER_ROUND = 4096
-_LESSONS_PER_BLOCK, _BYTES_PER_BLOCK = 1024, 1024
-_NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 100, 1
+# Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
+# `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
+_NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 
 
 def require_affordable_simulation(
-    num_lessons: int, num_rounds: int, num_data: int, num_hypotheses: int
+    num_lessons: int,
+    num_rounds: int,
+    num_data: int,
+    num_hypotheses: int,
+    num_kept: int = 0,
 ) -> None:
     """Raise an error where simulated lessons would not fit into memory or would not end.
 
@@ -60,13 +61,13 @@ def require_affordable_simulation(
         How many lessons, and the rounds of each.
     num_data, num_hypotheses
         The shape of the matrix.
+    num_kept
+        Beliefs that are kept.
     """
     # Exact integers: the product of counts that a user types may lie beyond float64.
-    per_round = _NANOSECONDS_PER_ROUND + _NANOSECONDS_PER_ENTRY * num_data * num_hypotheses
+    per_round = _NANOSECONDS_PER_ROUND + int(_NANOSECONDS_PER_ENTRY * num_data * num_hypotheses)
     nanoseconds = num_lessons * num_rounds * per_round
-    num_bytes = num_rounds * (_BYTES_PER_ROUND + 64 * num_hypotheses) + _BYTES_PER_BLOCK * (
-        num_lessons // _LESSONS_PER_BLOCK
-    )
+    num_bytes = 8 * num_hypotheses * (8 * num_rounds + num_kept)
     is_one = num_lessons == 1
     hint = "ask for fewer lessons or rounds; 10,000 lessons give two digits of every mean belief."
     require_affordable(

@@ -27,6 +27,15 @@ def generator(rng: Any = None) -> np.random.Generator:
         ) from error
 
 
+def seed_of(rng: Any) -> int:
+    """Return 64 random bits, the seed of a call of the native core.
+
+    A seed or a SeedSequence gives the same bits every time it is used; a Generator moves on, as it
+    does when numbers are drawn from it.
+    """
+    return int(generator(rng).integers(2**64, dtype=np.uint64))
+
+
 def spawn_sequences(rng: Any, count: int) -> list[np.random.SeedSequence]:
     """Return independent seed sequences, the same ones for the same seed.
 

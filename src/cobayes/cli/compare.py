@@ -1,87 +1,68 @@
-"""``cobayes compare``: how many rounds a learner needs, by plain Bayes and by SCBI."""
+"""``cobayes compare``: rounds that learners need, by rule, or by the way of choosing data."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cobayes.cli import inputs, options, output, progress
-from cobayes.cli.teachers import compare_ways, print_teachers, save_teachers
+from cobayes.cli import inputs, options, terminal
+from cobayes.cli.app import command
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
-    from cobayes.lessons import Ensemble
+    from cobayes.lessons import Ensemble, TeacherComparison
     from cobayes.rules import Rule
-    from cobayes.tasks.task import Task
 
-EPILOG = (
-    "Examples:\n\n"
-    "cobayes compare example:diagnosis --seed 1\n\n"
-    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg\n\n"
-    "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000"
+# Rows of the table of shares, and places of its bars.
+_ROWS, _BAR = 12, 16
+
+
+@command(
+    "cobayes compare example:diagnosis --seed 1",
+    "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg",
+    "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000",
 )
-
-# So many rounds of the distribution are shown on a terminal.
-_MOST_ROWS = 12
-_BAR_WIDTH = 16
-
-
+@options.matrix
+@options.hypothesis
+@options.rounds(100, "How many data the teacher may show in a lesson.")
+@options.lessons(10_000, "How many lessons to simulate by each rule.")
+@options.level
+@options.option(
+    "--teachers",
+    metavar="all|NAMES",
+    help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: all, or "
+    "some of random, truthful, literal, SCBI, likeliest, greedy, optimal, active, with commas "
+    "between.",
+)
+@options.option(
+    "--questions",
+    metavar="LABELS",
+    help="For the teacher 'active': the question that each datum answers, with commas (default: "
+    "every datum is a yes-or-no question).",
+)
+@options.no_repeats
+@options.prior
+@options.rule("both")
+@options.data_prior
+@options.new_seed
+@options.smooth
+@options.as_json
+@options.plot
 def compare(
-    matrix: options.Matrix,
-    hypothesis: options.TaughtHypothesis = None,
-    rounds: Annotated[
-        int,
-        options.count_option(
-            "--rounds", "-k", least=1, help="How many data the teacher may show in a lesson."
-        ),
-    ] = 100,
-    lessons: Annotated[
-        int,
-        options.count_option(
-            "--lessons", "-n", least=2, help="How many lessons to simulate by each rule."
-        ),
-    ] = 10_000,
-    level: Annotated[
-        float,
-        typer.Option(
-            "--level",
-            parser=options.probability,
-            metavar="BELIEF",
-            help="The belief in the truth from which on a learner counts as sure.",
-        ),
-    ] = 0.95,
-    teachers: Annotated[
-        str | None,
-        typer.Option(
-            "--teachers",
-            metavar="all|NAMES",
-            help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: "
-            "all, or some of random, truthful, literal, SCBI, likeliest, greedy, optimal, active, "
-            "with commas between.",
-        ),
-    ] = None,
-    questions: Annotated[
-        str | None,
-        typer.Option(
-            "--questions",
-            metavar="LABELS",
-            help="For the teacher 'active': the question that each datum answers, with commas "
-            "(default: every datum is a yes-or-no question).",
-        ),
-    ] = None,
-    no_repeats: options.NoRepeats = False,
-    prior: options.Prior = None,
-    rule: options.Rule = "both",
-    depth: options.Depth = None,
-    rationality: options.Rationality = None,
-    literal: options.Literal = None,
-    data_prior: options.DataPrior = None,
-    seed: options.Seed = None,
-    smooth: options.Smooth = None,
-    as_json: options.AsJson = False,
-    plot: options.Plot = None,
+    matrix: str,
+    hypothesis: str | None,
+    rounds: int,
+    lessons: int,
+    level: float,
+    teachers: str | None,
+    questions: str | None,
+    no_repeats: bool,
+    prior: str | None,
+    seed: int | None,
+    smooth: float | None,
+    as_json: bool,
+    plot: Path | None,
+    **rule: Any,
 ) -> None:
     """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
 
@@ -89,262 +70,213 @@ def compare(
     SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are
     compared.
     """
-    inputs.check_outputs({"--plot": plot}, [matrix, data_prior])
+    inputs.check_outputs({"--plot": plot}, [matrix, rule["data_prior"]])
     if questions is not None and teachers is None:
         raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")
     model, example = inputs.load_matrix(matrix, smooth)
     target = inputs.find_hypothesis(hypothesis, model, example)
-    first_belief = inputs.read_prior(prior, model, example, name="prior")
-
-    import numpy as np
-
-    from cobayes._output import counted
-    from cobayes.lessons import simulate
-
     task = inputs.make_task(model, no_repeats=no_repeats)
-    rules = _against_bayes(
-        inputs.make_rules(
-            rule, task, depth=depth, rationality=rationality, literal=literal, data_prior=data_prior
-        ),
-        task,
-    )
-    used_seed = inputs.choose_seed(seed)
+    rules = _with_bayes(inputs.make_rules(task, **rule))
     # Without repeats a lesson ends when the data do.
     left = task.rounds_left(task.start, target)
-    rounds = rounds if left is None else min(rounds, left)
-    if teachers is not None:
-        with progress.patience("comparing teachers"):
-            compared = compare_ways(
-                teachers,
-                task,
-                target,
-                learners=rules,
-                questions=questions,
-                num_rounds=rounds,
-                num_lessons=lessons,
-                level=level,
-                prior=first_belief,
-                rng=used_seed,
-            )
-        if plot is not None:
-            save_teachers(compared, plot)
-            output.say(f"wrote {plot}")
-        if as_json:
-            output.print_json({"matrix": matrix, "seed": used_seed, **compared.to_dict()})
-            return
-        print_teachers(compared)
-        if seed is None:
-            output.say_seed(used_seed, "see the same numbers")
-        return
-    seeds = np.random.SeedSequence(used_seed).spawn(2)
-    doing = f"running {counted(lessons, 'lesson')} of {counted(rounds, 'round')}"
-    with progress.patience(f"{doing} by each rule"):
-        found = [
-            simulate(
-                each,
-                target,
-                num_rounds=rounds,
-                num_lessons=lessons,
-                prior=first_belief,
-                rng=np.random.default_rng(own),
-                level=level,
-                keep_paths=False,
-            )
-            for each, own in zip(rules, seeds, strict=True)
-        ]
+    used_seed = inputs.choose_seed(seed)
+    settings = {
+        "num_rounds": rounds if left is None else min(rounds, left),
+        "num_lessons": lessons,
+        "level": level,
+        "prior": inputs.read_prior(prior, model, example),
+    }
+    if teachers is None:
+        found = _simulate(rules, target, used_seed, settings)
+        content = {"rules": [ensemble.to_dict() for ensemble in found]}
+    else:
+        found = _compare_teachers(teachers, rules, target, questions, used_seed, settings)
+        content = found.to_dict()
     if plot is not None:
-        _save(found, plot)
-        output.say(f"wrote {plot}")
+        _draw(found, plot)
+        terminal.say(f"wrote {plot}")
     if as_json:
-        output.print_json(_as_json(matrix, found, used_seed))
+        from cobayes import __version__
+
+        start = {"cobayes": __version__, "matrix": matrix, "seed": used_seed}
+        terminal.show_json({**start, **content})
         return
-    _print(found)
+    if isinstance(found, list):
+        _show_rules(found)
+    else:
+        _show_teachers(found)
     if seed is None:
-        output.say_seed(used_seed, "see the same numbers")
+        terminal.say_seed(used_seed, "see the same numbers")
 
 
-def _against_bayes(rules: list[Rule], task: Task) -> list[Rule]:
+def _with_bayes(rules: list[Rule]) -> list[Rule]:
     """Return two rules, plain Bayes first."""
     from cobayes.rules import BI, SCBI
 
     if len(rules) == 2:
         return rules
-    return [*rules, SCBI(task)] if isinstance(rules[0], BI) else [BI(task), *rules]
+    (rule,) = rules
+    return [rule, SCBI(rule.task)] if isinstance(rule, BI) else [BI(rule.task), rule]
 
 
-def _summary(ensemble: Ensemble) -> dict[str, Any]:
-    needed = ensemble.rounds_needed
-    mean, stderr = _mean_rounds(ensemble)
-    return {
-        "rule": ensemble.rule_name,
-        "rounds_needed": {
-            "median": needed.median,
-            "quartiles": [needed.quantile(0.25), needed.quantile(0.75)],
-            "percentile_90": needed.quantile(0.9),
-            "mean_if_all_were_sure": mean,
-            "mean_stderr": stderr,
-            "num_unsure": needed.num_unsure,
-            "counts": needed.counts.tolist(),
-        },
-        "final_belief": {
-            "mean": float(ensemble.mean()[-1]),
-            "stderr": float(ensemble.stderr()[-1]),
-            "std": float(ensemble.std()[-1]),
-        },
-        "mean_belief": ensemble.mean().tolist(),
-    }
+def _simulate(
+    rules: list[Rule], target: int, seed: int, settings: dict[str, Any]
+) -> list[Ensemble]:
+    import numpy as np
+
+    from cobayes._output import counted
+    from cobayes.lessons import simulate
+
+    lessons = counted(settings["num_lessons"], "lesson")
+    with terminal.patience(
+        f"running {lessons} of {counted(settings['num_rounds'], 'round')} by each rule"
+    ):
+        return [
+            simulate(rule, target, rng=np.random.default_rng(own), keep_paths=False, **settings)
+            for rule, own in zip(rules, np.random.SeedSequence(seed).spawn(2), strict=True)
+        ]
 
 
-def _mean_rounds(ensemble: Ensemble) -> tuple[float, float]:
-    """Return mean and standard error of the rounds needed; NaN unless every lesson got there."""
+def _compare_teachers(
+    teachers: str,
+    rules: list[Rule],
+    target: int,
+    questions: str | None,
+    seed: int,
+    settings: dict[str, Any],
+) -> TeacherComparison:
+    """Compare teachers for a BI, a pragmatic and an SCBI learner; the user's rules replace them."""
+    from cobayes.lessons import compare_teachers
+    from cobayes.rules import BI, SCBI, Pragmatic
+
+    task = rules[0].task
+    names = _split(teachers)
+    learners = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *rules)}
+    with terminal.patience("comparing teachers"):
+        return compare_teachers(
+            task,
+            target,
+            teachers="all" if [name.lower() for name in names] == ["all"] else names,
+            learners=list(learners.values()),
+            questions=None if questions is None else _split(questions),
+            rng=seed,
+            **settings,
+        )
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _show_rules(found: list[Ensemble]) -> None:
+    from cobayes._output import counted
+
+    first = found[0]
+    needed = [ensemble.rounds_needed for ensemble in found]
+    last = first.num_rounds
+
+    def by(share: float) -> list[str]:
+        rounds = [one.quantile(share) for one in needed]
+        return [f"more than {last}" if k is None else str(k) for k in rounds]
+
+    beliefs = [(e.mean()[-1], e.stderr()[-1]) for e in found]
+    rows = [
+        ("half of the learners", *by(0.5)),
+        ("a quarter", *by(0.25)),
+        ("three quarters", *by(0.75)),
+        ("nine in ten", *by(0.9)),
+        ("mean", *map(_mean_rounds, found)),
+        (f"not sure after {last}", *(f"{100 * (1 - e.cumulative()[-1]):.3g} %" for e in needed)),
+        (
+            f"mean belief after {last}",
+            *(f"{mean:.4f} {terminal.plus_minus()} {error:.4f}" for mean, error in beliefs),
+        ),
+    ]
+    terminal.show_table(
+        f"Rounds until the learner is {100 * needed[0].level:g} % sure of "
+        f"{first.model.hypotheses[first.hypothesis]}, "
+        f"{counted(first.num_lessons, 'lesson')} by each rule",
+        [("", "<"), *((ensemble.rule_name, ">") for ensemble in found)],
+        rows,
+    )
+    ends = [one.quantile(0.99) for one in needed]
+    end = last if None in ends else max(1, *(k for k in ends if k is not None))
+    count = min(_ROWS, end)
+    shares = [one.cumulative() for one in needed]
+    terminal.show_table(
+        "Share of learners that were sure by then",
+        [("round", ">"), *((ensemble.rule_name, "<") for ensemble in found)],
+        [
+            [str(k), *(f"{100 * s[k]:5.1f} % {terminal.bar(s[k], _BAR)}" for s in shares)]
+            for k in sorted({round(end * k / count) for k in range(1, count + 1)})
+        ],
+        least=[len("round"), *(len("100.0 %") for _ in found)],
+    )
+    terminal.show(_verdict({e.rule_name: e.rounds_needed.median for e in found}))
+
+
+def _mean_rounds(ensemble: Ensemble) -> str:
+    """Return mean and standard error of the rounds needed; a lower bound where some are unsure."""
     import numpy as np
 
     needed = ensemble.rounds_needed
+    rounds = np.repeat(np.arange(len(needed.counts)), needed.counts)
     if needed.num_unsure:
-        return float("nan"), float("nan")
-    count, rounds = int(needed.counts.sum()), np.arange(len(needed.counts))
-    mean = float(needed.counts @ rounds) / count
-    variance = float(needed.counts @ (rounds - mean) ** 2) / (count - 1)
-    return mean, (variance / count) ** 0.5
+        # Whoever was not sure needs at least one round more than were played.
+        least = rounds.sum() + needed.num_unsure * (ensemble.num_rounds + 1)
+        return f"at least {least / ensemble.num_lessons:.1f}"
+    stderr = rounds.std(ddof=1) / np.sqrt(len(rounds))
+    return f"{rounds.mean():.2f} {terminal.plus_minus()} {stderr:.2f}"
 
 
-def _as_json(source: str, found: list[Ensemble], seed: int) -> dict[str, Any]:
-    from cobayes import __version__
-
-    first = found[0]
-    return {
-        "cobayes": __version__,
-        "matrix": source,
-        "hypothesis": first.model.hypotheses[first.hypothesis],
-        "rounds": first.num_rounds,
-        "lessons": first.num_lessons,
-        "level": first.rounds_needed.level,
-        "seed": seed,
-        "rules": [_summary(ensemble) for ensemble in found],
-    }
-
-
-def _print(found: list[Ensemble]) -> None:
-    from rich.text import Text
-
-    from cobayes._output import counted
-
-    console = output.console()
-    first = found[0]
-    taught = first.model.hypotheses[first.hypothesis]
-    level = first.rounds_needed.level
-    table = output.table(
-        f"Rounds until the learner is {100 * level:g} % sure of {taught}, "
-        f"{counted(first.num_lessons, 'lesson')} by each rule",
-        [("", "left"), *((ensemble.rule_name, "right") for ensemble in found)],
-    )
-    rows = [
-        ("half of the learners", [_round(e.rounds_needed.median, e) for e in found]),
-        ("a quarter", [_round(e.rounds_needed.quantile(0.25), e) for e in found]),
-        ("three quarters", [_round(e.rounds_needed.quantile(0.75), e) for e in found]),
-        ("nine in ten", [_round(e.rounds_needed.quantile(0.9), e) for e in found]),
-        ("mean", [_mean_text(e) for e in found]),
-        (f"not sure after {first.num_rounds}", [_unsure_text(e) for e in found]),
-        (
-            f"mean belief after {first.num_rounds}",
-            [f"{e.mean()[-1]:.4f} {output.plus_minus()} {e.stderr()[-1]:.4f}" for e in found],
-        ),
-    ]
-    for name, cells in rows:
-        table.add_row(Text(name), *map(Text, cells))
-    console.print(table)
-    console.print(_distribution(found))
-    console.print(_verdict(found), markup=False)
-
-
-def _distribution(found: list[Ensemble]) -> Any:
-    """Return a table of the share of learners that were sure by some rounds."""
-    from rich.text import Text
-
-    shares = [ensemble.rounds_needed.cumulative() for ensemble in found]
-    table = output.table(
-        "Share of learners that were sure by then",
-        [("round", "right"), *((ensemble.rule_name, "left") for ensemble in found)],
-    )
-    for k in _rounds_to_show(found):
-        cells = [
-            Text(f"{100 * share[k]:5.1f} % ") + Text(output.bar(share[k], _BAR_WIDTH), style="blue")
-            for share in shares
-        ]
-        table.add_row(str(k), *cells)
-    for column in table.columns[1:]:
-        column.no_wrap, column.min_width = True, len("100.0 %")
-    return table
-
-
-def _rounds_to_show(found: list[Ensemble]) -> list[int]:
-    """Return rounds from the first to where nearly all learners are sure, evenly spread."""
-    last = found[0].num_rounds
-    ends = [ensemble.rounds_needed.quantile(0.99) for ensemble in found]
-    reached = [end for end in ends if end is not None]
-    if len(reached) == len(ends):
-        last = max(1, *reached)
-    count = min(_MOST_ROWS, last)
-    return sorted({round(last * k / count) for k in range(1, count + 1)})
-
-
-def _verdict(found: list[Ensemble]) -> str:
-    (first, slow), (second, fast) = ((e.rule_name, e.rounds_needed.median) for e in found)
-    if slow is None and fast is None:
+def _verdict(medians: dict[str, int | None]) -> str:
+    known = sorted((median, name) for name, median in medians.items() if median is not None)
+    if not known:
         return "By neither rule were half of the learners sure; give more --rounds."
-    if slow is None or fast is None:
-        name = second if slow is None else first
-        return f"Only by {name} was half of the learners sure; give more --rounds."
+    if len(known) == 1:
+        return f"Only by {known[0][1]} was half of the learners sure; give more --rounds."
+    (fast, winner), (slow, other) = known
     if slow == fast:
         return f"Both rules bring half of the learners there by round {slow}."
-    faster, slower = sorted(((first, slow), (second, fast)), key=_by_rounds)
-    return (
-        f"{faster[0]} brings half of the learners there by round {faster[1]}, {slower[0]} by "
-        f"round {slower[1]}."
+    return f"{winner} brings half of the learners there by round {fast}, {other} by round {slow}."
+
+
+def _show_teachers(found: TeacherComparison) -> None:
+    from cobayes._output import counted
+    from cobayes.lessons.compare import TEACHERS
+
+    head, *rows = found.cells()
+    label = found.model.hypotheses[found.hypothesis]
+    terminal.show_table(
+        f"Rounds until belief in {label} is {found.level:g} (median); in brackets the mean belief "
+        f"after {counted(found.num_rounds, 'round')}",
+        [(head[0], "<"), *((name, ">") for name in head[1:])],
+        rows,
     )
+    for name in found.teachers:
+        terminal.show_text(f"{name}: {TEACHERS[name]}")
+    for note in found.notes():
+        terminal.show_text(note)
 
 
-def _by_rounds(entry: tuple[str, int]) -> int:
-    return entry[1]
-
-
-def _round(number: int | None, ensemble: Ensemble) -> str:
-    return f"more than {ensemble.num_rounds}" if number is None else str(number)
-
-
-def _mean_text(ensemble: Ensemble) -> str:
-    needed = ensemble.rounds_needed
-    if needed.num_unsure:
-        # Whoever was not sure needs one round more than were played, or many.
-        known = sum(k * int(count) for k, count in enumerate(needed.counts))
-        least = known + needed.num_unsure * (ensemble.num_rounds + 1)
-        return f"at least {least / ensemble.num_lessons:.1f}"
-    mean, stderr = _mean_rounds(ensemble)
-    return f"{mean:.2f} {output.plus_minus()} {stderr:.2f}"
-
-
-def _unsure_text(ensemble: Ensemble) -> str:
-    unsure = ensemble.rounds_needed.num_unsure
-    return f"{100 * unsure / ensemble.num_lessons:.3g} %"
-
-
-def _save(found: list[Ensemble], path: Path) -> None:
+def _draw(found: list[Ensemble] | TeacherComparison, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from cobayes._output import counted
+    from cobayes.plots import plot_teachers, style
+    from cobayes.plots.beliefs import save_picture
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
-    from cobayes.plots.house import style
-    from cobayes.plots.overview import save_picture
 
     with style():
-        figure = Figure(figsize=(7.2, 6.4), layout="constrained")
-        upper, lower = figure.subplots(2, 1)
-        plot_rounds_needed(found, ax=upper)
-        plot_mean_beliefs(found, ax=lower)
-    first = found[0]
-    upper.set_title(
-        f"{first.model.hypotheses[first.hypothesis]}, "
-        f"{counted(first.num_lessons, 'lesson')} by each rule",
-        loc="left",
-    )
+        if isinstance(found, list):
+            figure = Figure(figsize=(7.2, 6.4), layout="constrained")
+            upper, lower = figure.subplots(2, 1)
+            plot_rounds_needed(found, ax=upper)
+            plot_mean_beliefs(found, ax=lower)
+            taught = found[0].model.hypotheses[found[0].hypothesis]
+            lessons = counted(found[0].num_lessons, "lesson")
+            upper.set_title(f"{taught}, {lessons} by each rule", loc="left")
+        else:
+            figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+            plot_teachers(found, ax=figure.add_subplot())
     save_picture(figure, path)

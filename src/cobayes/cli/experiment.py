@@ -2,137 +2,115 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, terminal
+from cobayes.cli.app import command
 from cobayes.errors import CobayesError
 
-EPILOG = (
-    "Examples:\n\n"
-    "cobayes experiment example:gestures --out study --role learner\n\n"
-    "cobayes experiment first.csv second.csv --out study --role teacher --no-repeats\n\n"
-    "cobayes experiment words.csv --out study --rule pragmatic --literal truth --rationality 4"
+
+@command(
+    "cobayes experiment example:gestures --out study --role learner",
+    "cobayes experiment first.csv second.csv --out study --role teacher --no-repeats",
+    "cobayes experiment board.csv --out study --role teacher --stimuli pictures.csv --grid 6x6",
+    "cobayes experiment words.csv --out study --rule pragmatic --literal truth --rationality 4",
 )
-
-
+@options.argument(
+    "matrices",
+    metavar="MATRIX...",
+    nargs=-1,
+    required=True,
+    help="One file or example:NAME for each problem of the experiment.",
+)
+@options.path(
+    "--out", "-o", metavar="FOLDER", required=True, help="A new or empty folder to write to."
+)
+@options.option(
+    "--role",
+    type=options.Name("learner", "teacher"),
+    default="learner",
+    help="What the person is; the artificial partner is the other one.",
+)
+@options.rule("scbi", "scbi", "bi", "pragmatic")
+@options.prior
+@options.data_prior
+@options.option(
+    "--response",
+    type=options.Name("guess", "rating"),
+    default="guess",
+    help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
+)
+@options.rounds(5, "How many data are shown in a lesson, one per round.")
+@options.no_repeats
+@options.path(
+    "--stimuli",
+    help="A CSV file with texts and images for data and hypotheses; columns: label, text, image, "
+    "alt, problem.",
+)
+@options.option(
+    "--grid",
+    metavar="ROWSxCOLUMNS",
+    help="Lay the data out on a board, row by row, such as 6x6 (default: buttons in random order).",
+)
+@options.count(
+    "--seed",
+    least=0,
+    help="Show everybody the same random draws (default: new ones for each person).",
+)
+@options.option(
+    "--title", metavar="WORDS", default="Teaching and learning", help="The title of the page."
+)
+@options.smooth
 def experiment(
-    matrices: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MATRIX",
-            help="One file or example:NAME for each problem of the experiment.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FOLDER", help="A new or empty folder to write to."),
-    ],
-    role: Annotated[
-        str,
-        typer.Option(
-            "--role",
-            **options.choice("learner", "teacher"),
-            help="What the person is; the artificial partner is the other one.",
-        ),
-    ] = "learner",
-    rule: Annotated[
-        str,
-        typer.Option(
-            "--rule",
-            **options.choice("scbi", "bi", "pragmatic"),
-            help="How the artificial partner teaches or learns: by full cooperation (scbi), plain "
-            "Bayes (bi), or reasoning to a --depth (pragmatic).",
-        ),
-    ] = "scbi",
-    depth: Annotated[
-        int | None,
-        options.count_option(
-            "--depth",
-            least=0,
-            help="How often a pragmatic partner reasons about the person (default: 1).",
-        ),
-    ] = None,
-    rationality: options.Rationality = None,
-    literal: options.Literal = None,
-    prior: options.Prior = None,
-    data_prior: options.DataPrior = None,
-    response: Annotated[
-        str,
-        typer.Option(
-            "--response",
-            **options.choice("guess", "rating"),
-            help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
-        ),
-    ] = "guess",
-    rounds: Annotated[
-        int,
-        options.count_option(
-            "--rounds", "-k", least=1, help="How many data are shown in a lesson, one per round."
-        ),
-    ] = 5,
-    repeats: Annotated[
-        bool,
-        typer.Option(
-            "--repeats/--no-repeats", help="Whether a datum may be shown twice in a lesson."
-        ),
-    ] = True,
-    seed: Annotated[
-        int | None,
-        options.count_option(
-            "--seed",
-            least=0,
-            help="Show everybody the same random draws (default: new ones for each person).",
-        ),
-    ] = None,
-    title: Annotated[
-        str, typer.Option("--title", metavar="WORDS", help="The title of the page.")
-    ] = "Teaching and learning",
-    smooth: options.Smooth = None,
+    matrices: tuple[str, ...],
+    out: Path,
+    prior: str | None,
+    data_prior: str | None,
+    rounds: int,
+    no_repeats: bool,
+    grid: str | None,
+    smooth: float | None,
+    **settings: Any,
 ) -> None:
     """Write a folder with a jsPsych experiment that runs on any static host.
 
-    The person learns from an artificial teacher, or teaches an artificial learner. The
-    table that the experiment saves is the one that `cobayes fit` reads.
+    The person learns from an artificial teacher, or teaches an artificial learner. The table that
+    the experiment saves is the one that `cobayes fit` reads.
     """
-    from cobayes.studio.experiment import write_experiment
+    from cobayes.browser.experiment import write_experiment
 
-    recursion = {"depth": depth, "rationality": rationality, "literal": literal}
-    given = {name: value for name, value in recursion.items() if value is not None}
-    if rule != "pragmatic" and given:
-        raise CobayesError(
-            f"--{next(iter(given))} belongs to --rule pragmatic.", "add --rule pragmatic."
-        )
-    if rule == "bi" and data_prior is not None:
-        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
-    problems = {}
-    priors = None, None
+    recursion = {name: settings[name] for name in ("depth", "rationality", "literal")}
+    inputs.require_rule_options(settings["rule"], data_prior, **recursion)
+    if settings["depth"] == float("inf"):
+        raise CobayesError("--depth inf is full cooperation.", "take --rule scbi.")
+    problems, priors, data_priors = {}, {}, {}
     for text in matrices:
         model, example = inputs.load_matrix(text, smooth)
         name = Path(text).stem if example is None else example.name
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
-        if not problems:
-            priors = (
-                inputs.read_prior(prior, model, example, name="prior"),
-                None if data_prior is None else inputs.read_data_prior(data_prior, model),
-            )
         problems[name] = model
+        # Labels are looked up in each table: columns may come in another order.
+        priors[name] = inputs.read_prior(prior, model, example, name=f"prior of {name!r}")
+        if data_prior is not None:
+            data_priors[name] = inputs.read_data_prior(data_prior, model)
     folder = write_experiment(
         problems,
         out,
-        role=role,
-        rule=rule,
-        **given,
-        prior=priors[0],
-        data_prior=priors[1],
-        response=response,
+        prior=priors,
+        data_prior=data_priors,
         num_rounds=rounds,
-        repeats=repeats,
-        seed=seed,
-        title=title,
+        repeats=not no_repeats,
+        grid=None if grid is None else _read_grid(grid),
+        **{name: value for name, value in settings.items() if value is not None},
     )
-    output.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")
+    terminal.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")
+
+
+def _read_grid(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text.strip().lower())
+    if found is None:
+        raise CobayesError(f"--grid is {text[:40]!r}.", "write rows and columns as 6x6.")
+    return int(found[1]), int(found[2])

@@ -2,92 +2,82 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cobayes.cli import inputs, options, output
+from cobayes.cli import inputs, options, terminal
+from cobayes.cli.app import command
 
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-EPILOG = "Examples:\n\ncobayes info world.csv\n\ncobayes info example:M_3 --json"
 
-
-def info(
-    matrix: options.Matrix,
-    prior: options.Prior = None,
-    smooth: options.Smooth = None,
-    as_json: options.AsJson = False,
-) -> None:
+@command("cobayes info world.csv", "cobayes info example:M_3 --json")
+@options.matrix
+@options.prior
+@options.smooth
+@options.as_json
+def info(matrix: str, prior: str | None, smooth: float | None, as_json: bool) -> None:
     """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), zeros, mean rates."""
     model, example = inputs.load_matrix(matrix, smooth)
-    report = model.check(inputs.read_prior(prior, model, example, name="prior"))
-    content: dict[str, Any] = {
-        "matrix": matrix,
-        "num_data": model.num_data,
-        "num_hypotheses": model.num_hypotheses,
-        "data": list(model.data),
-        "hypotheses": list(model.hypotheses),
-        "smallest_entry": float(model.matrix.min()),
-        "largest_entry": float(model.matrix.max()),
-        "column_sums": model.matrix.sum(axis=0).tolist(),
-        "assumptions": [
-            {"assumption": f.assumption, "status": f.status, "text": f.text}
-            for f in report.findings
-        ],
-        "holds": report.holds,
-        "zeros": report.zeros,
-        "mean_rates": _mean_rates(model),
-    }
+    report = model.check(inputs.read_prior(prior, model, example))
+    sums, rates = model.matrix.sum(axis=0), _mean_rates(model)
     if as_json:
-        output.print_json(content)
+        terminal.show_json(
+            {
+                "matrix": matrix,
+                "num_data": model.num_data,
+                "num_hypotheses": model.num_hypotheses,
+                "data": list(model.data),
+                "hypotheses": list(model.hypotheses),
+                "smallest_entry": float(model.matrix.min()),
+                "largest_entry": float(model.matrix.max()),
+                "column_sums": sums.tolist(),
+                "assumptions": [vars(finding) for finding in report.findings],
+                "holds": report.holds,
+                "zeros": report.zeros,
+                "mean_rates": rates,
+            }
+        )
         return
-    from rich.text import Text
-
     from cobayes._input.labels import shorten
     from cobayes._output import shape_in_words
 
-    console = output.console()
-    facts = output.facts(example.title if example is not None else matrix)
-    for name, value in (
+    facts = [
         ("shape", shape_in_words(*model.shape)),
         ("data", shorten(model.data)),
         ("hypotheses", shorten(model.hypotheses)),
         ("entries", f"{model.matrix.min():.4g} to {model.matrix.max():.4g}"),
-        ("column sums", _range(content["column_sums"])),
-        *_rate_rows(content["mean_rates"], matrix),
-    ):
-        facts.add_row(Text(name, style="bold"), Text(value))
-    console.print(facts)
+        ("column sums", _range(float(sums.min()), float(sums.max()))),
+    ]
+    if rates is not None:
+        numbers = ", ".join(
+            f"{name.upper()} {'infinite' if rate == float('inf') else f'{rate:.4g}'}"
+            for name, rate in rates.items()
+        )
+        facts.append(("mean rates", f"{numbers} nats per round (each: cobayes rates {matrix})"))
+    terminal.show_facts(matrix if example is None else example.title, facts)
     for finding in report.findings:
-        holds = finding.status == "holds"
-        mark = Text("ok     ", style="green") if holds else Text("warning", style="yellow")
-        console.print(mark + Text(f" ({finding.assumption}) {finding.text}", style=""))
+        is_met = finding.status == "holds"
+        mark = terminal.paint(
+            f"{'ok' if is_met else 'warning':<8}", fg="green" if is_met else "red"
+        )
+        terminal.show_text(f"({finding.assumption}) {finding.text}", mark)
     if report.zeros is not None:
-        console.print(Text("zeros   ", style="bold") + Text(report.zeros, style=""))
+        terminal.show_text(report.zeros, "zeros   ")
 
 
 def _mean_rates(model: Model) -> dict[str, float] | None:
     """Return the rates of both rules averaged over the hypotheses; one alone has none."""
     if model.num_hypotheses == 1:
         return None
+    from cobayes.rules import BI, SCBI
     from cobayes.theory.rates import rate_of_convergence
 
-    return {rule: float(rate_of_convergence(model, rule=rule).mean()) for rule in ("bi", "scbi")}
+    rules = {"bi": BI(model), "scbi": SCBI(model)}
+    return {name: float(rate_of_convergence(rule).mean()) for name, rule in rules.items()}
 
 
-def _rate_rows(rates: dict[str, float] | None, matrix: str) -> list[tuple[str, str]]:
-    if rates is None:
-        return []
-    numbers = (
-        f"{name} {'infinite' if rates[key] == float('inf') else f'{rates[key]:.4g}'}"
-        for key, name in (("bi", "BI"), ("scbi", "SCBI"))
-    )
-    shown = f"{', '.join(numbers)} per round"
-    return [("mean rates", f"{shown} (each one: cobayes rates {matrix})")]
-
-
-def _range(sums: list[float]) -> str:
-    low, high = min(sums), max(sums)
+def _range(low: float, high: float) -> str:
     if high - low < 1e-9:
         return f"{low:.6g} each"
     return f"{low:.6g} to {high:.6g} (both rules normalise them)"

@@ -1,4 +1,4 @@
-"""What users type: matrices, hypotheses, priors and output files."""
+"""What users type: matrices, hypotheses, priors, rules and the files to write."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cobayes.cli import terminal
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
+    import click
     import numpy as np
-    import typer
     from numpy.typing import NDArray
 
     from cobayes.example_library import Example
@@ -21,19 +22,11 @@ if TYPE_CHECKING:
     from cobayes.tasks.task import Task
 
 # Python refuses to read integers of thousands of digits; no position is that far.
-_MANY_DIGITS = 20
+_MOST_DIGITS = 20
 
 
 def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example | None]:
-    """Return the model that ``example:NAME`` or a file name stands for, and the example.
-
-    Parameters
-    ----------
-    text
-        What the user typed.
-    smooth
-        The share of the uniform distribution to mix into every column; None changes nothing.
-    """
+    """Return the model that ``example:NAME`` or a file name stands for, and the example."""
     from cobayes import model
     from cobayes.example_library import examples
     from cobayes.reading import EXAMPLE_PREFIX, read_model
@@ -49,15 +42,7 @@ def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example 
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
-    """Return the position of the hypothesis to teach, given by label or position.
-
-    Parameters
-    ----------
-    text
-        What the user typed; None takes the example's own.
-    model, example
-        What the matrix argument stood for.
-    """
+    """Return the position of a hypothesis given by label or position; by default the example's."""
     if text is None and example is not None:
         return model.hypothesis_index(example.hypothesis)
     if text is None:
@@ -65,77 +50,78 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    is_number = text.isascii() and text.isdigit() and len(text) < _MANY_DIGITS
-    from cobayes.cli import output
-
+    is_number = text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
     if text not in model.hypotheses and is_number:
         position = model.hypothesis_index(int(text))
         if any(label.isdigit() for label in model.hypotheses):
             name = model.hypotheses[position]
-            output.say(f"note: {text} is no label; it is taken as the position of {name!r}.")
+            terminal.say(f"note: {text} is no label; it is taken as the position of {name!r}.")
         return position
     position = model.hypothesis_index(text)
     if is_number and position != int(text) < model.num_hypotheses:
-        output.say(f"note: {text} is the label of a hypothesis (at position {position}).")
+        terminal.say(f"note: {text} is the label of a hypothesis (at position {position}).")
     return position
 
 
 def read_prior(
-    text: str | None, model: Model, example: Example | None, *, name: str
+    text: str | None, model: Model, example: Example | None, *, name: str = "prior"
 ) -> NDArray[np.float64] | None:
     """Return the prior that the user typed, or None.
 
     Numbers in the order of the hypotheses (``0.2,0.8`` or ``1/3,1/3,1/3``), pairs
     (``A=0.2,B=0.8``), ``uniform``, or the name of one of the example's priors.
-
-    Parameters
-    ----------
-    text
-        What the user typed.
-    model, example
-        What the matrix argument stood for.
-    name
-        What to call the prior in an error message.
     """
     if text is None:
         return None
-    if example is not None and text.strip() in example.priors:
-        return model.distribution(example.priors[text.strip()], name=name)
-    return read_distribution(text, model, name=name, known=tuple(example.priors) if example else ())
+    named = {} if example is None else example.priors
+    if text.strip() in named:
+        return model.distribution(named[text.strip()], name=name)
+    return model.distribution(_parse(text, name, tuple(named)), name=name)
 
 
-def read_distribution(
-    text: str, model: Model, *, name: str, over: str = "hypothesis", known: tuple[str, ...] = ()
-) -> NDArray[np.float64]:
-    """Return the distribution over hypotheses or data that the user typed.
-
-    Parameters
-    ----------
-    text
-        Numbers, pairs of label and number, or ``uniform``.
-    model
-        Knows the labels.
-    name
-        What to call the distribution in an error message.
-    over
-        "hypothesis" or "datum".
-    known
-        Names that could have been given instead, for the hint.
-    """
+def _parse(text: str, name: str, known: tuple[str, ...] = ()) -> Any:
+    """Return numbers, or a mapping from label to number; None for ``uniform``."""
     if text.strip() == "uniform":
-        return model.distribution(None, over=over)
+        return None
     parts = [part.strip() for part in text.split(",")]
     pairs = [part.rpartition("=") for part in parts]
-    if all(sign for _, sign, _ in pairs):
-        labels = [label.strip() for label, _, _ in pairs]
-        repeated = {label for label in labels if labels.count(label) > 1}
-        if repeated:
-            raise CobayesError(f"the {name} gives {repeated.pop()!r} twice.")
-        values: Any = {
-            label: _number(value, name) for label, (_, _, value) in zip(labels, pairs, strict=True)
-        }
-        return model.distribution(values, over=over, name=name)
-    return model.distribution([_number(part, name, known) for part in parts], over=over, name=name)
+    if not all(sign for _, sign, _ in pairs):
+        return [_number(part, name, known) for part in parts]
+    found: dict[str, float] = {}
+    for label, _, value in pairs:
+        if label.strip() in found:
+            raise CobayesError(f"the {name} gives {label.strip()!r} twice.")
+        found[label.strip()] = _number(value, name)
+    return found
+
+
+def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
+    """Return the distribution over data that the user typed, or that a file holds.
+
+    A file has two columns, the datum and its number; its first line may be headings.
+    """
+    values = _parse_file(text) if os.path.exists(text) else _parse(text, "data prior")
+    return model.distribution(values, over="datum", name="data prior")
+
+
+def _parse_file(text: str) -> dict[str, float]:
+    import csv
+
+    from cobayes.reading import existing_file, read_text
+
+    file = existing_file(text)
+    try:
+        rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]
+    except csv.Error as error:
+        raise CobayesError(f"{text} cannot be read: {error}.") from None
+    if any(len(row) != 2 for row in rows):
+        raise CobayesError(
+            f"{text} has lines of another length than two cells.",
+            "write one line per datum: its label, a comma, its number.",
+        )
+    if rows and rows[0][1].strip().isalpha():
+        rows = rows[1:]  # headings
+    return {label.strip(): _number(value, "data prior") for label, value in rows}
 
 
 def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
@@ -163,74 +149,43 @@ def make_task(model: Model, *, no_repeats: bool) -> Task:
     return without_repeats(model) if no_repeats else model
 
 
+def require_rule_options(rule: str, data_prior: str | None = None, **recursion: Any) -> None:
+    """Raise an error for options that the chosen rule does not have."""
+    given = [name for name, value in recursion.items() if value is not None]
+    if rule != "pragmatic" and given:
+        raise CobayesError(f"--{given[0]} belongs to --rule pragmatic.", "add --rule pragmatic.")
+    if rule == "bi" and data_prior is not None:
+        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
+
+
 def make_rules(
-    name: str,
-    task: Task,
-    *,
-    depth: float | None = None,
-    rationality: float | None = None,
-    literal: Any = None,
-    data_prior: str | None = None,
+    task: Task, rule: str, data_prior: str | None = None, **recursion: Any
 ) -> list[Rule]:
     """Return the rules that the options name, plain Bayes first.
 
     Parameters
     ----------
-    name
-        "scbi", "bi", "pragmatic" or "both".
     task
         The matrix, or a task on it.
-    depth, rationality
-        Depth and rationality of a pragmatic rule; None for the default, 1 each.
-    literal
-        "likelihood" or "truth" of a pragmatic rule; None for the default, the first.
+    rule
+        "scbi", "bi", "pragmatic" or "both".
     data_prior
         What the user typed for the probabilities of the data; plain Bayes has none.
+    **recursion
+        depth, rationality and literal of a pragmatic rule; None for the defaults.
     """
     from cobayes.rules import BI, SCBI, Pragmatic
 
-    own = {"--depth": depth, "--rationality": rationality, "--literal": literal}
-    given = [option for option, value in own.items() if value is not None]
-    if name != "pragmatic" and given:
-        raise CobayesError(f"{given[0]} belongs to --rule pragmatic.", "add --rule pragmatic.")
-    if name == "bi" and data_prior is not None:
-        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
+    require_rule_options(rule, data_prior, **recursion)
     shares = None if data_prior is None else read_data_prior(data_prior, task.model)
-    if name == "pragmatic":
-        steps = 1 if depth is None else depth if math.isinf(depth) else int(depth)
-        alpha = 1.0 if rationality is None else rationality
-        settings = {} if literal is None else {"literal": literal}
-        return [Pragmatic(task, steps, rationality=alpha, data_prior=shares, **settings)]
-    rules: list[Rule] = [BI(task)] if name in ("bi", "both") else []
-    return [*rules, SCBI(task, data_prior=shares)] if name in ("scbi", "both") else rules
+    if rule == "pragmatic":
+        given: Any = {"depth": 1, **{k: v for k, v in recursion.items() if v is not None}}
+        return [Pragmatic(task, **given, data_prior=shares)]
+    rules: list[Rule] = [BI(task)] if rule in ("bi", "both") else []
+    return [*rules, SCBI(task, data_prior=shares)] if rule in ("scbi", "both") else rules
 
 
-def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
-    """Return the distribution over data that the user typed, or that a file holds.
-
-    A file has two columns without headings, the datum and its number.
-    """
-    if not Path(text).is_file():
-        return read_distribution(text, model, name="data prior", over="datum")
-    import csv
-
-    try:
-        content = Path(text).read_text(encoding="utf-8-sig")
-        rows = [row for row in csv.reader(content.splitlines()) if any(row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CobayesError(f"{text} cannot be read: {error}.") from None
-    if any(len(row) != 2 for row in rows):
-        raise CobayesError(
-            f"{text} has lines of another length than two cells.",
-            "write one line per datum: its label, a comma, its number.",
-        )
-    if rows and rows[0][0] not in model.data:
-        rows = rows[1:]  # headings
-    values: Any = {label.strip(): _number(value, "data prior") for label, value in rows}
-    return model.distribution(values, over="datum", name="data prior")
-
-
-def typed_command(context: typer.Context) -> str:
+def typed_command(context: click.Context) -> str:
     """Return the running command with every option that is not its default, for a shell."""
     import shlex
 
@@ -272,19 +227,14 @@ def check_outputs(
     wanted = {option: path for option, path in outputs.items() if path is not None}
     for option, path in wanted.items():
         _require_writable(path, option)
-        for source in sources:
-            if source is not None and _is_same_file(path, Path(source)):
-                raise CobayesError(
-                    f"{option} would overwrite {source}, which is read.",
-                    "write to another file.",
-                )
+        _require_other(option, path, sources)
         for other, elsewhere in wanted.items():
             if other != option and _is_same_file(path, elsewhere):
                 raise CobayesError(
                     f"{option} and {other} are both {path}.", "give them different names."
                 )
         if option == "--plot":
-            from cobayes.plots.overview import require_picture_format
+            from cobayes.plots.beliefs import require_picture_format
 
             require_picture_format(path)
 
@@ -292,28 +242,19 @@ def check_outputs(
 def check_folder(
     option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
 ) -> None:
-    """Raise an error where files written to a folder would overwrite what a command reads.
-
-    Parameters
-    ----------
-    option
-        The option that names the folder.
-    folder
-        The folder, which need not exist.
-    names
-        The files to write in it.
-    sources
-        What the command reads.
-    """
+    """Raise an error where files written to a folder would overwrite what a command reads."""
     if folder.exists() and not folder.is_dir():
         raise CobayesError(f"{folder} is a file; {option} needs a folder.")
+    for name in names:
+        _require_other(option, folder / name, sources)
+
+
+def _require_other(option: str, path: Path, sources: Iterable[str | Path | None]) -> None:
     for source in sources:
-        for name in names:
-            if source is not None and _is_same_file(folder / name, Path(source)):
-                raise CobayesError(
-                    f"{option} would overwrite {source}, which is read.",
-                    "write to another folder.",
-                )
+        if source is not None and _is_same_file(path, Path(source)):
+            raise CobayesError(
+                f"{option} would overwrite {source}, which is read.", "write to another place."
+            )
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
@@ -324,13 +265,13 @@ def _is_same_file(path: Path, other: Path) -> bool:
         return os.path.realpath(path) == os.path.realpath(other)
 
 
-def _require_writable(path: Path, purpose: str) -> None:
+def _require_writable(path: Path, option: str) -> None:
     try:
         is_folder, has_folder = path.is_dir(), path.parent.is_dir()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CobayesError(f"{purpose} cannot be written: {reason}.") from None
+        raise CobayesError(f"{option} cannot be written: {reason}.") from None
     if is_folder:
-        raise CobayesError(f"{path} is a folder; {purpose} needs a file name.")
+        raise CobayesError(f"{path} is a folder; {option} needs a file name.")
     if not has_folder:
         raise CobayesError(f"the folder {path.parent} does not exist.", "make it first.")

@@ -1,7 +1,4 @@
-"""Arguments and options that several commands share, with one help text each.
-
-Values are parsed here rather than by the toolkit, so that errors and help are in plain words.
-"""
+"""Arguments and options of commands: how their values are read, and those that commands share."""
 
 from __future__ import annotations
 
@@ -9,259 +6,266 @@ import difflib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 # Python refuses to read integers of thousands of digits.
 _MOST_DIGITS = 40
 
+Decorator = Callable[[Any], Any]
 
-def integer(least: int) -> Callable[[str], int]:
-    """Return a parser of integers that are not smaller than `least`."""
 
-    def parse(text: str | int) -> int:
-        plain = str(text).strip()
-        digits = plain.removeprefix("-")
-        if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
-            number = int(plain)
-        else:
-            number = _whole_float(plain)
-        if number is None or number < least:
-            raise typer.BadParameter(f"expected an integer >= {least}, found {plain[:40]!r}.")
+class Integer(click.ParamType):
+    """An integer of at least `least`; 1e6 is one, too."""
+
+    name = "integer"
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the integer, or raise an error that says what is expected."""
+        text = str(value).strip()
+        number = None
+        if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
+            number = int(text)
+        elif "_" not in text and (real := _real(text)) is not None and real.is_integer():
+            number = int(real)
+        if number is None or number < self.least:
+            self.fail(f"expected an integer >= {self.least}, found {text[:40]!r}.", param, ctx)
         return number
 
-    return parse
+
+class Depth(Integer):
+    """A depth of recursion: an integer, or infinity."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the depth, or raise an error that says what is expected."""
+        if str(value).strip().lower() in ("inf", "infinity"):
+            return float("inf")
+        return super().convert(value, param, ctx)
 
 
-def _whole_float(text: str) -> int | None:
-    """Read ``1e6`` as an integer; None where the text is no whole number."""
+class Number(click.ParamType):
+    """A number between two bounds; `closed` says which of them are allowed themselves."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float, closed: str = "") -> None:
+        self.low, self.high, self.closed = low, high, closed
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return the number, or raise an error that says what is expected."""
+        from cobayes._input.validation import bounds_in_words, is_between
+
+        text = str(value).strip()
+        number = None if "_" in text else _real(text)
+        if number is None:
+            self.fail(f"expected a number, found {text[:40]!r}{_correction(text)}.", param, ctx)
+        if not is_between(number, self.low, self.high, self.closed):
+            expected = bounds_in_words(self.low, self.high, self.closed)
+            is_percent = self.high == 1.0 and 2.0 <= number <= 100.0
+            hint = f" (for {number:g} % write {number / 100:g})" if is_percent else ""
+            self.fail(f"expected a number {expected}, found {text}{hint}.", param, ctx)
+        return number
+
+
+class Name(click.Choice):
+    """One of several names, in any case."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(names, case_sensitive=False)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the name, or raise an error that lists the names."""
+        plain = str(value).strip().lower()
+        if plain not in self.choices:
+            self._refuse(plain, param, ctx)
+        return plain
+
+    def _refuse(self, plain: str, param: Any, ctx: Any) -> None:
+        near = difflib.get_close_matches(plain, self.choices, n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        names = ", ".join(map(repr, self.choices))
+        self.fail(f"{plain[:40]!r} is not one of {names}.{meant}", param, ctx)
+
+
+def _real(text: str) -> float | None:
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
         return None
-    return int(number) if number.is_integer() and "_" not in text else None
 
 
-def number(low: float, high: float, *, closed: str = "", hint: str = "") -> Callable[[str], float]:
-    """Return a parser of numbers between two bounds; `closed` names the bounds allowed."""
-
-    def parse(text: str | float) -> float:
-        from cobayes._input.validation import number_between
-        from cobayes.errors import CobayesError
-
-        try:
-            value = float("nan") if "_" in str(text) else float(text)
-        except ValueError:
-            raise typer.BadParameter(
-                f"expected a number, found {str(text)[:40]!r}{_as_number(str(text))}."
-            ) from None
-        try:
-            return number_between(value, "it", low, high, closed=closed)
-        except CobayesError as error:
-            expected = error.message.partition("; ")[2].rstrip(".")
-            raise typer.BadParameter(f"{expected}, found {text}{hint}.") from None
-
-    return parse
-
-
-def _as_number(text: str) -> str:
+def _correction(text: str) -> str:
     """Return how to write a percentage or a decimal comma; nothing for other texts."""
-    plain = text.strip()
-    if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", plain):  # the comma may separate thousands
+    if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", text):  # the comma may separate thousands
         return ""
-    plain = plain.replace(",", ".", 1)
+    plain = text.replace(",", ".", 1)
     for written, scale in ((plain, 1.0), (plain.removesuffix("%"), 100.0)):
-        try:
-            return f" (write {float(written) / scale:g})"
-        except ValueError:
-            continue
+        if (number := _real(written)) is not None:
+            return f" (write {number / scale:g})"
     return ""
 
 
-def probability(text: str | float) -> float:
-    """Parse a probability above 0 and up to 1; percentages get a hint."""
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = 0.0
-    hint = f" (for {percent:g} % write {percent / 100:g})" if 2.0 <= percent <= 100.0 else ""
-    return number(0.0, 1.0, closed="high", hint=hint)(str(text))
+argument = click.argument
 
 
-def choice(*names: str) -> Any:
-    """Return the settings of an option that takes one of several names, in any case."""
-
-    def parse(text: str) -> str:
-        plain = str(text).strip().lower()
-        if plain in names:
-            return plain
-        near = difflib.get_close_matches(plain, names, n=1)
-        meant = f" Did you mean {near[0]!r}?" if near else ""
-        raise typer.BadParameter(
-            f"{str(text)[:40]!r} is not one of {', '.join(map(repr, names))}.{meant}"
-        )
-
-    return {
-        "parser": parse,
-        "metavar": "|".join(names),
-        "autocompletion": lambda incomplete: [n for n in names if n.startswith(incomplete)],
-    }
+def option(*flags: str, help: str, metavar: str | None = None, **settings: Any) -> Decorator:
+    """Return an option of a command; a `Name` shows its names in the help."""
+    kind = settings.get("type")
+    if isinstance(kind, Name):
+        metavar = "|".join(kind.choices)
+    return click.option(*flags, metavar=metavar, help=help, **settings)
 
 
-def count_option(*flags: str, least: int, help: str) -> Any:
+def flag(*flags: str, help: str) -> Decorator:
+    """Return an option without a value."""
+    return click.option(*flags, is_flag=True, help=help)
+
+
+def count(*flags: str, least: int, help: str, default: int | None = None) -> Decorator:
     """Return an option that takes an integer."""
-    return typer.Option(*flags, parser=integer(least), metavar="N", help=help)
+    return option(*flags, type=Integer(least), metavar="N", help=help, default=default)
 
 
-def file_option(flag: str, help: str) -> Any:
-    """Return an option that takes the name of a file to write."""
-    return typer.Option(flag, metavar="FILE", help=help)
+def number(*flags: str, type: Number, metavar: str, help: str, default: Any = None) -> Decorator:
+    """Return an option that takes a number."""
+    return option(*flags, type=type, metavar=metavar, help=help, default=default)
 
 
-Matrix = Annotated[
-    str,
-    typer.Argument(
-        metavar="MATRIX",
-        help="A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
-        "example:NAME; see 'cobayes examples'.",
-        show_default=False,
-    ),
-]
-
-TaughtHypothesis = Annotated[
-    str | None,
-    typer.Option(
-        "--hypothesis",
-        "-H",
-        metavar="LABEL",
-        help="The hypothesis that is taught: its label, or its position counted from 0 "
-        "(default: the example's own).",
-    ),
-]
-
-_PRIOR_FORMS = "0.2,0.8 or A=0.2,B=0.8 or the name of one of the example's priors"
-
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
-        metavar="PRIOR",
-        help=f"The learner's belief before the lesson, which the teacher knows: {_PRIOR_FORMS} "
-        "(default: uniform).",
-    ),
-]
-
-TeacherPrior = Annotated[
-    str | None,
-    typer.Option(
-        "--teacher-prior",
-        metavar="PRIOR",
-        help=f"What the teacher takes the learner's prior to be: {_PRIOR_FORMS} "
-        "(default: uniform).",
-    ),
-]
-
-LearnerPrior = Annotated[
-    str | None,
-    typer.Option(
-        "--learner-prior",
-        metavar="PRIOR",
-        help="The learner's actual prior where the teacher is wrong about it (default: what the "
-        "teacher assumes).",
-    ),
-]
-
-Rule = Annotated[
-    str,
-    typer.Option(
-        "--rule",
-        **choice("scbi", "bi", "pragmatic", "both"),
-        help="The rule of teacher and learner: full cooperation (scbi), plain Bayes (bi), "
-        "reasoning to a --depth (pragmatic), or SCBI and plain Bayes side by side (both).",
-    ),
-]
+def path(*flags: str, help: str, metavar: str = "FILE", **settings: Any) -> Decorator:
+    """Return an option that takes the name of a file or folder."""
+    return option(*flags, type=click.Path(path_type=Path), metavar=metavar, help=help, **settings)
 
 
-def _depth(text: str | float) -> float:
-    """Parse a depth: an integer >= 0 or infinity."""
-    if str(text).strip().lower() in ("inf", "infinity"):
-        return float("inf")
-    return integer(0)(str(text))
+def together(*decorators: Decorator) -> Decorator:
+    """Return one decorator for several options, in this order."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
 
 
-Depth = Annotated[
-    float | None,
-    typer.Option(
-        "--depth",
-        parser=_depth,
-        metavar="N",
-        help="How often the pragmatic teacher reasons about the learner; 'inf' is SCBI "
-        "(default: 1).",
-    ),
-]
+matrix = argument(
+    "matrix",
+    help="A file (.csv, .tsv, .json or .parquet: first row hypotheses, first column data) or "
+    "example:NAME; see 'cobayes examples'.",
+)
 
-Rationality = Annotated[
-    float | None,
-    typer.Option(
-        "--rationality",
-        parser=number(0.0, float("inf")),
-        metavar="ALPHA",
-        help="How strongly the pragmatic teacher prefers better data (default: 1).",
-    ),
-]
+hypothesis = option(
+    "--hypothesis",
+    "-H",
+    metavar="LABEL",
+    help="The hypothesis that is taught: its label, or its position counted from 0 (default: the "
+    "example's own).",
+)
 
-Literal = Annotated[
-    str | None,
-    typer.Option(
-        "--literal",
-        **choice("likelihood", "truth"),
-        help="How the literal learner of a pragmatic teacher reads the table: each column as a "
-        "likelihood, or the numbers as they are (truth values, as in rational speech acts) "
-        "(default: likelihood).",
-    ),
-]
+prior = option(
+    "--prior",
+    metavar="PRIOR",
+    help="The learner's belief before the lesson, as the teacher takes it to be: 0.2,0.8 or "
+    "A=0.2,B=0.8 or the name of one of the example's priors (default: uniform).",
+)
 
-DataPrior = Annotated[
-    str | None,
-    typer.Option(
-        "--data-prior",
-        metavar="FILE|NUMBERS",
-        help="How likely each datum is before anything is taught: a table of two columns, datum "
-        "and number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
-    ),
-]
+learner_prior = option(
+    "--learner-prior",
+    metavar="PRIOR",
+    help="The learner's actual prior where the teacher is wrong about it (default: --prior).",
+)
 
-Seed = Annotated[
-    int | None,
-    count_option(
-        "--seed", least=0, help="The same seed gives the same result (default: a new one)."
-    ),
-]
+depth = option(
+    "--depth",
+    type=Depth(0),
+    metavar="N",
+    help="How often the pragmatic teacher reasons about the learner; 'inf' is SCBI (default: 1).",
+)
 
-Smooth = Annotated[
-    float | None,
-    typer.Option(
-        "--smooth",
-        parser=number(0.0, 1.0),
-        metavar="EPSILON",
-        help="Mix every column with this share of the uniform distribution (default: none).",
-    ),
-]
+rationality = number(
+    "--rationality",
+    type=Number(0.0, float("inf")),
+    metavar="ALPHA",
+    help="How strongly the pragmatic teacher prefers better data (default: 1).",
+)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to stdout instead of text.")]
+literal = option(
+    "--literal",
+    type=Name("likelihood", "truth"),
+    help="How the literal learner of a pragmatic teacher reads the table: each column as a "
+    "likelihood, or the numbers as they are (truth values, as in rational speech acts) (default: "
+    "likelihood).",
+)
 
-Raw = Annotated[
-    bool,
-    typer.Option(
-        "--raw",
-        help="Write labels to CSV as they are, even those that a spreadsheet would run.",
-    ),
-]
+data_prior = option(
+    "--data-prior",
+    metavar="FILE|NUMBERS",
+    help="How likely each datum is before anything is taught: a table of two columns, datum and "
+    "number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
+)
 
-Plot = Annotated[
-    Path | None,
-    file_option("--plot", "Write a picture: .png, .svg or .pdf (needs matplotlib)."),
-]
 
-NoRepeats = Annotated[bool, typer.Option("--no-repeats", help="Show no datum twice in a lesson.")]
+def rule(default: str, *names: str) -> Decorator:
+    """Return ``--rule`` with the settings of rules: what `inputs.make_rules` takes."""
+    helps = {
+        "scbi": "full cooperation (scbi)",
+        "bi": "plain Bayes (bi)",
+        "pragmatic": "reasoning to a --depth (pragmatic)",
+        "both": "SCBI and plain Bayes side by side (both)",
+    }
+    known = names or tuple(helps)
+    listed = [helps[name] for name in known]
+    text = f"The rule: {', '.join(listed[:-1])}, or {listed[-1]}."
+    choice = option("--rule", type=Name(*known), default=default, help=text)
+    return together(choice, depth, rationality, literal)
+
+
+def rounds(default: int, help: str, least: int = 1) -> Decorator:
+    """Return ``--rounds``."""
+    return count("--rounds", "-k", least=least, default=default, help=help)
+
+
+def lessons(default: int | None, help: str, least: int = 2) -> Decorator:
+    """Return ``--lessons``."""
+    return count("--lessons", "-n", least=least, default=default, help=help)
+
+
+level = number(
+    "--level",
+    type=Number(0.0, 1.0, "high"),
+    metavar="BELIEF",
+    default=0.95,
+    help="The belief in the truth from which on a learner counts as sure.",
+)
+
+no_repeats = flag("--no-repeats", help="Show no datum twice in a lesson.")
+
+new_seed = count(
+    "--seed", least=0, help="The same seed gives the same result (default: a new one)."
+)
+
+
+def seed(default: int) -> Decorator:
+    """Return ``--seed`` for commands whose numbers are always the same by default."""
+    return count("--seed", least=0, default=default, help="The same seed gives the same numbers.")
+
+
+smooth = number(
+    "--smooth",
+    type=Number(0.0, 1.0),
+    metavar="EPSILON",
+    help="Mix every column with this share of the uniform distribution (default: none).",
+)
+
+as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text.")
+
+raw = flag(
+    "--raw", help="Write labels to CSV as they are, even those that a spreadsheet would run."
+)
+
+plot = path("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
+
+jobs = count("--jobs", least=1, help="Number of local processes (default: one per core).")

@@ -2,87 +2,84 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from cobayes.cli import options, output
+from cobayes.cli import options, terminal
+from cobayes.cli.app import command
 from cobayes.errors import CobayesError
 
-EPILOG = (
-    "Examples:\n\n"
-    "cobayes reproduce\n\n"
-    "cobayes reproduce figure-3 --scale paper --out results\n\n"
-    "cobayes reproduce 2 S1 --scale 0.01 --jobs 2 --format svg,csv\n\n"
-    "cobayes runs results"
+
+@command(
+    "cobayes reproduce",
+    "cobayes reproduce figure-3 --scale paper --out results",
+    "cobayes reproduce 2 S1 --scale 0.01 --jobs 2 --format svg,csv",
+    "cobayes reproduce figure-s2 --set radius=0.15 --out wider",
+    "cobayes runs results",
 )
-
-
+@options.argument(
+    "figures",
+    metavar="[FIGURE]...",
+    nargs=-1,
+    help="Parts of the report to compute (default: all).",
+)
+@options.option(
+    "--scale",
+    metavar="quick|paper|FACTOR",
+    default="quick",
+    help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of samples, a "
+    "number is a multiple of the paper's.",
+)
+@options.path("--out", metavar="DIR", default=Path("report"), help="The folder of the report.")
+@options.seed(2020)
+@options.jobs
+@options.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    help="Address or scheduler file of a Dask cluster (default: this machine).",
+)
+@options.flag("--fresh", help="Delete what earlier runs computed, and start over.")
+@options.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Change a parameter of the figure; a wrong name lists them. May be repeated.",
+)
+@options.option(
+    "--format",
+    "formats",
+    metavar="LIST",
+    default="svg,png,pdf,csv",
+    help="What to save beside the page: some of svg,png,pdf,csv.",
+)
+@options.flag("--list", "show_list", help="List the parts of the report and exit.")
 def reproduce(
-    figures: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FIGURE", help="Parts of the report to compute (default: all)."),
-    ] = None,
-    scale: Annotated[
-        str,
-        typer.Option(
-            "--scale",
-            metavar="quick|paper|FACTOR",
-            help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of "
-            "samples, a number is a multiple of the paper's.",
-        ),
-    ] = "quick",
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder of the report.")
-    ] = Path("report"),
-    seed: Annotated[
-        int, options.count_option("--seed", least=0, help="The same seed gives the same numbers.")
-    ] = 2020,
-    jobs: Annotated[
-        int | None,
-        options.count_option(
-            "--jobs", least=1, help="Number of local processes (default: one per core)."
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS|FILE",
-            help="Address or scheduler file of a Dask cluster (default: this machine).",
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Delete what earlier runs computed, and start over."),
-    ] = False,
-    formats: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="LIST",
-            help="What to save beside the page: some of svg,png,pdf,csv,netcdf.",
-        ),
-    ] = "svg,png,pdf,csv,netcdf",
-    show_list: Annotated[
-        bool, typer.Option("--list", help="List the parts of the report and exit.")
-    ] = False,
+    figures: tuple[str, ...],
+    scale: str,
+    out: Path,
+    seed: int,
+    jobs: int | None,
+    scheduler: str | None,
+    fresh: bool,
+    settings: tuple[str, ...],
+    formats: str,
+    show_list: bool,
 ) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
-    Parts computed earlier stay in the report, so that one can be added or repeated by itself. A
-    run that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
+    Parts computed earlier stay in the report, so that one can be added or repeated by itself. A run
+    that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
     """
-    from cobayes.paper import RECIPES
+    from cobayes.paper import RECIPES, build_paper
     from cobayes.report.build import choose_recipes
 
     if show_list:
-        _print_recipes(RECIPES)
+        rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
+        terminal.show_table(None, [("name", "<"), ("what it shows", "<")], rows)
         return
     factor = read_scale(scale)
-    names = [recipe.name for recipe in choose_recipes(figures or [], RECIPES)]
-
+    names = [recipe.name for recipe in choose_recipes(list(figures), RECIPES)]
     chosen_formats = read_formats(formats)
     if jobs is not None and scheduler is not None:
         raise CobayesError(
@@ -90,27 +87,27 @@ def reproduce(
             "leave out one of them.",
         )
 
-    from cobayes.cli.progress import ProgressLine
-    from cobayes.report.build import build_report
-    from cobayes.report.runner import Runner
+    from cobayes.runs import workers
+    from cobayes.runs.progress import summary_line
 
-    with (
-        ProgressLine() as progress,
-        Runner(
-            jobs=jobs, scheduler=scheduler, fresh=fresh, progress=True, alone=progress.paused
-        ) as runner,
-    ):
-        page = build_report(
+    with terminal.ProgressLine() as line, workers(jobs=jobs, scheduler=scheduler) as executor:
+        page = build_paper(
             out,
             names,
             scale=factor,
             seed=seed,
             formats=chosen_formats,
-            runner=runner,
-            tell=progress.tell,
+            fresh=fresh,
+            settings=read_settings(settings),
+            tell=line.tell,
+            executor=executor,
+            # A terminal has one live line; a log gets a plain line now and then.
+            progress=(lambda state: line.tell("computing", summary_line(state)))
+            if sys.stderr.isatty()
+            else True,
         )
-    output.say("the report is ready; open it in a browser:")
-    typer.echo(str(page))
+    terminal.say("the report is ready; open it in a browser:")
+    print(page)
 
 
 def read_scale(text: str) -> float | None:
@@ -130,24 +127,25 @@ def read_scale(text: str) -> float | None:
     return value
 
 
-def read_formats(text: str) -> tuple[str, ...]:
-    """Return the formats of a list with commas; ``nc`` means ``netcdf``."""
-    from cobayes.report.section import FORMATS
+def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters of ``--set NAME=VALUE``."""
+    found = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise CobayesError(f"--set is {text!r}; expected NAME=VALUE.", "--set radius=0.15")
+        found[name] = value
+    return found
 
-    names = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
-    found = ["netcdf" if name == "nc" else name for name in names]
+
+def read_formats(text: str) -> tuple[str, ...]:
+    """Return the formats of a list with commas."""
+    from cobayes.report.build import FORMATS
+
+    found = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
     for name in found:
         if name not in FORMATS:
             raise CobayesError(
                 f"--format: {name!r} is not a format.", f"choose from {', '.join(FORMATS)}."
             )
     return tuple(found)
-
-
-def _print_recipes(recipes: tuple) -> None:
-    from rich.text import Text
-
-    table = output.table(None, [("name", "left"), ("what it shows", "left")])
-    for recipe in recipes:
-        table.add_row(Text(recipe.name, style="bold"), Text(recipe.summary))
-    output.console().print(table)

@@ -1,29 +1,28 @@
-"""``cobayes runs``: how far the runs in a folder are, also while they are running."""
+"""``cobayes runs``: the progress of the runs in a folder, also while they are running."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from cobayes.cli import options, output
+from cobayes.cli import options, terminal
+from cobayes.cli.app import command
 from cobayes.errors import CobayesError
 
-EPILOG = "Examples:\n\ncobayes runs report\n\nwatch cobayes runs report"
 
-
-def runs(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder of a run, or one that has runs somewhere below it."
-        ),
-    ],
-    as_json: options.AsJson = False,
-) -> None:
-    """Show what is done, what is left, the time, and the estimates so far."""
+@command("cobayes runs report", "watch cobayes runs report")
+@options.argument(
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of a run, or one that has runs somewhere below it.",
+)
+@options.as_json
+def runs(folder: Path, as_json: bool) -> None:
+    """Show one line per run: shards done, computing time, time left; of a single run its points."""
     from cobayes.runs import find_runs, read_state
+    from cobayes.runs.progress import duration, summary_line
 
     found = find_runs(folder)
     if not found:
@@ -34,16 +33,20 @@ def runs(
             "give the folder that was --out of 'cobayes reproduce', or of your own run; parts that "
             "draw no samples, such as worked-example, leave no run.",
         )
-    states = [read_state(path) for path in found]
+    states, errors = {}, {}
+    for path in found:
+        try:
+            states[path] = read_state(path)
+        except CobayesError as error:  # the other runs are shown all the same
+            errors[path] = error.message
     if as_json:
-        output.print_json([state.to_dict() for state in states])
+        unreadable = [{"folder": str(path), "error": text} for path, text in errors.items()]
+        terminal.show_json([*(state.to_dict() for state in states.values()), *unreadable])
         return
-
-    from cobayes.runs.progress import state_table
-
-    console = output.console()
-    for position, state in enumerate(states):
-        if position:
-            console.print()
-        console.print(str(state.folder), markup=False, style="bold")
-        console.print(state_table(state))
+    for path in found:
+        text = errors[path] if path in errors else summary_line(states[path])
+        terminal.show(f"{path}: {text}")
+    if len(found) == 1 and states:
+        (state,) = states.values()
+        rows = [[p.name, f"{p.num_done}/{p.num_shards}", duration(p.seconds)] for p in state.points]
+        terminal.show_table(None, [("point", "<"), ("shards", ">"), ("time", ">")], rows)

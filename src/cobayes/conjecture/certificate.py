@@ -1,136 +1,98 @@
-"""Conjecture 5.3: certificates of counter-examples, and checking them.
+"""Certificates of counter-examples to Conjecture 5.3, and checking them.
 
-The conjecture says that a learner whose prior is at distance d from what the teacher takes it to
-be still succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a file with a
-matrix and two priors for which that fails; anyone can run the check again.
+The conjecture says that a learner whose prior is at distance d from the teacher's idea of it
+succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a JSON file with a
+matrix and priors for which that fails; anyone can run the check again.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, SupportsIndex
+import os
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cobayes._input.validation import number_between, whole_number
-from cobayes.conjecture.certificate_files import CertificateFile
+from cobayes._runtime.randomness import spawn_generators
+from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
-from cobayes.model import MatrixLike, Model, as_model
+from cobayes.model import Model
+from cobayes.reading import existing_file, read_text
 from cobayes.rules import SCBI
 from cobayes.stability.bounds import Distance, conjectured_success, prior_distance
 from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
-from cobayes.stability.results import SuccessRate
-from cobayes.stability.success import Method, success_rate
+from cobayes.stability.success import SuccessRate, success_rate
 
 Array = NDArray[np.float64]
 
-# How far a failure must exceed what is allowed, in standard errors, to count as confirmed.
+FORMAT = 2
+# A failure counts as confirmed if it exceeds what is allowed by this many standard errors.
 STANDARD_ERRORS = 6.0
-# The coupling never gets more pairs than this, however rarely they end at what is taught.
+# The most pairs that a coupling gets, however small the prior of the taught hypothesis is.
 MOST_PAIRS = 20_000_000
-# A witness is followed stepwise, at about 0.1 ms a datum.
+# The longest witness: its data are observed one by one, in about 0.1 ms each.
 LONGEST_WITNESS = 10_000
 # The tree of data that encloses the success rate: about a second of work.
-ENCLOSED_DEPTH, ENCLOSED_LEAVES = 100, 100_000
+ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(CertificateFile):
+class Certificate:
     """A claim that Conjecture 5.3 fails for one matrix and one pair of priors.
 
     Attributes
     ----------
     distance : str
-        In which form of the conjecture: "euclidean", "l1" or "tv".
+        How the distance of the priors is measured: "euclidean", "l1" or "tv".
     model : Model
         The matrix that both agents hold.
     hypothesis : int
-        The position of what is taught.
+        The position of the hypothesis that is taught.
     teacher_prior, learner_prior : ndarray
         The two priors, (m,).
-    num_sequences, max_rounds : int
-        How much work a check is meant to do: lessons, and rounds of each. The coupling gets
+    num_lessons, max_rounds : int
+        The number of lessons of a full check, and the most rounds of each. The coupling gets
         1 / theta^T(h) times as many pairs, since only that share of them ends at h.
-    doubt : float
-        When a lesson ends, as in `success_rate`.
+    level : float
+        The belief from which on the teacher counts as sure; see `success_rate`.
     witness : tuple of int
-        Data, by position, that prove the claim without statistics; see `witness_margin`.
+        Positions of data that prove the claim without statistics; see `witness_margin`.
     story : str
-        Where it comes from.
+        Where the certificate comes from.
     evidence : dict
         What was measured when it was made.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> cb.conjecture.Certificate.load("tv-paper-matrix")
+    >>> cb.conjecture.load_certificate("tv-paper-matrix")
     Certificate(tv: 3 data x 3 hypotheses; conjectured success >= 0.6000)
     """
 
-    kind = "cobayes conjecture certificate"
+    kind: ClassVar[str] = "cobayes conjecture certificate"
 
     distance: Distance
     model: Model
     hypothesis: int
     teacher_prior: Array
     learner_prior: Array
-    num_sequences: int = 100_000
-    max_rounds: int = 10_000
-    doubt: float = 1e-5
+    num_lessons: int
+    max_rounds: int
+    level: float
     witness: tuple[int, ...] = ()
     story: str = ""
     evidence: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        matrix: MatrixLike,
-        hypothesis: SupportsIndex | str,
-        teacher_prior: ArrayLike,
-        learner_prior: ArrayLike,
-        distance: Distance,
-        **more: Any,
-    ) -> Self:
-        """Validate a claim.
-
-        Parameters
-        ----------
-        matrix, hypothesis, teacher_prior, learner_prior, distance
-            See the attributes.
-        **more
-            The attributes that have defaults.
-
-        Returns
-        -------
-        Certificate
-            The claim, with matrix and priors as arrays.
-        """
-        model = as_model(matrix)
-        position = model.hypothesis_index(hypothesis)
-        own = model.distribution(teacher_prior, name="teacher's prior")
-        theirs = model.distribution(learner_prior, name="learner's prior")
-        bound = conjectured_success(own, theirs, position, distance)
-        if not 0.0 < bound < 1.0:
-            raise CobayesError(
-                f"the conjecture's bound is {bound:.4g} here; it says something only strictly "
-                "between 0 and 1.",
-                "take other priors, closer to each other.",
-            )
-        found = cls(distance, model, position, own, theirs, **more)
-        if len(found.witness) > LONGEST_WITNESS:
-            raise CobayesError(
-                f"the witness has {len(found.witness)} data; a check observes them one by one, "
-                f"{LONGEST_WITNESS} at most.",
-                "give a shorter sequence, or none.",
-            )
-        return replace(found, witness=tuple(model.datum_index(datum) for datum in found.witness))
-
     @property
     def conjectured_success(self) -> float:
-        """What the conjecture says the success rate is at least."""
+        """The least success rate that the conjecture allows."""
         return conjectured_success(
             self.teacher_prior, self.learner_prior, self.hypothesis, self.distance
         )
@@ -140,30 +102,16 @@ class Certificate(CertificateFile):
         apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
         return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
-    def _own_content(self) -> dict[str, Any]:
-        return {
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold; `load_certificate` reads it back."""
+        return _header(self) | {
+            "distance": self.distance,
             "learner_prior": self.learner_prior.tolist(),
-            "conjectured_success": self.conjectured_success,
-            "num_sequences": self.num_sequences,
+            "num_lessons": self.num_lessons,
             "max_rounds": self.max_rounds,
-            "doubt": self.doubt,
+            "level": self.level,
             "witness": list(self.witness),
         }
-
-    @classmethod
-    def _of_content(cls, model: Model, content: dict[str, Any], **shared: Any) -> Self:
-        return cls.of(
-            model,
-            content["hypothesis"],
-            content["teacher_prior"],
-            content["learner_prior"],
-            content["distance"],
-            num_sequences=whole_number(content["num_sequences"], "num_sequences", 1),
-            max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
-            doubt=number_between(content["doubt"], "doubt", 0.0, 0.5),
-            witness=tuple(content.get("witness", ())),
-            **shared,
-        )
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -174,15 +122,171 @@ class Certificate(CertificateFile):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class LimitCertificate:
+    """A claim that Conjecture 5.3 fails in L1 for all sufficiently small errors of a prior.
+
+    Attributes
+    ----------
+    model : Model
+        The matrix that both agents hold.
+    hypothesis : int
+        The position of the hypothesis that is taught.
+    teacher_prior, direction : ndarray
+        The teacher's prior, and the direction in which the learner's differs from it, (m,).
+    num_rounds, num_lessons : int
+        The number of rounds and lessons of a full check.
+    sizes : tuple of float
+        Decimal logarithms of L1 distances at which a check measures the ratio, too.
+    story : str
+        Where the certificate comes from.
+    evidence : dict
+        What was measured when it was made.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.conjecture.load_certificate("l1-small-perturbations").direction
+    array([-1.,  1.,  0.])
+    """
+
+    kind: ClassVar[str] = "cobayes conjecture limit certificate"
+
+    model: Model
+    hypothesis: int
+    teacher_prior: Array
+    direction: Array
+    num_rounds: int
+    num_lessons: int
+    sizes: tuple[float, ...] = ()
+    story: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    def slope(
+        self,
+        *,
+        log10_size: float | None = None,
+        num_rounds: int | None = None,
+        num_lessons: int | None = None,
+        rng: Any = None,
+    ) -> LimitSlope:
+        """Measure failure over what is allowed; see `limit_slope`.
+
+        Parameters
+        ----------
+        log10_size
+            Decimal logarithm of the L1 distance (default: the limit of small distances).
+        num_rounds, num_lessons
+            The number of rounds and of lessons (default: the certificate's).
+        rng
+            Anything that `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        LimitSlope
+            More than one refutes the conjecture.
+        """
+        return limit_slope(
+            self.model,
+            self.hypothesis,
+            self.teacher_prior,
+            self.direction,
+            num_rounds=self.num_rounds if num_rounds is None else num_rounds,
+            log10_size=log10_size,
+            num_lessons=self.num_lessons if num_lessons is None else num_lessons,
+            rng=rng,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold; `load_certificate` reads it back."""
+        return _header(self) | {
+            "direction": self.direction.tolist(),
+            "num_rounds": self.num_rounds,
+            "num_lessons": self.num_lessons,
+            "sizes": list(self.sizes),
+        }
+
+    def __repr__(self) -> str:
+        n, m = self.model.shape
+        return f"LimitCertificate(l1, small perturbations: {n} data x {m} hypotheses)"
+
+
+def known_certificates() -> tuple[str, ...]:
+    """Return the names of the certificates that come with cobayes.
+
+    Returns
+    -------
+    tuple of str
+        Names that `load_certificate` takes, sorted.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> "tv-paper-matrix" in cb.conjecture.known_certificates()
+    True
+    """
+    files = (entry.name for entry in _folder().iterdir())
+    return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
+
+
+def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | LimitCertificate:
+    """Read a certificate of either kind.
+
+    Parameters
+    ----------
+    source
+        A JSON file, one of `known_certificates()`, or the content itself.
+
+    Returns
+    -------
+    Certificate or LimitCertificate
+        Which one, the file says.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import load_certificate
+    >>> load_certificate("l1-small-perturbations")
+    LimitCertificate(l1, small perturbations: 3 data x 3 hypotheses)
+    """
+    content = source if isinstance(source, dict) else _read(source)
+    kinds = {Certificate.kind: _certificate, LimitCertificate.kind: _limit_certificate}
+    kind, version = content.get("kind"), content.get("format")
+    if not isinstance(kind, str) or kind not in kinds or version != FORMAT:
+        raise CobayesError(
+            f"this is no certificate of format {FORMAT}: its kind is {kind!r}, its format "
+            f"{version!r}.",
+            f"expected one of the kinds {', '.join(map(repr, kinds))}.",
+        )
+    try:
+        model = Model.from_dict(content)
+        shared = {
+            "model": model,
+            "hypothesis": model.hypothesis_index(content["hypothesis"]),
+            "teacher_prior": model.distribution(content["teacher_prior"], name="teacher's prior"),
+            "num_lessons": whole_number(content["num_lessons"], "num_lessons", 2),
+            "story": content.get("story", ""),
+            "evidence": content.get("evidence", {}),
+        }
+        return kinds[kind](content, shared)
+    except CobayesError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise CobayesError(
+            "the certificate is incomplete or has a value of the wrong type: "
+            f"{type(error).__name__} {error}.",
+            "compare it with one that comes with cobayes.",
+        ) from error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CertificateCheck:
-    """The outcome of running a certificate.
+    """The outcome of checking a `Certificate`.
 
     Attributes
     ----------
     certificate : Certificate
         What was checked.
     lessons, coupled : SuccessRate
-        The two estimates, from independent random numbers.
+        Two estimates of the success rate, from independent random numbers.
     witness_margin : float or None
         Positive where the certificate's witness proves the claim; None where it has none.
     enclosure : SuccessEnclosure
@@ -190,9 +294,8 @@ class CertificateCheck:
 
     Examples
     --------
-    >>> from cobayes.conjecture import Certificate, check_certificate
-    >>> certificate = Certificate.load("tv-paper-matrix")
-    >>> check = check_certificate(certificate, num_sequences=500, rng=1)
+    >>> from cobayes.conjecture import check_certificate, load_certificate
+    >>> check = check_certificate(load_certificate("tv-paper-matrix"), num_lessons=500, rng=1)
     >>> check.enclosure.lower <= check.lessons.value <= check.enclosure.upper
     True
     """
@@ -205,10 +308,7 @@ class CertificateCheck:
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """By how many standard errors each estimate lies below the conjectured success.
-
-        Counted from the upper end of what unfinished sequences may hide.
-        """
+        """By how many standard errors the upper end of each estimate lies below the conjecture."""
         bound = self.certificate.conjectured_success
         return {
             rate.method: (bound - rate.upper) / rate.stderr for rate in (self.lessons, self.coupled)
@@ -216,15 +316,14 @@ class CertificateCheck:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether both estimates lie at least six standard errors below."""
+        """Whether both estimates lie at least six standard errors below the conjecture."""
         return min(self.standard_errors.values()) >= STANDARD_ERRORS
 
     @property
     def is_enclosed(self) -> bool:
-        """Whether the enclosure proves the claim: its upper end is below what is conjectured."""
-        # The bound itself is rounded, too; 1e-12 is far more than that.
-        bound = self.certificate.conjectured_success - 1e-12
-        return self.enclosure.upper < bound
+        """Whether the enclosure proves the claim: its upper end lies below the conjecture."""
+        # 1e-12 covers the rounding of the bound itself.
+        return self.enclosure.upper < self.certificate.conjectured_success - 1e-12
 
     @property
     def has_witness(self) -> bool:
@@ -263,16 +362,16 @@ class CertificateCheck:
 
 
 def check_certificate(
-    certificate: Certificate, *, num_sequences: int | None = None, rng: Any = None
+    certificate: Certificate, *, num_lessons: int | None = None, rng: Any = None
 ) -> CertificateCheck:
-    """Run a certificate: estimate the success rate in both ways, with new random numbers.
+    """Estimate the success rate of a certificate in both ways, with new random numbers.
 
     Parameters
     ----------
     certificate
         What to check.
-    num_sequences
-        How many lessons; by default what the certificate asks for.
+    num_lessons
+        The number of lessons (default: the certificate's).
     rng
         Anything that `numpy.random.default_rng` takes.
 
@@ -283,41 +382,34 @@ def check_certificate(
 
     Examples
     --------
-    >>> from cobayes.conjecture import Certificate, check_certificate
-    >>> certificate = Certificate.load("tv-paper-matrix")
-    >>> check = check_certificate(certificate, num_sequences=500, rng=1)
+    >>> from cobayes.conjecture import check_certificate, load_certificate
+    >>> check = check_certificate(load_certificate("tv-paper-matrix"), num_lessons=500, rng=1)
     >>> check.is_enclosed
     True
     """
-    generator = np.random.default_rng(rng)
-    estimates = {}
-    lessons = num_sequences or certificate.num_sequences
-    pairs = min(math.ceil(lessons / certificate.teacher_prior[certificate.hypothesis]), MOST_PAIRS)
-    work: tuple[tuple[Method, int], ...] = (("lessons", lessons), ("coupling", pairs))
-    for method, count in work:
-        estimates[method] = success_rate(
-            certificate.model,
-            hypothesis=certificate.hypothesis,
-            teacher_prior=certificate.teacher_prior,
-            learner_prior=certificate.learner_prior,
-            num_sequences=count,
-            max_rounds=certificate.max_rounds,
-            doubt=certificate.doubt,
-            method=method,
-            rng=generator,
-        )
-    margin = witness_margin(certificate) if certificate.witness else None
+    streams = spawn_generators(rng, 2)
+    lessons = num_lessons or certificate.num_lessons
+    taught = certificate.teacher_prior[certificate.hypothesis]
+    pairs = math.ceil(min(lessons / taught, MOST_PAIRS)) if lessons < MOST_PAIRS else MOST_PAIRS
+    priors = {"prior": certificate.teacher_prior, "learner_prior": certificate.learner_prior}
+    limits = {"max_rounds": certificate.max_rounds, "level": certificate.level}
+    by_lessons = success_rate(
+        certificate.model, certificate.hypothesis, num_lessons=lessons, method="lessons",
+        rng=streams[0], **priors, **limits,
+    )  # fmt: skip
+    by_coupling = success_rate(
+        certificate.model, certificate.hypothesis, num_lessons=pairs, method="coupling",
+        rng=streams[1], **priors, **limits,
+    )  # fmt: skip
     enclosure = success_enclosure(
         certificate.model,
         certificate.hypothesis,
-        teacher_prior=certificate.teacher_prior,
-        learner_prior=certificate.learner_prior,
-        depth=ENCLOSED_DEPTH,
-        max_leaves=ENCLOSED_LEAVES,
+        num_rounds=ENCLOSURE_ROUNDS,
+        max_leaves=ENCLOSURE_LEAVES,
+        **priors,
     )
-    return CertificateCheck(
-        certificate, estimates["lessons"], estimates["coupling"], margin, enclosure
-    )
+    margin = witness_margin(certificate) if certificate.witness else None
+    return CertificateCheck(certificate, by_lessons, by_coupling, margin, enclosure)
 
 
 def witness_margin(certificate: Certificate) -> float:
@@ -325,15 +417,15 @@ def witness_margin(certificate: Certificate) -> float:
 
     Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
     the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
-    never ends at h unless the teacher does. After data that leave the teacher believing some
-    other i and the learner believing h with more than one together, that happens all the same:
-    such data have a positive probability, and from there on the two events overlap by at least
-    the excess, which is returned.
+    never ends at h unless the teacher does. Suppose that after some data the teacher believes
+    some other i with p and the learner believes h with q. From there on both events happen
+    together with probability at least p + q - 1, the margin. A positive margin contradicts the
+    conjecture, since the data have a positive probability.
 
     Parameters
     ----------
     certificate
-        With a witness, in the form of total variation.
+        With a witness, in total variation.
     """
     own, theirs, h = certificate.teacher_prior, certificate.learner_prior, certificate.hypothesis
     others = np.arange(len(own)) != h
@@ -348,3 +440,173 @@ def witness_margin(certificate: Certificate) -> float:
         for agent in agents:
             agent.observe(datum)
     return float(agents[0].belief[others].max() + agents[1].belief[h] - 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitCheck:
+    """The outcome of checking a `LimitCertificate`.
+
+    Attributes
+    ----------
+    certificate : LimitCertificate
+        What was checked.
+    limit : LimitSlope
+        Failure over what is allowed, in the limit of small perturbations.
+    at_sizes : dict
+        The same at the certificate's sizes.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import check_limit, load_certificate
+    >>> check = check_limit(load_certificate("l1-small-perturbations"), num_lessons=2, rng=1)
+    >>> sorted(check.at_sizes)
+    [-90.0, -60.0, -30.0, -3.0]
+    """
+
+    certificate: LimitCertificate
+    limit: LimitSlope
+    at_sizes: dict[float, LimitSlope]
+
+    @property
+    def standard_errors(self) -> float:
+        """By how many standard errors the ratio exceeds one in the limit."""
+        return (self.limit.value - 1.0) / self.limit.stderr
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the ratio exceeds one by at least six standard errors."""
+        return self.standard_errors >= STANDARD_ERRORS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "is_confirmed": self.is_confirmed,
+            "is_proved": False,
+            "distance": "l1",
+            "limit": self.limit._asdict(),
+            "standard_errors": self.standard_errors,
+            "at_sizes": [
+                {"log10_size": size, **found._asdict()} for size, found in self.at_sizes.items()
+            ],
+        }
+
+    def __repr__(self) -> str:
+        verdict = "confirmed" if self.is_confirmed else "not confirmed"
+        return (
+            f"LimitCheck({verdict}; failure over what L1 allows is at least {self.limit.value:.3f} "
+            f"± {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
+            "above one)"
+        )
+
+
+def check_limit(
+    certificate: LimitCertificate, *, num_lessons: int | None = None, rng: Any = None
+) -> LimitCheck:
+    """Estimate the ratio of a limit certificate, with new random numbers.
+
+    Parameters
+    ----------
+    certificate
+        What to check.
+    num_lessons
+        The number of lessons at each size (default: the certificate's).
+    rng
+        Anything that `numpy.random.default_rng` takes.
+
+    Returns
+    -------
+    LimitCheck
+        The ratio in the limit and at the sizes, and whether it confirms the claim.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import check_limit, load_certificate
+    >>> check = check_limit(load_certificate("l1-small-perturbations"), num_lessons=2, rng=1)
+    >>> check.limit.value > 0.0
+    True
+    """
+    first, *others = spawn_generators(rng, 1 + len(certificate.sizes))
+    return LimitCheck(
+        certificate,
+        certificate.slope(num_lessons=num_lessons, rng=first),
+        {
+            size: certificate.slope(log10_size=size, num_lessons=num_lessons, rng=stream)
+            for size, stream in zip(certificate.sizes, others, strict=True)
+        },
+    )
+
+
+def _certificate(content: dict[str, Any], shared: dict[str, Any]) -> Certificate:
+    model: Model = shared["model"]
+    witness = tuple(content.get("witness", ()))
+    if len(witness) > LONGEST_WITNESS:
+        raise CobayesError(
+            f"the witness has {len(witness)} data; expected at most {LONGEST_WITNESS}.",
+            "give a shorter sequence, or none.",
+        )
+    found = Certificate(
+        **shared,
+        distance=content["distance"],
+        learner_prior=model.distribution(content["learner_prior"], name="learner's prior"),
+        max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
+        level=number_between(content["level"], "level", 0.5, 1.0),
+        witness=tuple(model.datum_index(datum) for datum in witness),
+    )
+    if not 0.0 < found.conjectured_success < 1.0:
+        raise CobayesError(
+            f"the conjecture's bound is {found.conjectured_success:.4g} here; it says something "
+            "only strictly between 0 and 1.",
+            "take other priors, closer to each other.",
+        )
+    return found
+
+
+def _limit_certificate(content: dict[str, Any], shared: dict[str, Any]) -> LimitCertificate:
+    found = LimitCertificate(
+        **shared,
+        direction=np.array(content["direction"], dtype=np.float64),
+        num_rounds=whole_number(content["num_rounds"], "num_rounds", 1),
+        sizes=tuple(float(size) for size in content.get("sizes", ())),
+    )
+    # Raises an error where matrix, prior or direction make no claim.
+    found.slope(num_rounds=0, num_lessons=2, rng=0)
+    return found
+
+
+def _header(certificate: Certificate | LimitCertificate) -> dict[str, Any]:
+    """Return the content that both kinds of certificates have."""
+    return {
+        "kind": certificate.kind,
+        "format": FORMAT,
+        **certificate.model.to_dict(),
+        "hypothesis": certificate.model.hypotheses[certificate.hypothesis],
+        "teacher_prior": certificate.teacher_prior.tolist(),
+        "num_lessons": certificate.num_lessons,
+        "story": certificate.story,
+        "evidence": certificate.evidence,
+    }
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    """Return the content of a certificate's file, or of a packaged one by name."""
+    known = known_certificates()
+    if str(path) not in known and not os.path.exists(path):
+        raise CobayesError(
+            f"there is no certificate {path}.", f"give a file, or one of: {', '.join(known)}."
+        )
+    try:
+        if str(path) in known:
+            content = json.loads((_folder() / f"{path}.json").read_text(encoding="utf-8"))
+        else:
+            content = json.loads(read_text(existing_file(path)))
+    except CobayesError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise CobayesError(f"{path} is no JSON that can be read: {error}.") from error
+    if not isinstance(content, dict):
+        raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
+    return content
+
+
+def _folder():
+    return resources.files("cobayes") / "data" / "conjecture"

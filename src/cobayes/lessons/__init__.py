@@ -2,12 +2,11 @@
 
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.classes import ClassTeacher
-from cobayes.lessons.comparing import compare_teachers
-from cobayes.lessons.comparison import TeacherComparison
+from cobayes.lessons.compare import TeacherComparison, compare_teachers
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.lessons.planning import plan_lesson
-from cobayes.lessons.simulation import simulate
+from cobayes.lessons.simulate import simulate
 
 __all__ = [
     "ClassTeacher",

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes._input.distributions import Distribution
 from cobayes._runtime.randomness import generator
-from cobayes.errors import CobayesError, ImpossibleDatumError
-from cobayes.lessons import generators, saving
+from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
+from cobayes.lessons import saving
 from cobayes.lessons.drawing import draw
-from cobayes.rules import Rule
-from cobayes.rules.base import require_teachable
-from cobayes.rules.response import Response
-from cobayes.tasks.task import State, Task
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.naming import RuleLike
+from cobayes.rules.response import Response, add_evidence
+from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
 
-Choice = Literal["draw", "likeliest"]
-"""How a teacher chooses: by drawing from its distribution, or the likeliest datum."""
+Choice = Literal["draw", "likeliest", "forward"]
+"""How a teacher chooses: it draws, it takes the likeliest datum, or it draws among data forward."""
 
 
 class Learner:
@@ -29,9 +31,20 @@ class Learner:
     Parameters
     ----------
     rule
-        How it learns: a rule made from the learner's matrix or task.
+        How it learns: a rule made from the learner's matrix or task. A matrix, a model or a task
+        means `SCBI` of it.
     prior
         Its belief before the first datum; uniform by default.
+
+    Attributes
+    ----------
+    log_belief : ndarray
+        The logarithms of the belief, (m,), exact where the belief itself underflows.
+    state
+        The state of the task as the agent knows it.
+    outcomes : tuple
+        Where the last datum can have led, pairs of a state and its probability, until `arrive` is
+        called; empty where that is certain.
 
     Examples
     --------
@@ -43,19 +56,13 @@ class Learner:
 
     kind = "learner"
 
-    def __init__(self, rule: Rule, prior: ArrayLike | None = None) -> None:
-        if not isinstance(rule, Rule):
-            raise CobayesError(
-                f"the rule is a {type(rule).__name__}; expected a rule.",
-                "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
-            )
-        self.rule = rule
-        self._log_belief = rule.log_belief(prior, "prior")
-        self._state: State = rule.task.start
-        self._outcomes: tuple[tuple[State, float], ...] = ()
-        # What the last response left for the next one, and the rule that gave it.
-        self._memory: Array | None = None
-        self._memory_of: Rule | None = None
+    def __init__(self, rule: RuleLike, prior: Distribution | None = None) -> None:
+        self.rule: Rule = rule if isinstance(rule, Rule) else as_rule(rule)
+        self.log_belief: Array = self.rule.log_belief(prior, "prior")
+        self.state: State = self.rule.task.start
+        self.outcomes: tuple[tuple[State, float], ...] = ()
+        # With a model as the task every round is like the first.
+        self._is_changing: bool = self.rule.task is not self.rule.model
         self._response: Response | None = None
 
     @property
@@ -64,19 +71,9 @@ class Learner:
         return self.rule.task
 
     @property
-    def state(self) -> State:
-        """The state of the task as the agent knows it."""
-        return self._state
-
-    @property
     def belief(self) -> Array:
         """The current belief, shape (m,)."""
-        return np.exp(self._log_belief)
-
-    @property
-    def log_belief(self) -> Array:
-        """The logarithms of the belief, exact where the belief itself underflows."""
-        return self._log_belief.copy()
+        return np.exp(self.log_belief)
 
     @property
     def likelihood(self) -> Array:
@@ -90,35 +87,35 @@ class Learner:
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
         row = self.rule.model.datum_index(datum)
-        prior = None if self._outcomes else self.task.data_prior_at(self._state)
+        if self._is_changing and not self.outcomes:
+            self._require_available(row)
+        response = self._respond()
+        posterior = add_evidence(self.log_belief, response.log_likelihood[row])
+        if np.isnan(posterior[0]):
+            self.rule.observe(self.log_belief, response, row)  # raises the error that says why
+        self.log_belief = posterior
+        if self._is_changing:
+            self.move_on(row)
+        self._response = None
+        return np.exp(self.log_belief)
+
+    def _require_available(self, row: int) -> None:
+        prior = self.rule.task.data_prior_at(self.state)
         if prior is not None and prior[row] == 0.0:
             raise ImpossibleDatumError(
                 f"datum {self.rule.model.data[row]!r} is not available now, says the task of "
                 f"this {self.kind}.",
                 "an agent that does not know the constraint has a rule made from the matrix alone.",
             )
-        response = self._respond()
-        self._log_belief = self.rule.observe(self._log_belief, response, row)
-        self._memory, self._memory_of = response.memory, self.rule.at(self._state)
-        self.move_on(row)
-        return self.belief
 
     def move_on(self, row: int) -> None:
         """Go to the state to which a datum leads, and leave the belief as it is."""
         self._response = None
-        found = self.task.next_states(self._state, row)
+        found = self.rule.task.next_states(self.state, row)
         if len(found) == 1:
-            self._state = found[0][0]
+            self.state = found[0][0]
         else:
-            self._outcomes = found
-
-    @property
-    def outcomes(self) -> tuple[tuple[State, float], ...]:
-        """Where the last datum can have led, with probabilities, until `arrive` is called.
-
-        Empty where that is certain.
-        """
-        return self._outcomes
+            self.outcomes = found
 
     def arrive(self, state: State) -> None:
         """Say in which state of the task the agent is, where the last datum did not settle it.
@@ -128,74 +125,58 @@ class Learner:
         state
             As the task writes it: a square of a `GridWorld`, for instance.
         """
-        self._state, self._outcomes = self.task.read_state(state), ()
+        self.state, self.outcomes = self.rule.task.read_state(state), ()
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
         """Go to where the teacher is, as far as both see it or the last datum left it open."""
+        task = self.rule.task
         seen = teacher.task.seen_part(teacher.state)
-        if self._outcomes:
-            states = [state for state, _ in self._outcomes if self.task.seen_part(state) == seen]
+        if self.outcomes:
+            states = [state for state, _ in self.outcomes if task.seen_part(state) == seen]
             if not states:
                 raise CobayesError(
                     f"the teacher's task is now in the state {seen!r}, which is not one of the "
-                    f"{len(self._outcomes)} outcomes in the task of this {self.kind}.",
+                    f"{len(self.outcomes)} outcomes in the task of this {self.kind}.",
                     "give both agents rules made from tasks with the same states.",
                 )
             self.arrive(states[0])
-        elif teacher.task.is_seen and self.task.is_seen:
-            self.arrive(self.task.with_seen_part(self._state, seen))
+        elif teacher.task.is_seen and task.is_seen:
+            self.arrive(task.with_seen_part(self.state, seen))
 
     def _respond(self) -> Response:
         """Return the rule's response to the current belief, computed once."""
-        if self._outcomes:
+        if self.outcomes:
             raise CobayesError(
-                f"the last datum has {len(self._outcomes)} possible outcomes.",
+                f"the last datum has {len(self.outcomes)} possible outcomes.",
                 "say where it led: agent.arrive(state).",
             )
         if self._response is None:
-            prior = self.task.data_prior_at(self._state)
-            if prior is not None and not prior.any():
-                raise CobayesError(
-                    f"no datum is left, says the task of this {self.kind}.",
-                    "its belief is the last one: agent.belief.",
-                )
-            rule = self.rule.at(self._state)
-            memory = self._memory if rule is self._memory_of else None
-            self._response = rule.respond(self._log_belief, memory)
+            rule = self._rule_here() if self._is_changing else self.rule
+            self._response = rule.respond(self.log_belief)
         return self._response
 
-    @property
-    def _kept_memory(self) -> Array | None:
-        """What the next response will make use of."""
-        prior = self.task.data_prior_at(self._state)
-        is_over = prior is not None and not prior.any()
-        if self._memory is None or is_over or self.rule.at(self._state) is not self._memory_of:
-            return None
-        return self._memory.copy()
+    def _rule_here(self) -> Rule:
+        """Return the rule in the present state of the task."""
+        prior = self.rule.task.data_prior_at(self.state)
+        if prior is not None and not prior.any():
+            raise CobayesError(
+                f"no datum is left, says the task of this {self.kind}.",
+                "its belief is the last one: agent.belief.",
+            )
+        return self.rule.at(self.state)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold: labels and belief; `save` keeps all of it.
-
-        ``Learner(rule, prior=content["belief"])`` is a learner with the same belief.
-        """
-        return {
-            "rule": self.rule.title,
-            "hypotheses": list(self.rule.model.hypotheses),
-            "belief": self.belief.tolist(),
-        }
+    def copy(self) -> Self:
+        """Return another agent that goes on exactly as this one would; they share the rule."""
+        return copy.deepcopy(self, {id(self.rule): self.rule})
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state, from which `restore` makes the same agent again.
-
-        The rule is referred to, not copied: it never changes.
-        """
+        """Return what is saved of the agent, from which `restore` makes the same agent again."""
         return {
             "kind": self.kind,
             "rule": self.rule,
-            "log_belief": self._log_belief.copy(),
-            "state": self._state,
-            "memory": self._kept_memory,
+            "log_belief": self.log_belief,
+            "state": self.state,
         }
 
     @classmethod
@@ -204,18 +185,15 @@ class Learner:
         with saving.explained(cls.kind):
             rule = saving.require(content["rule"], Rule, "rule")
             agent = cls._rebuild(rule, content)
-            agent._log_belief = saving.log_beliefs(
+            agent.log_belief = saving.log_beliefs(
                 content["log_belief"], "log_belief", (rule.model.num_hypotheses,)
-            ).copy()
-            agent._state = rule.task.read_state(content.get("state"))
-            memory = content["memory"]
-            if memory is not None:
-                memory = saving.require(memory, np.ndarray, "memory").astype(np.float64)
-                agent._memory, agent._memory_of = memory, rule.at(agent._state)
+            )
+            agent.state = rule.task.read_state(content["state"])
         return agent
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
+        """Make an agent with the rule and all that `snapshot` of its own class adds."""
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
@@ -234,7 +212,7 @@ class Learner:
         return cls.restore(saving.read(path, cls.kind))
 
     def __repr__(self) -> str:
-        best = int(np.argmax(self._log_belief))
+        best = int(np.argmax(self.log_belief))
         name = self.rule.model.hypotheses[best]
         return (
             f"{type(self).__name__}({self.rule.title}; most likely {name!r} "
@@ -251,7 +229,8 @@ class Teacher(Learner):
     Parameters
     ----------
     rule
-        How it teaches: a rule made from the teacher's matrix or task.
+        How it teaches: a rule made from the teacher's matrix or task. A matrix, a model or a task
+        means `SCBI` of it.
     hypothesis
         The true hypothesis, by position or label.
     prior
@@ -260,7 +239,8 @@ class Teacher(Learner):
         Anything that `numpy.random.default_rng` takes.
     choice
         "draw": the next datum is drawn from the rule's distribution, as in the paper.
-        "likeliest": it is the one with the highest probability, the first of several.
+        "likeliest": it is the one with the highest probability, the first of several. "forward",
+        in worlds: it is drawn among the moves towards the goal, so that the walker arrives.
 
     Examples
     --------
@@ -274,76 +254,74 @@ class Teacher(Learner):
 
     def __init__(
         self,
-        rule: Rule,
+        rule: RuleLike,
         hypothesis: SupportsIndex | str,
-        prior: ArrayLike | None = None,
+        prior: Distribution | None = None,
         rng: Any = None,
         choice: Choice = "draw",
     ) -> None:
         super().__init__(rule, prior)
+        model, task = self.rule.model, self.rule.task
+        self.hypothesis: int = model.hypothesis_index(hypothesis)
+        if self.log_belief[self.hypothesis] == -np.inf:
+            raise unteachable(model.hypotheses[self.hypothesis], "prior")
         if choice not in get_args(Choice):
-            raise CobayesError(f"choice is {choice!r}; expected 'draw' or 'likeliest'.")
-        self.hypothesis = rule.model.hypothesis_index(hypothesis)
+            raise CobayesError(f"choice is {choice!r}; expected 'draw', 'likeliest' or 'forward'.")
+        if choice == "forward" and task.moves_forward(self.state, self.hypothesis) is None:
+            raise CobayesError(
+                f"choice is 'forward', and in the task {type(task).__name__} no datum leads nearer "
+                "to the end of a lesson.",
+                "choose 'forward' in worlds, 'draw' or 'likeliest' elsewhere.",
+            )
         self.choice: Choice = choice
-        require_teachable(rule.model, self._log_belief, self.hypothesis, "prior")
-        self.rng = generator(rng)
+        self.rng: np.random.Generator = generator(rng)
 
     @property
     def distribution(self) -> Array:
-        """The rule's distribution over the next datum, shape (n,)."""
-        return self.distribution_over_data(self.hypothesis)
+        """The distribution from which the next datum is drawn, shape (n,)."""
+        found = self._respond().likelihood[:, self.hypothesis]
+        if self.choice == "forward":
+            is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)
+            found = np.where(is_forward, found, 0.0)
+            found /= found.sum()
+        return found
 
     def choose(self) -> int:
         """Choose the next datum, follow its effect on the learner, and return its position."""
-        if not self._outcomes and self.task.is_exhausted(self._state, self.hypothesis):
-            name = self.rule.model.hypotheses[self.hypothesis]
-            raise CobayesError(
-                f"no datum is left that {name!r} allows.",
-                "stop when teacher.task.is_over(teacher.state, teacher.hypothesis).",
-            )
         distribution = self.distribution
-        if self.choice == "draw":
-            datum = int(draw(distribution, self.rng.random()))
-        else:
+        if not distribution.any():
+            available = self._respond().likelihood.sum(axis=1) > 0.0
+            raise no_datum(self.rule.model, self.hypothesis, available)
+        if self.choice == "likeliest":
             datum = int(np.argmax(distribution))
+        else:
+            datum = int(draw(distribution, self.rng.random()))
         self.observe(datum)
         return datum
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold, as `Learner.to_dict`, and what it teaches."""
-        return {
-            **super().to_dict(),
-            "hypothesis": self.rule.model.hypotheses[self.hypothesis],
-        }
-
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state, the random generator's too; see `Learner.snapshot`."""
+        """Return what is saved of the agent, the random generator's state too."""
         return {
             **super().snapshot(),
             "hypothesis": self.hypothesis,
             "choice": self.choice,
-            "rng": generators.pack(self.rng),
+            "rng": saving.pack_generator(self.rng),
         }
+
+    @classmethod
+    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
+        last = rule.model.num_hypotheses - 1
+        hypothesis = saving.position(content["hypothesis"], "hypothesis", last)
+        if content["log_belief"][hypothesis] == -np.inf:
+            raise unteachable(rule.model.hypotheses[hypothesis], "saved belief")
+        rng = saving.unpack_generator(content["rng"])
+        return cls(rule, hypothesis, rng=rng, choice=content["choice"])
 
     def __repr__(self) -> str:
         name = self.rule.model.hypotheses[self.hypothesis]
         return (
             f"{type(self).__name__}({self.rule.title}; teaches {name!r}; the learner's belief in "
             f"it {self.belief[self.hypothesis]:.4f})"
-        )
-
-    @classmethod
-    def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
-        last = rule.model.num_hypotheses - 1
-        hypothesis = saving.position(content["hypothesis"], "hypothesis", last)
-        log_belief = saving.require(content["log_belief"], np.ndarray, "log_belief")
-        if log_belief.shape == (last + 1,):
-            require_teachable(rule.model, log_belief, hypothesis, "saved belief")
-        return cls(
-            rule,
-            hypothesis,
-            rng=generators.unpack(content["rng"]),
-            choice=content.get("choice", "draw"),
         )
 
 

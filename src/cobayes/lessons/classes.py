@@ -15,7 +15,9 @@ from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
+from cobayes.rules.naming import RuleLike
 from cobayes.rules.response import add_evidence
+from cobayes.tasks.task import no_datum
 
 Array = NDArray[np.float64]
 
@@ -26,8 +28,8 @@ Aim = Literal["mean", "worst", "number"]
 class ClassTeacher(Teacher):
     """A teacher of several learners, or of one whose prior it does not know.
 
-    It holds one learner in mind for each prior, with a weight: the share of a class, or how
-    likely that prior is. Every round it shows the datum after which its aim is highest; nothing
+    It models one learner for each prior, with a weight: the share of a class, or the probability
+    of that prior. In every round it shows the datum after which its aim is highest; nothing
     is drawn. Answers to "which do you think it is?" change the weights.
 
     Parameters
@@ -45,9 +47,9 @@ class ClassTeacher(Teacher):
         "number": the weight of the learners whose belief is at least `level`, then the mean.
     level
         For "number": from which belief on a learner counts as sure.
-    rationality, lapse
+    sharpness, lapse
         The choice model of answers: with probability ``1 - lapse`` a learner names a hypothesis
-        in proportion to ``belief ** rationality``, else any one.
+        in proportion to ``belief ** sharpness``, else any one.
 
     Examples
     --------
@@ -65,14 +67,14 @@ class ClassTeacher(Teacher):
 
     def __init__(
         self,
-        rule: Rule,
+        rule: RuleLike,
         hypothesis: SupportsIndex | str,
         priors: ArrayLike,
         weights: ArrayLike | None = None,
         *,
         aim: Aim = "mean",
         level: float = 0.95,
-        rationality: float = 1.0,
+        sharpness: float = 1.0,
         lapse: float = 0.05,
     ) -> None:
         given = list(priors) if isinstance(priors, list | tuple) else list(np.atleast_2d(priors))
@@ -81,30 +83,26 @@ class ClassTeacher(Teacher):
         super().__init__(rule, hypothesis, given[0], rng=0)
         if aim not in get_args(Aim):
             raise CobayesError(f"the aim is {aim!r}; expected 'mean', 'worst' or 'number'.")
-        self.learners = tuple(Learner(rule, prior) for prior in given)
+        self.learners = tuple(Learner(self.rule, prior) for prior in given)
         for learner in self.learners:
-            require_teachable(rule.model, learner.log_belief, self.hypothesis, "prior")
+            require_teachable(self.rule.model, learner.log_belief, self.hypothesis, "prior")
         self.weights = _read_weights(weights, len(self.learners))
         self.aim: Aim = aim
         self.level = number_between(level, "level", 0.0, 1.0)
-        self.rationality = number_between(rationality, "rationality", 0.0, np.inf, closed="low")
+        self.sharpness = number_between(sharpness, "sharpness", 0.0, np.inf, closed="low")
         self.lapse = number_between(lapse, "lapse", 0.0, 1.0, closed="both")
+        self._average()
 
     @property
     def beliefs(self) -> Array:
         """What it takes each learner's belief to be, (k, m)."""
         return np.array([learner.belief for learner in self.learners])
 
-    @property
-    def log_belief(self) -> Array:
-        """The logarithm of the weighted mean of the beliefs, (m,)."""
+    def _average(self) -> Array:
+        """Make the weighted mean of the beliefs its own belief, and return it."""
         logs = np.array([learner.log_belief for learner in self.learners])
         with np.errstate(divide="ignore"):
-            return np.logaddexp.reduce(logs + np.log(self.weights)[:, None], axis=0)
-
-    @property
-    def belief(self) -> Array:
-        """The weighted mean of the beliefs, (m,)."""
+            self.log_belief = np.logaddexp.reduce(logs + np.log(self.weights)[:, None], axis=0)
         return np.exp(self.log_belief)
 
     @property
@@ -138,7 +136,7 @@ class ClassTeacher(Teacher):
         scores = self.scores
         datum = int(np.argmax(scores))
         if scores[datum] == -np.inf:
-            raise CobayesError("no datum is left that the truth allows for every learner.")
+            raise no_datum(self.rule.model, self.hypothesis, scores > -np.inf)
         self.observe(datum)
         return datum
 
@@ -146,9 +144,9 @@ class ClassTeacher(Teacher):
         """Follow the effect of a datum on all learners; return the mean belief."""
         for learner in self.learners:
             learner.observe(datum)
-        self._state = self.learners[0].state
-        self._outcomes = self.learners[0].outcomes
-        return self.belief
+        self.state = self.learners[0].state
+        self.outcomes = self.learners[0].outcomes
+        return self._average()
 
     def arrive(self, state: Any) -> None:
         """Say in which state of the task everybody is; see `Learner.arrive`."""
@@ -157,14 +155,14 @@ class ClassTeacher(Teacher):
         super().arrive(state)
 
     def hear(self, answer: int | str) -> Array:
-        """Take in which hypothesis a learner named, and return the new weights.
+        """Update the weights with the hypothesis that a learner named, and return them.
 
-        A learner who named what it believes little is probably another one: weights change in
-        proportion to the probability of the answer under the choice model.
+        By Bayes' formula: each weight is multiplied with the probability of the answer under the
+        choice model.
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
-        logs = np.array([self.rationality * learner.log_belief for learner in self.learners])
-        logs[np.isnan(logs)] = 0.0  # with rationality zero every answer is as likely
+        logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])
+        logs[np.isnan(logs)] = 0.0  # with sharpness zero every answer is as likely
         chosen = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, named]
         weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
         if not weights.sum() > 0.0:
@@ -174,18 +172,18 @@ class ClassTeacher(Teacher):
                 "allow for lapses: ClassTeacher(..., lapse=0.05).",
             )
         self.weights = weights / weights.sum()
+        self._average()
         return self.weights.copy()
 
     def snapshot(self) -> dict[str, Any]:
         """Return the agent's state; see `Learner.snapshot`."""
         return {
             **super().snapshot(),
-            "log_belief": self.log_belief,
             "learners": [learner.snapshot() for learner in self.learners],
             "weights": self.weights.copy(),
             "aim": self.aim,
             "level": self.level,
-            "rationality": self.rationality,
+            "sharpness": self.sharpness,
             "lapse": self.lapse,
         }
 
@@ -194,7 +192,7 @@ class ClassTeacher(Teacher):
         learners = tuple(
             Learner.restore(saving.require(one, dict, "learner")) for one in content["learners"]
         )
-        options = {name: content[name] for name in ("aim", "level", "rationality", "lapse")}
+        options = {name: content[name] for name in ("aim", "level", "sharpness", "lapse")}
         hypothesis = Teacher._rebuild(rule, content).hypothesis
         priors = [learner.belief for learner in learners]
         agent = cls(rule, hypothesis, priors, content["weights"], **options)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.validation import number_between
 from cobayes._output import counted, freeze, html_table, rounds_dataset
 from cobayes.errors import CobayesError
-from cobayes.lessons.statistics import LogOddsHistogram, log_odds
 from cobayes.model import Model
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class RoundsNeeded:
     >>> rule = cb.SCBI("example:M_3")
     >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
     >>> ensemble.rounds_needed.num_unsure
-    41
+    36
     """
 
     level: float
@@ -90,10 +89,8 @@ class Ensemble:
         Moments of the learner's belief in every hypothesis, (num_rounds + 1, m).
     rounds_needed : RoundsNeeded
         How long it took until the learner was sure.
-    histogram : LogOddsHistogram
-        Histogram of the learner's log-odds of the truth, round by round.
     paths : ndarray or None
-        Log-beliefs of every lesson at `path_rounds`, (num_lessons, rounds, m), if kept.
+        Log-beliefs of the first lessons at `path_rounds`, (num_paths, rounds, m), if kept.
     path_rounds : ndarray
         The rounds that `paths` holds.
     num_contradicted : int
@@ -119,7 +116,6 @@ class Ensemble:
     means: Array
     stds: Array
     rounds_needed: RoundsNeeded
-    histogram: LogOddsHistogram
     paths: Array | None
     path_rounds: NDArray[np.intp]
     num_contradicted: int = 0
@@ -156,8 +152,7 @@ class Ensemble:
     def quantile(self, share: ArrayLike, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return quantiles of the belief over the lessons, at every round.
 
-        Exact where the paths were kept for every round; otherwise for the true hypothesis only,
-        from a histogram with bins of 0.02 in the log-odds.
+        They are those of the `num_paths` lessons whose paths were kept.
 
         Parameters
         ----------
@@ -179,18 +174,20 @@ class Ensemble:
             raise CobayesError(
                 f"the shares have {shares.ndim} dimensions; expected one number or a list."
             )
-        everything = np.arange(self.num_rounds + 1)
-        if self.paths is not None and np.array_equal(self.path_rounds, everything):
-            return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
-        if column != self.hypothesis:
+        if self.paths is None or len(self.path_rounds) <= self.num_rounds:
             raise CobayesError(
-                "quantiles of a hypothesis other than the true one need the paths.",
+                "quantiles need the paths of every round, which were not kept.",
                 "simulate(..., keep_paths=True).",
             )
-        return self.histogram.belief_quantile(shares)
+        return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
+
+    @property
+    def num_paths(self) -> int:
+        """How many lessons' paths were kept: the first ones."""
+        return 0 if self.paths is None else len(self.paths)
 
     def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:
-        """Return log(theta(h) / (1 - theta(h))) of every lesson, (num_lessons, rounds).
+        """Return log(theta(h) / (1 - theta(h))) of the kept paths, (num_paths, rounds).
 
         Parameters
         ----------
@@ -271,3 +268,15 @@ class Ensemble:
 
     def _column(self, hypothesis: SupportsIndex | str | None) -> int:
         return self.hypothesis if hypothesis is None else self.model.hypothesis_index(hypothesis)
+
+
+def log_odds(log_beliefs: Array, hypothesis: int) -> Array:
+    """Return log(theta(h) / sum of the others) from log-beliefs, hypotheses on the last axis."""
+    others = np.delete(log_beliefs, hypothesis, axis=-1)
+    if others.shape[-1] == 0:
+        return np.full(log_beliefs.shape[:-1], np.inf)
+    peak = others.max(axis=-1, keepdims=True)
+    safe = np.where(np.isfinite(peak), peak, 0.0)
+    with np.errstate(divide="ignore"):
+        rest = np.log(np.exp(others - safe).sum(axis=-1)) + safe[..., 0]
+    return log_beliefs[..., hypothesis] - rest

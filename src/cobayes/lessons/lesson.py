@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import whole_number
-from cobayes._output import counted, freeze, rounds_dataframe, rounds_dataset
+from cobayes._input.validation import number_between, whole_number
+from cobayes._output import counted, rounds_dataframe, rounds_dataset
 from cobayes._runtime.limits import require_affordable_simulation
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, warn_user
@@ -19,7 +19,7 @@ from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher, restore
 from cobayes.model import Model, require_same_world
 from cobayes.rules import Rule
-from cobayes.tasks.task import State, draw_outcome
+from cobayes.tasks.task import State, Task, draw_outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 # A notebook shows this many rounds and hypotheses of a longer lesson.
 MOST_ROWS, MOST_COLUMNS = 30, 20
+FEW_ROUNDS = 10_000
+"""Lessons up to this length take seconds; for longer ones time and memory are estimated first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +43,8 @@ class Lesson:
         The k data that were taught, by position.
     log_beliefs, teacher_log_beliefs : ndarray
         Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
-    teacher_state, learner_state : dict
-        The agents after the last round, from which the lesson can go on: what
-        `Learner.snapshot` returned. They refer to the agents' rules.
+    teacher, learner : Teacher, Learner
+        The agents after the last round. To go on from there take the copies that `resume` returns.
     states : tuple
         The k + 1 states of the teacher's task where they are seen, as in a `GridWorld`; else
         empty.
@@ -62,12 +63,13 @@ class Lesson:
     data: NDArray[np.intp]
     log_beliefs: Array
     teacher_log_beliefs: Array
-    teacher_state: dict[str, Any]
-    learner_state: dict[str, Any]
+    teacher: Teacher
+    learner: Learner
     states: tuple[State, ...] = ()
 
     def __post_init__(self) -> None:
-        freeze(self)
+        for array in (self.data, self.log_beliefs, self.teacher_log_beliefs):
+            array.setflags(write=False)
 
     @property
     def beliefs(self) -> Array:
@@ -87,7 +89,7 @@ class Lesson:
     @property
     def hypothesis(self) -> int:
         """The position of the hypothesis that was taught."""
-        return int(self.teacher_state["hypothesis"])
+        return self.teacher.hypothesis
 
     @property
     def hypothesis_label(self) -> str:
@@ -103,16 +105,30 @@ class Lesson:
     @property
     def model(self) -> Model:
         """The learner's matrix with its labels."""
-        return self.learner_state["rule"].model
+        return self.learner.rule.model
 
     @property
     def rule_name(self) -> str:
         """The learner's rule, as "BI" or "Pragmatic, depth 2"."""
-        return self.learner_state["rule"].title
+        return self.learner.rule.title
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the task ended the lesson: a walker is at its goal, or no datum is left."""
+        return self.teacher.task.is_over(self.teacher.state, self.hypothesis)
+
+    def rounds_until(self, level: float = 0.95) -> int | None:
+        """Return the first round after which the learner's belief in the truth is at least `level`.
+
+        None where it never is; 0 where the prior is.
+        """
+        level = number_between(level, "level", 0.0, 1.0, closed="high")
+        sure = np.flatnonzero(self.beliefs[:, self.hypothesis] >= level)
+        return int(sure[0]) if len(sure) else None
 
     def resume(self) -> tuple[Teacher, Learner]:
-        """Return the two agents as they were after the last round."""
-        return restore(self.teacher_state), restore(self.learner_state)
+        """Return copies of the two agents as they were after the last round."""
+        return self.teacher.copy(), self.learner.copy()
 
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
         """Go on for some rounds; the same as if the lesson had not been interrupted."""
@@ -128,7 +144,7 @@ class Lesson:
         )
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
-        """Return one row per round: the datum and the belief in every hypothesis.
+        """Return one row per round: the datum, the state if it is seen, and the belief.
 
         Parameters
         ----------
@@ -137,6 +153,8 @@ class Lesson:
         """
         beliefs = self.beliefs if agent == "learner" else self.teacher_beliefs
         table = rounds_dataframe(beliefs, self.model.hypotheses)
+        if self.states:
+            table.insert(0, "state", list(self.states), allow_duplicates=True)
         table.insert(0, "datum", [None, *self.data_labels], allow_duplicates=True)
         return table
 
@@ -179,8 +197,8 @@ class Lesson:
             "data": self.data,
             "log_beliefs": self.log_beliefs,
             "teacher_log_beliefs": self.teacher_log_beliefs,
-            "teacher": self.teacher_state,
-            "learner": self.learner_state,
+            "teacher": self.teacher.snapshot(),
+            "learner": self.learner.snapshot(),
             "states": self.states,
         }
         saving.write(path, "lesson", content)
@@ -205,10 +223,10 @@ class Lesson:
             for beliefs, agent in ((own, learner), (of_teacher, teacher)):
                 if not np.array_equal(beliefs[-1], agent.log_belief):
                     raise ValueError(f"the {agent.kind} has another belief than its last round's")
-            states = tuple(teacher.task.read_state(state) for state in content.get("states", ()))
+            states = tuple(teacher.task.read_state(state) for state in content["states"])
             if states and (len(states) != len(own) or states[-1] != teacher.state):
                 raise ValueError("the states are not those of the rounds")
-        return cls(data, own, of_teacher, teacher.snapshot(), learner.snapshot(), states)
+        return cls(data, own, of_teacher, teacher, learner, states)
 
     def __repr__(self) -> str:
         final = np.exp(self.log_beliefs[-1, self.hypothesis])
@@ -302,39 +320,6 @@ def run_lesson(
     -----
     Algorithm 1 of the paper, without assumption (iii').
     """
-    num_rounds = _validated(teacher, learner, num_rounds)
-    if isinstance(teacher.task, Model):  # other tasks may end by themselves
-        require_affordable_simulation(1, num_rounds, *teacher.task.shape)
-    outcomes = teacher.rng if rng is None else generator(rng)
-    data: list[int] = []
-    states = [teacher.state]
-    log_beliefs, teacher_log_beliefs = [learner.log_belief], [teacher.log_belief]
-    while len(data) < num_rounds and not teacher.task.is_over(teacher.state, teacher.hypothesis):
-        data.append(teacher.choose())
-        learner.observe(data[-1])
-        if teacher.outcomes:
-            teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
-        learner.follow(teacher)
-        states.append(teacher.state)
-        log_beliefs.append(learner.log_belief)
-        teacher_log_beliefs.append(teacher.log_belief)
-    if len(data) < num_rounds and teacher.task.is_exhausted(teacher.state, teacher.hypothesis):
-        name = teacher.rule.model.hypotheses[teacher.hypothesis]
-        warn_user(
-            f"the lesson ends after {len(data)} of {counted(num_rounds, 'round')}: no datum is "
-            f"left that the teacher's task and {name!r} allow."
-        )
-    return Lesson(
-        np.array(data, dtype=np.intp),
-        np.array(log_beliefs),
-        np.array(teacher_log_beliefs),
-        teacher.snapshot(),
-        learner.snapshot(),
-        tuple(states) if teacher.task.is_seen else (),
-    )
-
-
-def _validated(teacher: Teacher, learner: Learner, num_rounds: SupportsIndex) -> int:
     for role, agent, kind in (("teacher", teacher, Teacher), ("learner", learner, Learner)):
         if not isinstance(agent, kind):
             raise CobayesError(
@@ -346,16 +331,50 @@ def _validated(teacher: Teacher, learner: Learner, num_rounds: SupportsIndex) ->
             "the teacher and the learner are one agent, which would count every datum twice.",
             "make a cobayes.Learner(rule) for the lesson.",
         )
-    require_same_world(teacher.rule.model, learner.rule.model)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    for agent, taught in ((teacher, teacher.hypothesis), (learner, None)):
-        left = agent.task.rounds_left(agent.state, taught)
-        _require_left(num_rounds, left, agent.kind)
-    return num_rounds
+    task, hypothesis = teacher.rule.task, teacher.hypothesis
+    is_fixed = isinstance(task, Model)
+    if teacher.rule is not learner.rule or not is_fixed:
+        require_same_world(teacher.rule.model, learner.rule.model)
+        for agent, taught in ((teacher, hypothesis), (learner, None)):
+            require_left(num_rounds, agent.rule.task, agent.state, agent.kind, taught)
+    if num_rounds > FEW_ROUNDS and is_fixed:  # other tasks may end the lesson before
+        require_affordable_simulation(1, num_rounds, *task.shape)
+    outcomes = teacher.rng if rng is None else generator(rng)
+    if task.is_seen:
+        learner.follow(teacher)
+    data: list[int] = []
+    states = [teacher.state]
+    log_beliefs, teacher_log_beliefs = [learner.log_belief], [teacher.log_belief]
+    while len(data) < num_rounds and (is_fixed or not task.is_over(teacher.state, hypothesis)):
+        data.append(teacher.choose())
+        learner.observe(data[-1])
+        if teacher.outcomes:
+            teacher.arrive(draw_outcome(teacher.outcomes, outcomes))
+        if task.is_seen or learner.outcomes:
+            learner.follow(teacher)
+        states.append(teacher.state)
+        log_beliefs.append(learner.log_belief)
+        teacher_log_beliefs.append(teacher.log_belief)
+    if len(data) < num_rounds and task.is_exhausted(teacher.state, hypothesis):
+        if not data:
+            teacher.choose()  # which says that no datum can be shown
+        warn_user(
+            f"the lesson ends after {len(data)} of {counted(num_rounds, 'round')}: no datum is "
+            f"left that the teacher's task and {teacher.rule.model.hypotheses[hypothesis]!r} allow."
+        )
+    return Lesson(
+        np.array(data, dtype=np.intp),
+        np.array(log_beliefs),
+        np.array(teacher_log_beliefs),
+        teacher.copy(),
+        learner.copy(),
+        tuple(states) if task.is_seen else (),
+    )
 
 
 def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> None:
-    """Raise an error where a lesson from the start cannot have so many rounds.
+    """Raise an error where a lesson from the start cannot have this number of rounds.
 
     Parameters
     ----------
@@ -365,10 +384,12 @@ def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> No
         For each agent its rule, what it is called, and the hypothesis it teaches.
     """
     for rule, name, taught in agents:
-        _require_left(num_rounds, rule.task.rounds_left(rule.task.start, taught), name)
+        require_left(num_rounds, rule.task, rule.task.start, name, taught)
 
 
-def _require_left(num_rounds: int, left: int | None, name: str) -> None:
+def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
+    """Raise an error where a task has data for fewer rounds from a state on."""
+    left = task.rounds_left(state, taught)
     if left is not None and num_rounds > left:
         raise CobayesError(
             f"a lesson of {counted(num_rounds, 'round')} was asked for; the {name}'s task has "

@@ -1,42 +1,41 @@
-"""`plan_lesson`: choosing the data that teach best, instead of drawing them."""
+"""`plan_lesson`: the data that teach best, found by an exact search instead of drawn."""
 
 from __future__ import annotations
 
-import math
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.lesson import Lesson, run_lesson
-from cobayes.lessons.planning_search import (
-    MOST_NODES,
-    Node,
-    Search,
-    SearchTooLargeError,
-    only_state,
-)
 from cobayes.model import require_same_world
-from cobayes.rules import Rule
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.naming import RuleLike
+from cobayes.rules.response import Response, add_evidence
+from cobayes.tasks.around import Around
+from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
 
-
-_ENOUGH_TO_ESTIMATE = 300
-"""A search that works out so many beliefs shows how the number grows with the depth."""
+MOST_NODES = 50_000
+"""A search that has to work out more beliefs than this is refused."""
 
 
 def plan_lesson(
-    rule: Rule,
+    rule: RuleLike,
     hypothesis: SupportsIndex | str,
     num_rounds: SupportsIndex,
     *,
-    learner_rule: Rule | None = None,
-    prior: ArrayLike | None = None,
+    learner_rule: RuleLike | None = None,
+    prior: Distribution | None = None,
     look_ahead: SupportsIndex = 1,
 ) -> Lesson:
     """Plan the lesson after which a learner believes most in a hypothesis.
@@ -49,7 +48,7 @@ def plan_lesson(
     ----------
     rule
         What may be shown: the task from which this rule is made. It is also the learner's rule
-        unless `learner_rule` is given.
+        unless `learner_rule` is given. A matrix, a model or a task means `SCBI` of it.
     hypothesis
         The hypothesis to teach, by position or label.
     num_rounds
@@ -91,111 +90,259 @@ class Planner(Teacher):
     rule, hypothesis, prior, learner_rule, look_ahead
         As for `plan_lesson`.
     num_rounds
-        The length of the lesson, which it does not look beyond; None for one without an end.
+        The length of the lesson, beyond which it does not look; None for one without an end.
+    data
+        Positions of data to show first, before any search.
     """
 
     kind = "planner"
 
     def __init__(
         self,
-        rule: Rule,
+        rule: RuleLike,
         hypothesis: SupportsIndex | str,
-        prior: ArrayLike | None = None,
-        learner_rule: Rule | None = None,
+        prior: Distribution | None = None,
+        learner_rule: RuleLike | None = None,
         look_ahead: SupportsIndex = 1,
         num_rounds: int | None = None,
+        data: Sequence[int] = (),
     ) -> None:
-        super().__init__(rule, hypothesis, prior, rng=0, choice="likeliest")
-        self.pupil = Learner(rule if learner_rule is None else learner_rule, prior)
-        require_same_world(rule.model, self.pupil.rule.model)
+        super().__init__(rule, hypothesis, prior, rng=0)
+        learner_rule = self.rule if learner_rule is None else as_rule(learner_rule, self.task)
+        self.pupil = Learner(learner_rule, prior)
+        require_same_world(self.rule.model, self.pupil.rule.model)
+        self.log_belief = self.pupil.log_belief
         self.look_ahead = whole_number(look_ahead, "look_ahead", 1)
+        self.data = tuple(data)
         self._rounds_left = num_rounds
-        self._is_estimated = False
-
-    @property
-    def log_belief(self) -> Array:
-        """The logarithms of what it takes the learner's belief to be."""
-        return self.pupil.log_belief
 
     @property
     def is_finished(self) -> bool:
         """Whether the task is over, or no datum is left that the learner's task allows."""
-        node = Node(self.state, self.pupil.state, self.pupil.log_belief)
-        return Search(self.task, self.pupil.rule, self.hypothesis).is_over(node)
+        return self._search().is_over(self._node())
+
+    def _search(self) -> Search:
+        return Search(self.task, self.pupil.rule, self.hypothesis)
+
+    def _node(self) -> Node:
+        return Node(self.state, self.pupil.state, self.pupil.log_belief)
 
     def choose(self) -> int:
         """Return the best datum after a search, and follow its effect on the learner."""
         depth = self.look_ahead
-        if self._rounds_left is not None and self._rounds_left > 0:
+        if self._rounds_left:
             depth = min(depth, self._rounds_left)
             self._rounds_left -= 1
-        search = Search(self.task, self.pupil.rule, self.hypothesis)
-        node = Node(self.state, self.pupil.state, self.pupil.log_belief)
-        if not self._is_estimated:
-            self._require_affordable(node, depth)
-        _, datum = search.best(node, depth)
-        if datum < 0:
-            raise CobayesError(
-                f"no datum is left that {self.rule.model.hypotheses[self.hypothesis]!r} allows.",
-                "plan fewer rounds.",
-            )
+        if self.data:
+            datum, self.data = self.data[0], self.data[1:]
+        else:
+            node, search = self._node(), self._search()
+            _, datum = search.best(node, depth)
+            if datum < 0:
+                available = search.available(node) & (self.pupil.likelihood.sum(axis=1) > 0.0)
+                raise no_datum(self.rule.model, self.hypothesis, available)
         self.observe(datum)
         return datum
-
-    def _require_affordable(self, node: Node, depth: int) -> None:
-        """Raise an error at once where a search is sure to be too large.
-
-        Less deep searches show how the number of beliefs grows: like a power of the depth where
-        sequences meet again (the order of data does not matter to BI), else geometrically.
-        """
-        self._is_estimated = True
-        counts = [0]
-        for small in range(1, depth):
-            search = Search(self.task, self.pupil.rule, self.hypothesis)
-            search.best(node, small)
-            counts.append(search.num_nodes)
-            if counts[-1] == counts[-2]:
-                return  # the task is over before
-            if counts[-1] > _ENOUGH_TO_ESTIMATE:
-                break
-        else:
-            return
-        growth, before = counts[-1] / counts[-2], counts[-2] / max(counts[-3], 1e-9)
-        log_count = math.log(counts[-1])
-        if growth < before:
-            log_count += math.log(growth) * math.log(depth / small) / math.log(small / (small - 1))
-        else:
-            log_count += math.log(growth) * (depth - small)
-        if log_count > math.log(MOST_NODES):
-            shown = f"{math.exp(log_count):.1g}" if log_count < 600 else "more than 1e260"
-            raise SearchTooLargeError(
-                f"looking {depth} rounds ahead has to work out about {shown} beliefs; the limit is "
-                f"{MOST_NODES:,}.",
-                "use a smaller look_ahead, or fewer data.",
-            )
 
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Follow the effect of a datum on the learner, and go on in the task."""
         row = self.rule.model.datum_index(datum)
-        self.pupil.observe(row)
-        self._state = only_state(self.task, self._state, row)
-        return self.pupil.belief
+        belief = self.pupil.observe(row)
+        self.log_belief = self.pupil.log_belief
+        self.state = only_state(self.task, self.state, row)
+        return belief
+
+    def copy(self) -> Self:
+        """Return another planner that goes on exactly as this one would; they share the rules."""
+        return copy.deepcopy(self, {id(rule): rule for rule in (self.rule, self.pupil.rule)})
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the agent's state; see `Learner.snapshot`."""
+        """Return what is saved of the agent; see `Learner.snapshot`."""
         return {
             **super().snapshot(),
-            "log_belief": self.log_belief,
             "pupil": self.pupil.snapshot(),
             "look_ahead": self.look_ahead,
             "rounds_left": self._rounds_left,
+            "data": list(self.data),
         }
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
         pupil = Learner.restore(saving.require(content["pupil"], dict, "pupil"))
         hypothesis = Teacher._rebuild(rule, content).hypothesis
-        left = content["rounds_left"]
-        agent = cls(rule, hypothesis, None, pupil.rule, content["look_ahead"], left)
+        last = rule.model.num_data - 1
+        data = [saving.position(datum, "datum", last) for datum in content["data"]]
+        options = content["look_ahead"], content["rounds_left"], data
+        agent = cls(rule, hypothesis, None, pupil.rule, *options)
         agent.pupil = pupil
         return agent
+
+
+class SearchTooLargeError(CobayesError):
+    """A search would have to work out too many beliefs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A point of the search: the states of both tasks and the learner's log-belief."""
+
+    state: State
+    learner_state: State
+    log_belief: Array
+
+
+class Search:
+    """Exact search for the datum after which the learner believes most in a hypothesis.
+
+    The measure is the learner's log-odds in favour of the hypothesis, which still tell good from
+    better where beliefs round to one.
+
+    Parameters
+    ----------
+    task
+        What may be shown.
+    rule
+        The learner's.
+    hypothesis
+        The position of the hypothesis.
+    most_nodes
+        The largest number of beliefs to work out; `MOST_NODES` by default.
+    """
+
+    def __init__(
+        self, task: Task, rule: Rule, hypothesis: int, most_nodes: int | None = None
+    ) -> None:
+        self._task, self._rule, self._hypothesis = task, rule, hypothesis
+        self._most_nodes = MOST_NODES if most_nodes is None else most_nodes
+        self._num_nodes = 0
+        self._spread = _largest_fall(rule, hypothesis)
+        self._known: dict[tuple[Any, ...], tuple[float, int]] = {}
+        self._failed: set[tuple[Any, ...]] = set()
+
+    def best(self, node: Node, depth: int) -> tuple[float, int]:
+        """Return the highest log-odds that some data reach in `depth` rounds, and the first datum.
+
+        The datum is -1 where none is left that the hypothesis allows.
+        """
+        key = self._key(node, depth)
+        if key not in self._known:
+            self._known[key] = self._search(node, depth)
+        return self._known[key]
+
+    def _search(self, node: Node, depth: int) -> tuple[float, int]:
+        response, odds, bounds = self._expand(node, depth)
+        if depth == 1 or odds.max() == -np.inf:
+            first = int(np.argmax(odds))
+            return float(odds[first]), first if odds[first] > -np.inf else -1
+        found, datum = -np.inf, -1
+        for row in np.argsort(-bounds, kind="stable").tolist():
+            if bounds[row] <= found:
+                break
+            after = self._after(node, response, row)
+            if self.is_over(after):
+                value = float(odds[row])
+            else:
+                value, _ = self.best(after, depth - 1)
+            if value > found:
+                found, datum = value, row
+        return found, datum
+
+    def reach(self, node: Node, depth: int, wanted: float) -> tuple[int, ...] | None:
+        """Return data that raise the log-odds to `wanted` within `depth` rounds, or None.
+
+        None is a proof that there are none.
+        """
+        key = (wanted, *self._key(node, depth))
+        if key in self._failed:
+            return None
+        response, odds, bounds = self._expand(node, depth)
+        best = int(np.argmax(odds))
+        if odds[best] >= wanted:
+            return (best,)
+        if depth > 1:
+            for row in np.argsort(-odds, kind="stable").tolist():
+                if odds[row] == -np.inf:
+                    break
+                if bounds[row] < wanted:
+                    continue
+                after = self._after(node, response, row)
+                if self.is_over(after):
+                    continue
+                further = self.reach(after, depth - 1, wanted)
+                if further is not None:
+                    return (row, *further)
+        self._failed.add(key)
+        return None
+
+    def _key(self, node: Node, depth: int) -> tuple[Any, ...]:
+        beliefs = np.round(node.log_belief, 9).tobytes()
+        return (depth, node.state, node.learner_state, beliefs)
+
+    def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
+        """Return the response, the log-odds after each datum, and bounds on the final ones."""
+        self._num_nodes += 1
+        if self._num_nodes > self._most_nodes:
+            raise SearchTooLargeError(
+                f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
+                "use a smaller look_ahead, or fewer data.",
+            )
+        response = self._rule.at(node.learner_state).respond(node.log_belief)
+        joint = node.log_belief + response.log_likelihood
+        own = joint[:, self._hypothesis]
+        is_open = self.available(node) & (own > -np.inf)
+        against = joint - np.where(is_open, own, 0.0)[:, None]
+        against[:, self._hypothesis] = -np.inf
+        odds = np.where(is_open, -np.logaddexp.reduce(against, axis=1), -np.inf)
+        if depth == 1:
+            return response, odds, odds
+        later = -np.logaddexp.reduce(against - (depth - 1) * self._spread, axis=1)
+        return response, odds, np.where(is_open, later, -np.inf)
+
+    def _after(self, node: Node, response: Response, row: int) -> Node:
+        return Node(
+            only_state(self._task, node.state, row),
+            only_state(self._rule.task, node.learner_state, row),
+            add_evidence(node.log_belief, response.log_row(row)),
+        )
+
+    def available(self, node: Node) -> NDArray[np.bool_]:
+        """Return which data may be shown and are possible in the learner's task."""
+        available = np.ones(self._rule.model.num_data, dtype=bool)
+        for task, state in ((self._task, node.state), (self._rule.task, node.learner_state)):
+            prior = task.data_prior_at(state)
+            if prior is not None:
+                available &= prior > 0.0
+        return available
+
+    def is_over(self, node: Node) -> bool:
+        """Tell whether nothing can follow."""
+        is_over = self._task.is_over(node.state, self._hypothesis)
+        return is_over or not self.available(node).any()
+
+
+def _largest_fall(rule: Rule, hypothesis: int) -> Array:
+    """Return how far the log-odds of each hypothesis against this one can fall in a round, (m,).
+
+    The posteriors after all data have the belief as a mean. Where the likelihood at every belief
+    is one matrix with scaled rows and columns, the odds therefore fall at most by the largest
+    ratio of the two columns over the smallest. Infinity where no bound is known.
+    """
+    task = rule.task
+    while isinstance(task, Around):
+        task = task.task
+    matrix = rule.model.matrix
+    if not rule.is_factored or not task.is_constant or not matrix.all():
+        return np.full(matrix.shape[1], np.inf)
+    logs = np.log(matrix)
+    return np.ptp(logs - logs[:, hypothesis, None], axis=0)
+
+
+def only_state(task: Task, state: State, datum: int) -> State:
+    """Return where a datum leads for certain."""
+    found = task.next_states(state, datum)
+    if len(found) != 1:
+        raise CobayesError(
+            "planning needs a task in which every datum leads to one state.",
+            "use a world without slips, or let a Teacher choose round by round.",
+        )
+    return found[0][0]

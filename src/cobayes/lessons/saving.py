@@ -2,34 +2,40 @@
 
 A file is an archive of NumPy arrays, as `numpy.savez` writes it (so `numpy.load` opens it), and one
 entry ``content.json`` with everything else. Arrays, tasks and rules that are the same object are
-written once and referred to by number. Files of the first format, JSON alone, can still be read.
+written once and referred to by number. Files may come from anywhere: everything that is read is
+checked, and nothing in a file names another file.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import tokenize
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.validation import require_settings
 from cobayes._output import replaced
 from cobayes.errors import CobayesError
+from cobayes.reading import existing_file
 from cobayes.rules import Rule, rule_from_settings
-from cobayes.tasks.task import Task, task_from_settings
+from cobayes.tasks.task import Task, class_name, task_from_settings
 
-FORMAT = 2
-FIRST_FORMAT = 1
+FORMAT = 3
 CONTENT = "content.json"
-# A belief whose probabilities sum to one up to rounding over many rounds.
 SUM_SLACK = 1e-6
-# The description in a file, without its arrays, may be this long.
+"""How far the sum of a saved belief may be from one: rounding over many rounds stays below."""
 LONGEST_CONTENT = 2**28
+"""Largest description in a file without its arrays, in bytes."""
+OBJECTS = ("matrix", "task")
+"""Settings of tasks that hold arrays or tasks; text in their place would name a file."""
 
 
 def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
@@ -44,6 +50,8 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     content
         Made of dicts, lists, texts, numbers, arrays, tasks and rules.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise CobayesError(f"the file to write is {path!r}; expected a path.")
     pool = _Pool()
     head = {"cobayes_format": FORMAT, "kind": kind, "content": pool.encode(content)}
     text = json.dumps({**head, "objects": pool.objects}, allow_nan=False)
@@ -59,18 +67,37 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
 
 
 def read(path: str | Path, kind: str) -> dict[str, Any]:
-    """Read what `write` wrote, or a file of the first format, and return its content."""
-    if "\0" in str(path):
-        raise CobayesError(f"{str(path)!r} is no file name: it has a null byte in it.")
+    """Read what `write` wrote and return its content."""
+    file = existing_file(path)
     try:
-        with Path(path).open("rb") as file:
-            is_archive = file.read(2) == b"PK"
-            file.seek(0)
-            if is_archive:
-                return _read_archive(path, file, kind)
-            return _read_first_format(path, file.read(), kind)
+        with zipfile.ZipFile(file) as archive:
+            text, arrays = _read_entries(archive, file.stat().st_size)
     except OSError as error:
         raise CobayesError(f"{path} cannot be read: {error.strerror}.") from error
+    except (
+        *(zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError, ValueError),
+    ) as error:
+        raise CobayesError(
+            f"{path} is not a whole file that cobayes saved: {error}.",
+            "was it cut short, or is it another kind of file?",
+        ) from error
+    try:
+        head = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CobayesError(f"{path} is damaged: its entry {CONTENT} is not JSON.") from error
+    if not isinstance(head, dict) or head.get("cobayes_format") != FORMAT:
+        raise CobayesError(
+            f"{path} was not saved by cobayes, or by a version with another format.",
+            f"expected cobayes_format {FORMAT}.",
+        )
+    if head.get("kind") != kind:
+        raise CobayesError(
+            f"this is not a saved {kind}: it says {head.get('kind')!r}.",
+            f"load a file that a {kind}'s save() wrote.",
+        )
+    with explained(kind):
+        shelf = _Shelf(arrays, require(head["objects"], list, "objects"))
+        return require(shelf.decode(head["content"]), dict, "content")
 
 
 @contextmanager
@@ -92,15 +119,6 @@ def _damaged(kind: str, reason: str) -> CobayesError:
     return CobayesError(
         f"the saved {kind} is damaged: {reason}.", "save it again; was the file edited?"
     )
-
-
-def _require_kind(content: Any, kind: str) -> None:
-    found = content.get("kind") if isinstance(content, dict) else type(content).__name__
-    if found != kind:
-        raise CobayesError(
-            f"this is not a saved {kind}: it says {found!r}.",
-            f"load a file that a {kind}'s save() wrote.",
-        )
 
 
 class _Pool:
@@ -131,17 +149,14 @@ class _Pool:
         if isinstance(item, np.ndarray):
             self.arrays.append(item)
             return {"#array": len(self.arrays) - 1}
+        settings = item.settings()
         if isinstance(item, Task):
-            described = {
-                "task": type(item).__name__,
-                "settings": self.encode(item.settings()),
-            }
+            require_settings(type(item), settings)
+            described = {"task": class_name(item)}
         else:
-            described = {
-                "rule": item.name,
-                "settings": self.encode(item.settings()),
-                "of": self.encode(item.task),
-            }
+            require_settings(type(item), settings, num_given=1)
+            described = {"rule": item.name, "of": self.encode(item.task)}
+        described["settings"] = self.encode(settings)
         self.objects.append(described)
         return {"#object": len(self.objects) - 1}
 
@@ -170,37 +185,29 @@ class _Shelf:
     def _make(self, described: dict[str, Any]) -> Any:
         settings = require(self.decode(described["settings"]), dict, "settings")
         if "task" in described:
+            for name in OBJECTS:
+                if isinstance(settings.get(name), str):
+                    raise ValueError(f"the {name} of a task is text")
             return task_from_settings(described["task"], settings)
         task = require(self.decode(described["of"]), Task, "task")
         return rule_from_settings(described["rule"], task, settings)
 
 
-def _read_archive(path: str | Path, file: Any, kind: str) -> dict[str, Any]:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            # Stored without compression, so that no entry is larger than the file itself.
-            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-                raise zipfile.BadZipFile("it has compressed entries")
-            names = set(archive.namelist())
-            if CONTENT not in names:
-                raise zipfile.BadZipFile(f"it has no entry {CONTENT}")
-            if archive.getinfo(CONTENT).file_size > LONGEST_CONTENT:
-                raise zipfile.BadZipFile(f"its entry {CONTENT} is too long")
-            text = archive.read(CONTENT).decode()
-            count = sum(name.endswith(".npy") for name in names)
-            arrays = [_read_array(archive, f"{number}.npy") for number in range(count)]
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise CobayesError(
-            f"{path} is not a whole file that cobayes saved: {error}.",
-            "was it cut short, or is it another kind of file?",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise CobayesError(f"{path} is damaged: its entry {CONTENT} is not text.") from error
-    head = _parse(path, text, FORMAT)
-    _require_kind(head, kind)
-    with explained(kind):
-        shelf = _Shelf(arrays, require(head["objects"], list, "objects"))
-        return require(shelf.decode(head["content"]), dict, "content")
+def _read_entries(archive: zipfile.ZipFile, size: int) -> tuple[str, list[NDArray[Any]]]:
+    """Return the description and the arrays of an archive of some size in bytes."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    # Entries that neither are compressed nor overlap are together no larger than the file.
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries.values()):
+        raise zipfile.BadZipFile("it has compressed entries")
+    if sum(entry.file_size for entry in archive.infolist()) > size:
+        raise zipfile.BadZipFile("its entries overlap")
+    if CONTENT not in entries:
+        raise zipfile.BadZipFile(f"it has no entry {CONTENT}")
+    if entries[CONTENT].file_size > LONGEST_CONTENT:
+        raise zipfile.BadZipFile(f"its entry {CONTENT} is too long")
+    count = sum(name.endswith(".npy") for name in entries)
+    arrays = [_read_array(archive, f"{number}.npy") for number in range(count)]
+    return archive.read(CONTENT).decode(), arrays
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -211,63 +218,42 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
             if version != (1, 0):
                 raise ValueError(f"format {version} of arrays is not known")
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(member)
-            if any(type(size) is not int for size in shape):
+            if any(type(length) is not int or length < 0 for length in shape):
                 raise ValueError(f"{shape} is not a shape")
         except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError) as error:
             raise zipfile.BadZipFile(f"{name} is no array: {error}") from error
         length = archive.getinfo(name).file_size - member.tell()
-        if dtype.kind not in "fiu" or is_fortran or length != dtype.itemsize * _product(shape):
+        if dtype.kind not in "fiu" or is_fortran or length != dtype.itemsize * prod(shape):
             raise zipfile.BadZipFile(f"{name} does not hold what it says")
         values = np.frombuffer(member.read(), dtype=dtype)
     return values.reshape(shape)
 
 
-def _product(shape: tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
-def _parse(path: str | Path, text: str, version: int) -> dict[str, Any]:
-    try:
-        head = json.loads(text)
-    except (ValueError, RecursionError) as error:
+def pack_generator(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a random generator."""
+    state: dict[str, Any] = dict(rng.bit_generator.state)
+    if state.get("bit_generator") != "PCG64":
         raise CobayesError(
-            f"{path} is not JSON: {error}.", "was it cut short, or is it another kind of file?"
-        ) from error
-    if not isinstance(head, dict) or head.get("cobayes_format") != version:
-        raise CobayesError(
-            f"{path} was not saved by cobayes, or by a version with another format.",
-            f"expected cobayes_format {version}.",
+            f"the random generator {type(rng.bit_generator).__name__} cannot be saved.",
+            "use NumPy's default, numpy.random.default_rng(seed).",
         )
-    return head
+    return state
 
 
-def _read_first_format(path: str | Path, raw: bytes, kind: str) -> dict[str, Any]:
-    """Read the JSON of version 1, in which every agent held its matrix as lists."""
-    head = _parse(path, raw.decode(errors="replace"), FIRST_FORMAT)
-    _require_kind(head, kind)
-
-    def restore(item: Any, name: str = "") -> Any:
-        if isinstance(item, dict) and set(item) == {"dtype", "values"}:
-            if item["dtype"] not in ("uint32", "uint64"):
-                raise ValueError(f"{item['dtype']!r} is not the type of a generator's numbers")
-            return np.array(item["values"], dtype=item["dtype"])
-        if isinstance(item, dict) and name == "rule":
-            return Rule.from_dict(item)
-        if isinstance(item, dict):
-            return {key: restore(value, key) for key, value in item.items()}
-        if isinstance(item, list):
-            # Infinities were written as text, which NumPy reads as numbers.
-            return np.array(item, dtype=np.int64 if name == "data" else np.float64)
-        return item
-
-    with explained(kind):
-        if "data" in head:
-            for datum in require(head["data"], list, "data"):
-                require(datum, int, "datum")
-        return restore({key: value for key, value in head.items() if key != "cobayes_format"})
+def unpack_generator(content: Any) -> np.random.Generator:
+    """Undo `pack_generator`; NumPy takes a state on trust, so that every field is checked here."""
+    inner = content["state"]
+    state: Any = {
+        "bit_generator": "PCG64",
+        "state": {name: position(inner[name], f"generator's {name}", 2**128 - 1) for name in inner},
+        "has_uint32": position(content["has_uint32"], "generator's has_uint32", 1),
+        "uinteger": position(content["uinteger"], "generator's uinteger", 2**32 - 1),
+    }
+    if content != state or set(inner) != {"state", "inc"} or inner["inc"] % 2 == 0:
+        raise ValueError("the generator's state is not one of NumPy's PCG64")
+    bit_generator = np.random.PCG64(0)
+    bit_generator.state = state
+    return np.random.Generator(bit_generator)
 
 
 def require(value: Any, kind: type, name: str) -> Any:

@@ -12,11 +12,8 @@ from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
-from cobayes.people.plan import StudyPlan as StudyPlan
-from cobayes.people.plan import plan_study as plan_study
 from cobayes.people.posterior import LogLikelihood as LogLikelihood
-from cobayes.people.predict import calibration as calibration
-from cobayes.people.predict import predictions as predictions
+from cobayes.people.posterior import calibration as calibration
 from cobayes.people.recover import Recovery as Recovery
 from cobayes.people.recover import recover as recover
 from cobayes.people.result import Fit as Fit
@@ -30,15 +27,12 @@ __all__ = [
     "Fit",
     "LogLikelihood",
     "Recovery",
-    "StudyPlan",
     "calibration",
     "compare",
     "cross_validate",
     "example_study",
     "exceedance",
     "fit",
-    "plan_study",
-    "predictions",
     "recover",
     "score",
     "simulate",

@@ -1,11 +1,11 @@
-"""Reading and checking the long table of choices, guesses or ratings."""
+"""Reading the tables of a study: problems with priors, responses, numbers for each label."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.cells import advice, has_decimal_commas, with_decimal_point
-from cobayes._input.delimited import find_delimiter
 from cobayes._input.labels import shorten, suggest
+from cobayes._input.text import advice, find_delimiter, with_decimal_point
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError, import_optional, warn_user
-from cobayes.people.problems import ONLY, Problem
-from cobayes.reading import existing_file, read_parquet_frame, read_text
+from cobayes.model import as_model, as_task
+from cobayes.people.problems import Problem
+from cobayes.reading import existing_file, read_model, read_parquet_frame, read_text
+from cobayes.tasks.task import Task
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Positions = NDArray[np.int64]
 
 COLUMNS = {
     "choice": ("person", "problem", "round", "hypothesis", "datum"),
@@ -31,8 +34,76 @@ COLUMNS = {
 }
 """Columns that a table needs, by kind of response."""
 
+ONLY = "*"
+"""Name of a single problem that was given without one; it goes with every choice."""
+
 # Labels such as 01 or 1e3 are not numbers.
 _LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
+_SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
+# Memory for about 1 kB per response.
+MOST_RESPONSES = 5_000_000
+
+
+def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
+    """Return problems by name.
+
+    Parameters
+    ----------
+    problems
+        A mapping from name to matrix or task; a folder of model files, named by their stems; or
+        one file or matrix, the only problem of all choices.
+    priors
+        A mapping from name to prior; or a table, or the name of a file, with the columns problem,
+        hypothesis and prior. Uniform where nothing is given.
+    """
+    if isinstance(problems, (str, Path)):
+        problems = _from_path(problems)
+    if not isinstance(problems, Mapping):
+        problems = {ONLY: problems}
+    if not problems:
+        raise CobayesError("no problems were given.", "give {name: matrix}, one for each problem.")
+    found = {}
+    for name, given in problems.items():
+        if isinstance(given, Problem):
+            found[str(name)] = given
+            continue
+        task = as_task(given) if isinstance(given, Task) else None
+        model = as_model(given) if task is None else task.model
+        found[str(name)] = Problem(str(name), model, model.distribution(None), task)
+    for name, prior in _read_priors(priors, found).items():
+        if name not in found:
+            raise CobayesError(
+                f"the priors name {name!r}, but no problem has that name.",
+                suggest(name, list(found)),
+            )
+        old = found[name]
+        prior = old.model.distribution(prior, name=f"prior of problem {name!r}")
+        found[name] = Problem(name, old.model, prior, old.task)
+    return found
+
+
+def _from_path(path: str | Path) -> dict[str, Any]:
+    if not Path(path).is_dir():
+        return {ONLY: read_model(path)}
+    files = sorted(file for file in Path(path).iterdir() if file.suffix.lower() in _SUFFIXES)
+    if not files:
+        raise CobayesError(
+            f"the folder {path} holds no model file.",
+            f"put one file for each problem there, with the suffix {', '.join(_SUFFIXES)}.",
+        )
+    return {file.stem: read_model(file) for file in files}
+
+
+def _read_priors(priors: Any, problems: Mapping[str, Problem]) -> dict[str, Any]:
+    if priors is None or isinstance(priors, Mapping):
+        return {str(name): prior for name, prior in (priors or {}).items()}
+    columns = read_numbers(priors, problems, "hypothesis", is_partial=True)
+    if list(columns) != ["prior"]:
+        raise CobayesError(
+            f"the priors have the columns of numbers {', '.join(columns)}; expected 'prior'.",
+            "a table of priors has the columns problem, hypothesis and prior.",
+        )
+    return dict(columns["prior"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +113,7 @@ class Choices:
     Attributes
     ----------
     frame : DataFrame
-        The user's rows and columns, as given.
+        The user's columns, one row per response: a row with a count is repeated.
     problem : list of Problem
         Of every row.
     history : list of tuple
@@ -56,25 +127,13 @@ class Choices:
     frame: pd.DataFrame
     problem: list[Problem]
     history: list[tuple[int, ...]]
-    datum: NDArray[np.int64]
-    hypothesis: NDArray[np.int64]
-    guess: NDArray[np.int64]
+    datum: Positions
+    hypothesis: Positions
+    guess: Positions
     rating: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.problem)
-
-    def take(self, rows: NDArray[np.int64]) -> Choices:
-        """Return some of the rows; their histories stay whole."""
-        return Choices(
-            self.frame.iloc[rows],
-            [self.problem[row] for row in rows],
-            [self.history[row] for row in rows],
-            self.datum[rows],
-            self.hypothesis[rows],
-            self.guess[rows],
-            self.rating[rows],
-        )
 
 
 def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -> Choices:
@@ -89,16 +148,19 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     response
         "choice", "guess" or "rating".
     """
-    frame = _as_frame(choices)
+    frame = read_frame(choices)
     if "problem" not in frame.columns and set(problems) == {ONLY}:
         frame = frame.assign(problem=ONLY)
-    missing = [name for name in COLUMNS[response] if name not in frame.columns]
+    # Nobody knows who gave which of several responses, or what had been shown to them before.
+    unneeded = ("person", "round") if "count" in frame.columns else ()
+    needed = [name for name in COLUMNS[response] if name not in unneeded]
+    missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
-            f"a table for response={response!r} needs {', '.join(COLUMNS[response])}; rename "
-            f"yours: table.rename(columns={{'...': {missing[0]!r}}}), or --columns "
-            f"{missing[0]}=... on the command line.",
+            f"a table for response={response!r} needs {', '.join(needed)}; rename yours: "
+            f"table.rename(columns={{'...': {missing[0]!r}}}), or --columns {missing[0]}=... on "
+            "the command line.",
         )
     twice = [name for name in COLUMNS[response] if list(frame.columns).count(name) > 1]
     if twice:
@@ -107,18 +169,24 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         )
     if frame.empty:
         raise CobayesError("the table of choices has no rows.")
-    reader = _Rows(frame, problems)
-    datum = reader.positions("datum", "datum")
+    if "count" in frame.columns:
+        frame = _Rows(frame, problems).repeated()
+    rows = _Rows(frame, problems)
+    datum = rows.positions("datum", "datum")
     none = np.full(len(frame), -1)
-    hypothesis = none if response == "guess" else reader.positions("hypothesis", "hypothesis")
-    guess = reader.positions("guess", "hypothesis") if response == "guess" else none
-    rating = reader.ratings() if response == "rating" else np.full(len(frame), np.nan)
-    history = reader.histories(datum, hypothesis, response)
-    return Choices(frame, reader.problem, history, datum, hypothesis, guess, rating)
+    hypothesis = none if response == "guess" else rows.positions("hypothesis", "hypothesis")
+    guess = rows.positions("guess", "hypothesis") if response == "guess" else none
+    rating = rows.ratings() if response == "rating" else np.full(len(frame), np.nan)
+    history = [()] * len(frame)
+    if "count" not in frame.columns:
+        history = rows.histories(datum, hypothesis, response)
+    return Choices(
+        frame.reset_index(drop=True), rows.problem, history, datum, hypothesis, guess, rating
+    )
 
 
 def read_numbers(
-    table: Any, problems: Mapping[str, Problem], kind: str
+    table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return numbers by column and problem, one for each datum or hypothesis.
 
@@ -131,8 +199,10 @@ def read_numbers(
         By name.
     kind
         "datum" or "hypothesis".
+    is_partial
+        Whether some problems may be missing.
     """
-    frame = _as_frame(table)
+    frame = read_frame(table)
     if kind not in frame.columns or set(frame.columns) <= {"problem", kind}:
         raise CobayesError(
             f"a table of numbers for each {kind} needs a column {kind!r} and columns of numbers; "
@@ -146,8 +216,10 @@ def read_numbers(
     place = rows.positions(kind, kind)
     found: dict[str, dict[str, NDArray[np.float64]]] = {str(name): {} for name in columns}
     for name, problem in problems.items():
-        labels = problem.model.data if kind == "datum" else problem.model.hypotheses
-        own = [row for row, other in enumerate(rows.problem) if other is problem]
+        own = np.flatnonzero([other is problem for other in rows.problem])
+        if is_partial and not len(own):
+            continue
+        labels = problem.labels(kind)
         counts = np.bincount(place[own], minlength=len(labels))
         for count, label in zip(counts, labels, strict=True):
             if count != 1:
@@ -155,57 +227,59 @@ def read_numbers(
                 what = "no row" if count == 0 else f"{count} rows"
                 raise CobayesError(f"the table has {what} for {kind} {label!r}{on}; expected one.")
         for column in columns:
-            found[str(column)][name] = rows.numbers(column, own)[np.argsort(place[own])]
+            found[str(column)][name] = rows.numbers(column)[own][np.argsort(place[own])]
     return found
 
 
-def read_renamed(file: Path, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return the table in a file that has other names for some columns.
+def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return a DataFrame of what may be a table, a mapping of columns or a file.
 
     Parameters
     ----------
-    file
-        As in `read_choices`.
+    choices
+        A DataFrame, a mapping of columns, or a CSV, TSV or Parquet file.
     names
-        From the name that a table of choices needs to the one in the file.
+        From the name that a table of choices needs to the one that this table has.
     """
+    names = dict(names or {})
+    pandas = import_optional("pandas", "people", "a table of choices")
     # Labels such as 01 stay labels under any name.
-    frame = _as_frame(file, [*_LABELS, *names.values()])
-    unknown = [name for name in names.values() if name not in frame.columns]
-    if unknown:
-        raise CobayesError(
-            f"{file} has no column {unknown[0]!r}.", suggest(unknown[0], [*map(str, frame.columns)])
-        )
+    labels = [*_LABELS, *names.values()]
+    if isinstance(choices, (str, Path)):
+        frame, source = _from_file(existing_file(choices), labels), str(choices)
+    else:
+        source = "the table"
+        if hasattr(choices, "to_pandas"):
+            choices = choices.to_pandas()
+        try:
+            frame = pandas.DataFrame(choices).reset_index(drop=True)
+        except (TypeError, ValueError) as error:
+            raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
+    for theirs in names.values():
+        if theirs not in frame.columns:
+            raise CobayesError(
+                f"{source} has no column {theirs!r}.", suggest(theirs, [*map(str, frame.columns)])
+            )
+    frame = _with_decimal_points(source, frame, labels)
     return frame.rename(columns={theirs: ours for ours, theirs in names.items()})
 
 
-def _as_frame(choices: Any, labels: Sequence[str] = _LABELS) -> pd.DataFrame:
+def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
     pandas = import_optional("pandas", "people", "a table of choices")
-    if isinstance(choices, (str, Path)):
-        file = existing_file(choices)
-        if file.suffix.lower() in (".parquet", ".pq"):
-            return read_parquet_frame(file)
-        text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
-        try:
-            texts = dict.fromkeys(labels, str)
-            known = sign if sign in text else None  # others are guessed
-            frame = pandas.read_csv(io.StringIO(text), sep=known, engine="python", dtype=texts)
-            frame = _with_decimal_points(file, frame, labels)
-            return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
-        except (ValueError, OSError, csv.Error) as error:
-            raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
-    if hasattr(choices, "to_pandas"):
-        choices = choices.to_pandas()
+    if file.suffix.lower() in (".parquet", ".pq"):
+        return read_parquet_frame(file)
+    text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
+    known = sign if sign in text else None  # others are guessed
     try:
-        frame = pandas.DataFrame(choices).reset_index(drop=True)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
-    return _with_decimal_points("the table", frame, labels)
+        frame = pandas.read_csv(
+            io.StringIO(text), sep=known, engine="python", dtype=dict.fromkeys(labels, str)
+        )
+    except (ValueError, OSError, csv.Error) as error:
+        raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
+    return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
 
 
-def _with_decimal_points(
-    name_of_table: object, frame: pd.DataFrame, labels: Sequence[str]
-) -> pd.DataFrame:
+def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """Return the table with numbers in the place of texts like 0,25."""
     found = {}
     if not frame.columns.is_unique:
@@ -214,13 +288,13 @@ def _with_decimal_points(
         if name in labels or frame[name].dtype.kind in "biuf":
             continue
         cells = [cell for cell in frame[name] if isinstance(cell, str)]
-        if cells and has_decimal_commas([cells]):
+        if any("," in cell for cell in cells):
             with contextlib.suppress(ValueError):  # other cells are words: it stays as it is
                 points = frame[name].map(with_decimal_point, na_action="ignore")
                 found[name] = points.astype(float)
     if found:
         warn_user(
-            f"{name_of_table} has decimal commas; they are read as decimal points (0,25 is 0.25). "
+            f"{source} has decimal commas; they are read as decimal points (0,25 is 0.25). "
             "Write points to avoid this note."
         )
     return frame.assign(**found)
@@ -236,26 +310,36 @@ class _Rows:
         for row, value in enumerate(self._values("problem")):
             problem = only if only is not None else problems.get(_text(value))
             if problem is None:
-                raise CobayesError(
-                    f"{self._place(row, 'problem')}: there is no problem {value!r}.",
+                raise self._error(
+                    row,
+                    "problem",
+                    f"there is no problem {value!r}.",
                     f"the problems are {shorten(list(problems))}.",
                 )
             self.problem.append(problem)
+
+    def _error(self, row: int, column: str, message: str, hint: str | None = None) -> CobayesError:
+        place = f"row {int(self.frame.index[row]) + 1} of the table, column {column!r}"
+        return CobayesError(f"{place}: {message}", hint)
 
     def _values(self, column: str) -> list[Any]:
         values = self.frame[column]
         empty = values.isna().to_numpy()
         if empty.any():
-            raise CobayesError(
-                f"{self._place(int(empty.argmax()), column)}: the cell is empty.",
-                "fill it in, or drop the row.",
-            )
-        return values.tolist()
+            row = int(empty.argmax())
+            raise self._error(row, column, "the cell is empty.", "fill it in, or drop the row.")
+        listed = values.tolist()
+        for row, value in enumerate(listed):
+            if isinstance(value, (list, tuple, dict, set, np.ndarray)):
+                raise self._error(
+                    row,
+                    column,
+                    f"the cell holds {shorten([str(value)])}, a {type(value).__name__}.",
+                    "write one row for each value: table.explode(...) does it.",
+                )
+        return listed
 
-    def _place(self, row: int, column: str) -> str:
-        return f"row {int(self.frame.index[row]) + 1} of the table, column {column!r}"
-
-    def positions(self, column: str, kind: str) -> NDArray[np.int64]:
+    def positions(self, column: str, kind: str) -> Positions:
         """Return the positions that a column of labels stands for."""
         known: dict[tuple[str, Any], int] = {}
         found = np.empty(len(self.frame), dtype=np.int64)
@@ -265,56 +349,69 @@ class _Rows:
             key = (problem.name, value)
             if key not in known:
                 try:
-                    known[key] = (
-                        problem.datum(value) if kind == "datum" else problem.hypothesis(value)
-                    )
+                    known[key] = problem.find(value, kind)
                 except CobayesError as error:
-                    place = self._place(row, column)
-                    if problem.name != ONLY:
-                        place += f", problem {problem.name!r}"
-                    raise CobayesError(f"{place}: {error.message}", error.hint) from None
+                    on = "" if problem.name == ONLY else f", problem {problem.name!r}"
+                    place = self._error(row, column, "").message.removesuffix(": ")
+                    raise CobayesError(f"{place}{on}: {error.message}", error.hint) from None
             found[row] = known[key]
         return found
 
-    def numbers(self, column: str, rows: Sequence[int]) -> NDArray[np.float64]:
-        """Return the finite numbers of some rows."""
+    def numbers(
+        self,
+        column: str,
+        expected: str = "a number",
+        hint: str | None = None,
+        is_good: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isfinite,
+    ) -> NDArray[np.float64]:
+        """Return a column of numbers, or say which cell holds none."""
         values = self._values(column)
-        found = np.array([_number(values[row]) for row in rows])
-        bad = np.flatnonzero(~np.isfinite(found))
+        found = np.empty(len(values))
+        for row, value in enumerate(values):
+            try:
+                found[row] = float(value)
+            except (TypeError, ValueError):
+                found[row] = np.nan
+        bad = np.flatnonzero(~is_good(found))
         if len(bad):
-            row = rows[bad[0]]
-            raise CobayesError(
-                f"{self._place(row, column)}: {values[row]!r} is not a number.",
-                advice(values[row]) if isinstance(values[row], str) else None,
-            )
+            value = values[bad[0]]
+            if hint is None and isinstance(value, str):
+                hint = advice(value)
+            raise self._error(int(bad[0]), column, f"{value!r} is not {expected}.", hint)
         return found
 
     def ratings(self) -> NDArray[np.float64]:
         """Return belief ratings between 0 and 1."""
-        found = np.empty(len(self.frame))
-        for row, value in enumerate(self._values("rating")):
-            found[row] = _number(value)
-            if not 0.0 <= found[row] <= 1.0:
-                raise CobayesError(
-                    f"{self._place(row, 'rating')}: {value!r} is not a number between 0 and 1.",
-                    "divide percentages by 100.",
-                )
-        return found
+        return self.numbers(
+            "rating",
+            "a number between 0 and 1",
+            "divide percentages by 100.",
+            lambda found: (found >= 0.0) & (found <= 1.0),
+        )
 
-    def _rounds(self) -> list[float]:
-        """Return the rounds as numbers; only their order counts."""
-        found = []
-        for row, value in enumerate(self._values("round")):
-            try:
-                found.append(float(value))
-            except (TypeError, ValueError):
-                found.append(np.nan)
-            if not np.isfinite(found[-1]):
-                raise CobayesError(f"{self._place(row, 'round')}: {value!r} is not a number.")
-        return found
+    def repeated(self) -> pd.DataFrame:
+        """Return the table with every row as often as its count says, and a count of 1 each."""
+        counts = self.numbers(
+            "count",
+            "an integer >= 0",
+            is_good=lambda found: (found >= 0.0) & (found == np.floor(found)) & (found < 1e18),
+        )
+        if "round" in self.frame.columns and len(set(self._values("round"))) > 1:
+            raise CobayesError(
+                "a table of counts has several rounds, and it does not say which data went before.",
+                "write one row for each response, or keep one round.",
+            )
+        total = counts.sum()
+        if not 0 < total <= MOST_RESPONSES:
+            raise CobayesError(
+                f"the counts sum to {total:,.0f} responses; expected 1 to {MOST_RESPONSES:,}."
+            )
+        return self.frame.loc[self.frame.index.repeat(counts.astype(np.int64).tolist())].assign(
+            count=1
+        )
 
     def histories(
-        self, datum: NDArray[np.int64], hypothesis: NDArray[np.int64], response: str
+        self, datum: Positions, hypothesis: Positions, response: str
     ) -> list[tuple[int, ...]]:
         """Return the data shown before every row in the same lesson.
 
@@ -322,7 +419,7 @@ class _Rows:
         """
         keys = ["person", "problem", *(["lesson"] if "lesson" in self.frame.columns else [])]
         columns = [[_text(value) for value in self._values(key)] for key in keys]
-        rounds = self._rounds()
+        rounds = self.numbers("round")
         lessons: dict[tuple[str, ...], list[int]] = {}
         for row, key in enumerate(zip(*columns, strict=True)):
             lessons.setdefault(key, []).append(row)
@@ -330,48 +427,34 @@ class _Rows:
         for rows in lessons.values():
             rows = sorted(rows, key=rounds.__getitem__)
             shown: tuple[int, ...] = ()
-            last: int | None = None
-            for row in rows:
+            for last, row in zip([None, *rows], rows, strict=False):
                 if last is not None and rounds[row] == rounds[last]:
-                    self._require_same_round(last, row, datum, hypothesis, response)
+                    # Several rows in a round may rate several hypotheses.
+                    is_other = hypothesis[row] != hypothesis[last]
+                    if not (response == "rating" and datum[row] == datum[last] and is_other):
+                        raise self._repeated_round(row)
                 elif last is not None:
                     shown = (*shown, int(datum[last]))
                 if response == "choice" and hypothesis[row] != hypothesis[rows[0]]:
-                    raise CobayesError(
-                        f"{self._place(row, 'hypothesis')}: the truth changes within a lesson.",
+                    raise self._error(
+                        row,
+                        "hypothesis",
+                        "the truth changes within a lesson.",
                         "add a column 'lesson' that numbers a person's lessons on a problem.",
                     )
                 history[row] = shown
-                last = row
         return history
 
-    def _require_same_round(
-        self,
-        last: int,
-        row: int,
-        datum: NDArray[np.int64],
-        hypothesis: NDArray[np.int64],
-        response: str,
-    ) -> None:
-        """Allow several rows in a round only where they rate several hypotheses."""
-        is_other = hypothesis[row] != hypothesis[last]
-        if response == "rating" and datum[row] == datum[last] and is_other:
-            return
-        person = self.frame["person"].iloc[row]
+    def _repeated_round(self, row: int) -> CobayesError:
+        person, number = (self.frame[name].iloc[row] for name in ("person", "round"))
         on = "" if self.problem[row].name == ONLY else f" on problem {self.problem[row].name!r}"
-        raise CobayesError(
-            f"{self._place(row, 'round')}: round {self.frame['round'].iloc[row]} of person "
-            f"{person!r}{on} occurs twice.",
-            "drop one of the rows, or add a column 'lesson' that numbers a person's lessons.",
+        return self._error(
+            row,
+            "round",
+            f"round {number} of person {person!r}{on} occurs twice.",
+            "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
+            "column 'count' where rows are counts.",
         )
-
-
-def _number(value: Any) -> float:
-    """Return a cell as a number; NaN where it is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return np.nan
 
 
 def _text(value: Any) -> str:

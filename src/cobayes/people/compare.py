@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people._estimation import Progress, bounds, silent
-from cobayes.people._maximise import maximise
 from cobayes.people.exceedance import Exceedance, exceedance
-from cobayes.people.fit import fit_choices, group_rows
-from cobayes.people.likelihood import Likelihood
+from cobayes.people.fit import Progress, group_rows, silent, starting_points
+from cobayes.people.maximise import climb_from_everywhere, maximise
+from cobayes.people.model import Likelihood
 from cobayes.people.result import Fit
 
 if TYPE_CHECKING:
@@ -70,6 +70,13 @@ class Comparison:
     def _repr_html_(self) -> str:
         shown = self.table.to_html(float_format=lambda x: f"{x:.4g}")
         return f"{shown}<p>{escape(self.conclusion)}</p>"
+
+
+def probability_text(probability: float) -> str:
+    """Return a probability with three digits; one between 0 and 1 is never shown as 0 or 1."""
+    if 0.0 < probability < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if 0.9995 <= probability < 1.0 else f"{probability:.3f}"
 
 
 def compare(
@@ -158,22 +165,26 @@ def compare(
     return Comparison(ordered, by_person, found, chance, _conclude(ordered, found, chance))
 
 
-def _require_same_responses(fits: Mapping[str, Fit]) -> None:
-    if len(fits) < 1:
+def _require_same_responses(fits: Any) -> None:
+    if not isinstance(fits, Mapping) or not all(isinstance(fit, Fit) for fit in fits.values()):
+        raise CobayesError(
+            f"the fits are {shorten([str(fits)])}; expected a mapping from names to fits.",
+            'write compare({"literal": fit_a, "scbi": fit_b}).',
+        )
+    if not fits:
         raise CobayesError("there is no fit to compare.")
     names = list(fits)
     first = fits[names[0]]
-    for name in names[1:]:
-        other = fits[name]
+    for name, other in fits.items():
         same = (
             len(other.choices) == len(first.choices)
             and other.units == first.units
             and other.family.response == first.family.response
             and all(
                 np.array_equal(
-                    getattr(other.choices, name), getattr(first.choices, name), equal_nan=True
+                    getattr(other.choices, column), getattr(first.choices, column), equal_nan=True
                 )
-                for name in ("datum", "hypothesis", "guess", "rating")
+                for column in ("datum", "hypothesis", "guess", "rating")
             )
         )
         if not same:
@@ -208,28 +219,29 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     ['person', 'depth', 'log_likelihood']
     """
     pandas = import_optional("pandas", "people", "cross-validation")
-    family, choices = fit.family, fit.choices
-    people, groups = group_rows(choices, "person")
-    pooled = fit_choices(choices, fit.problems, family, None)
-    low, high = bounds(family)
+    family = fit.family
+    people, groups = group_rows(fit.choices, "person")
+    if len(people) < 2:
+        raise CobayesError("cross-validation predicts a person from others: it needs two people.")
     held_out = np.full((len(people), len(family.depth)), -np.inf)
     training = np.full_like(held_out, -np.inf)
-    order = np.concatenate(groups)
-    units = np.repeat(np.arange(len(groups)), [len(rows) for rows in groups])
+    everybody = np.ones(len(people), dtype=bool)
     for number, depth in enumerate(family.depth):
-        start = pooled.arrays.parameters[0, number]
-        own = Likelihood(choices.take(order), family, depth, units)
+        own = fit.likelihood(depth)
+        if fit.by != "person":
+            own = Likelihood.of(fit.choices, family, depth, groups)
+        pooled = own.pooled(everybody)
+        start = climb_from_everywhere(pooled, starting_points(pooled, num_starts=4)).parameters
         for person in range(len(people)):
-            others = own.pooled(units != person)
-            found = maximise(others, start[None], low, high, np.arange(len(own.free)))
+            is_own = np.arange(len(people)) == person
+            found = maximise(own.pooled(~is_own), start, np.arange(len(own.free)))
             training[person, number] = found.value[0]
-            alone = own.pooled(units == person)
-            held_out[person, number] = alone.evaluate(found.parameters).value[0]
+            held_out[person, number] = own.pooled(is_own).values(found.parameters)[0]
     best = np.argmax(training, axis=1)
     return pandas.DataFrame(
         {
             "person": people,
-            "depth": np.array([float(depth) for depth in family.depth])[best],
+            "depth": np.array(family.depth, dtype=np.float64)[best],
             "log_likelihood": held_out[np.arange(len(people)), best],
         }
     )
@@ -261,17 +273,11 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
 
 def _chance(fit: Fit) -> float:
     """Return the log-likelihood of choosing evenly among what was available."""
-    choices = fit.choices
     if fit.family.response == "rating":
         return float("nan")
-    if fit.family.response == "guess":
-        options = [problem.model.num_hypotheses for problem in choices.problem]
-    else:
-        options = [
-            int((problem.table(history).data_prior > 0.0).sum())
-            for problem, history in zip(choices.problem, choices.history, strict=True)
-        ]
-    return -float(np.log(options).sum())
+    likelihood = fit.likelihood(fit.family.depth[0])
+    options = likelihood.options.available.sum(axis=1)
+    return -float(np.log(options[likelihood.question]).sum())
 
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
@@ -301,12 +307,12 @@ def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> s
         if chance_of >= CONVINCING:
             parts.append(
                 f"Among people {names[winner]!r} is the most frequent model (protected exceedance "
-                f"probability {chance_of:.3f}, expected share {share:.2f})."
+                f"probability {probability_text(chance_of)}, expected share {share:.2f})."
             )
         else:
             parts.append(
                 "Which model is the most frequent among people is open: the highest protected "
-                f"exceedance probability is {chance_of:.2f} ({names[winner]!r})."
+                f"exceedance probability is {probability_text(chance_of)} ({names[winner]!r})."
             )
     value = float(table["log_likelihood"].to_numpy()[0])
     if np.isfinite(chance):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.rules.pragmatic import DEEPEST
 
-Bounds = float | tuple[float, float]
+Array = NDArray[np.float64]
+
 RESPONSES = ("choice", "guess", "rating")
 STATIC = "static"
-
-# Parameters that change the learner in mind, so that utilities must be computed again.
-INNER = ("inner_rationality", "prior_temperature")
+# Standard deviation of ratings between 0 and 1: finer than anybody can rate.
+SMALLEST_NOISE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,9 @@ class Family:
 
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``, where
-    ``u(d) = log L_{K-1}(h | d)`` is what the learner in mind would believe in the truth h
-    (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h with probability
-    ``(1 - lapse) softmax(rationality * log L_K(h | d)) + lapse / m``.
+    ``u(d) = log L_{K-1}(h | d)`` is the belief in the truth h of the learner that the teacher
+    has in mind (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h with probability
+    ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
 
     A parameter is a number (fixed) or a pair of bounds (free). A fixed parameter costs nothing in
     a comparison.
@@ -48,9 +52,10 @@ class Family:
     Parameters
     ----------
     depth
-        One depth or several to choose from; ``numpy.inf`` is full cooperation (SCBI).
+        Depths of recursion to compare; ``inf`` is full cooperation (SCBI).
     rationality
-        Weight of the utility in the response; 1 is the teacher of `cobayes.Teacher`.
+        Exponent alpha of the recursion: a teacher's own, or that of the teachers whom a learner
+        has in mind (from depth 1 on; 1 at infinite depth).
     lapse
         Probability of a response at random.
     features
@@ -58,21 +63,26 @@ class Family:
         ``feature(model, history)`` that returns one number per datum; ``history`` holds the
         positions of the data shown so far.
     weights
-        Bounds of the features' weights: one pair for all, or a mapping from name to bounds.
+        Weights of the features: a number or bounds for all, or a mapping from name to those.
     inner_rationality
-        Rationality inside a recursion of finite depth; matters from depth 2 (teachers) or 1
-        (learners) on. At infinite depth it is 1.
+        Exponent of the teachers inside the recursion of a teacher (from depth 2 on; 1 at
+        infinite depth).
     prior_temperature
-        The learner in mind starts from ``prior ** prior_temperature``, normalised.
+        The learner in mind starts from the prior to this power, normalised.
+    sharpness
+        Exponent by which a learner turns a belief into a guess or a rating; 1 answers with the
+        belief itself.
     noise
-        Standard deviation of a belief rating; used by ``response="rating"`` only.
+        Standard deviation of a rating.
     other
-        Depth of the learner whose belief a teacher follows over rounds. None: the learner in
-        mind, K - 1 (the literal one for K = 0). "static": the belief stays at the prior.
+        Depth of the learner whose belief a teacher follows from round to round. By default the
+        learner in mind, of depth K - 1 (0 for K = 0). "static": the belief stays at the prior.
     literal
-        "likelihood" or "truth", as in `cobayes.Pragmatic`.
+        How the literal learner reads the table: "likelihood" (columns are likelihoods) or "truth"
+        (the numbers as they are), as in `cobayes.Pragmatic`.
     response
-        "choice" (teachers), "guess" or "rating" (learners).
+        What people did: "choice" (teachers choose data), "guess" or "rating" (learners guess or
+        rate hypotheses).
 
     Examples
     --------
@@ -89,6 +99,7 @@ class Family:
     weights: Any = (-10.0, 10.0)
     inner_rationality: Any = 1.0
     prior_temperature: Any = 1.0
+    sharpness: Any = 1.0
     noise: Any = (0.01, 1.0)
     other: float | Literal["static"] | None = None
     literal: str = "likelihood"
@@ -109,62 +120,107 @@ class Family:
             )
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
-        object.__setattr__(self, "parameters", self._parameters())
-        inner = self.parameter("inner_rationality")
+        object.__setattr__(self, "parameters", tuple(self._parameters()))
+        inner = self.parameter(self.recursion)
         is_one = inner.low <= 1.0 <= inner.high
-        if math.inf in self.depth and not (is_one or self.uses_inner_rationality(math.inf)):
+        if math.inf in self.depth and not (is_one or self.has_recursion(math.inf)):
             raise CobayesError(
-                "infinite depth exists for an inner rationality of 1 only: for others the "
-                "recursion may have several limits.",
-                "use finite depths, or leave inner_rationality at 1.",
+                f"infinite depth exists for {self.recursion} 1 only: for others the recursion may "
+                "have several limits.",
+                f"use finite depths, or leave {self.recursion} at 1"
+                + ("." if self.is_teacher else "; the exponent of a response is sharpness."),
             )
 
-    def _parameters(self) -> tuple[Parameter, ...]:
-        found = [
-            _bounded("rationality", self.rationality, 0.0, math.inf),
-            _bounded("lapse", self.lapse, 0.0, 1.0),
-        ]
-        features = self.features or {}
-        if features and self.response != "choice":
-            raise CobayesError(
-                "features describe data, so they need response='choice'.",
-                "drop the features of a family of learners.",
-            )
-        taken = {"rationality", "lapse", *INNER, "noise", "depth"}
-        for name in features:
-            if name in taken:
-                raise CobayesError(f"a feature cannot be called {name!r}: it is a parameter.")
-            own = self.weights
-            if isinstance(own, Mapping):
-                if name not in own:
-                    raise CobayesError(f"the feature {name!r} has no bounds in weights.")
-                own = own[name]
-            found.append(_bounded(name, own, -math.inf, math.inf))
-        found.append(_bounded("inner_rationality", self.inner_rationality, 0.0, math.inf))
-        found.append(_bounded("prior_temperature", self.prior_temperature, 0.0, math.inf))
+    def _parameters(self) -> Iterable[Parameter]:
+        yield _bounded("rationality", self.rationality, 0.0)
+        if not self.is_teacher:
+            self._refuse("features", "inner_rationality")
+            yield _bounded("sharpness", self.sharpness, 0.0)
+        yield _bounded("lapse", self.lapse, 0.0, 1.0)
+        if self.is_teacher:
+            self._refuse("sharpness")
+            yield from (self._weight(name) for name in self.features or {})
+            yield _bounded("inner_rationality", self.inner_rationality, 0.0)
+        yield _bounded("prior_temperature", self.prior_temperature, 0.0)
         if self.response == "rating":
-            found.append(_bounded("noise", self.noise, 0.0, math.inf))
-        return tuple(found)
+            yield _bounded("noise", self.noise, SMALLEST_NOISE)
 
-    def parameter(self, name: str) -> Parameter:
-        """Return a parameter by its name."""
-        return next(parameter for parameter in self.parameters if parameter.name == name)
+    def _refuse(self, *names: str) -> None:
+        """Raise an error where a setting was given that this kind of response has not."""
+        hints = {
+            "features": "features describe data, which learners do not choose: drop them.",
+            "inner_rationality": "the exponent of a learner's recursion is rationality.",
+            "sharpness": "a teacher's exponent is rationality.",
+        }
+        for name in names:
+            default = {} if name == "features" else 1.0
+            if getattr(self, name) != default:
+                raise CobayesError(f"response={self.response!r} has no {name}.", hints[name])
+
+    def _weight(self, name: str) -> Parameter:
+        settings = {own for own in self.__dataclass_fields__ if own != "features"}
+        if name in settings:
+            raise CobayesError(f"a feature cannot be called {name!r}: it is a setting.")
+        own = self.weights
+        if isinstance(own, Mapping):
+            if name not in own:
+                raise CobayesError(f"the feature {name!r} has no bounds in weights.")
+            own = own[name]
+        return _bounded(name, own, -math.inf)
 
     @property
+    def is_teacher(self) -> bool:
+        """Whether people chose data."""
+        return self.response == "choice"
+
+    @property
+    def exponent(self) -> str:
+        """The name of the parameter that multiplies utilities in the response."""
+        return "rationality" if self.is_teacher else "sharpness"
+
+    @property
+    def recursion(self) -> str:
+        """The name of the exponent inside the recursion of the learner in mind."""
+        return "inner_rationality" if self.is_teacher else "rationality"
+
+    @property
+    def inner(self) -> tuple[str, str]:
+        """The names of the parameters that change the learner in mind."""
+        return self.recursion, "prior_temperature"
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all parameters, fixed ones too."""
         return tuple(parameter.name for parameter in self.parameters)
 
-    def free_names(self, depth: float) -> tuple[str, ...]:
-        """Names of the parameters that are estimated at one depth."""
-        return tuple(
-            parameter.name
-            for parameter in self.parameters
-            if parameter.is_free
-            and (parameter.name != "inner_rationality" or self.uses_inner_rationality(depth))
-        )
+    @cached_property
+    def low(self) -> Array:
+        """Lower bounds, in the order of `names`."""
+        return np.array([parameter.low for parameter in self.parameters])
 
-    def uses_inner_rationality(self, depth: float) -> bool:
+    @cached_property
+    def high(self) -> Array:
+        """Upper bounds, in the order of `names`."""
+        return np.array([parameter.high for parameter in self.parameters])
+
+    def column(self, name: str) -> int:
+        """Return the position of a parameter in `names`."""
+        return self.names.index(name)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter by its name."""
+        return self.parameters[self.column(name)]
+
+    def free_names(self, depth: float | None = None) -> tuple[str, ...]:
+        """Names of the parameters that are estimated at one depth, or at any."""
+        if depth is None:
+            free = {name for own in self.depth for name in self.free_names(own)}
+        else:
+            unused = () if self.has_recursion(depth) else (self.recursion,)
+            free = {p.name for p in self.parameters if p.is_free and p.name not in unused}
+        return tuple(name for name in self.names if name in free)
+
+    def has_recursion(self, depth: float) -> bool:
         """Whether some learner, in mind or followed, has a recursion of finite depth."""
         return any(
             1 <= used < math.inf for used in (self.learner_depth(depth), self.followed_depth(depth))
@@ -172,19 +228,22 @@ class Family:
 
     def learner_depth(self, depth: float) -> float:
         """Depth of the learner that a person of this depth computes with."""
-        return depth if self.response != "choice" else max(depth - 1, 0)
+        return max(depth - 1, 0) if self.is_teacher else depth
 
     def followed_depth(self, depth: float) -> float:
         """Depth of the learner whose belief is followed over rounds."""
-        if self.response != "choice" or not isinstance(self.other, (int, float)):
+        if not self.is_teacher or not isinstance(self.other, (int, float)):
             return self.learner_depth(depth)
         return float(self.other)
 
     def at(self, **changes: Any) -> Family:
         """Return the same family with some settings changed, such as ``at(depth=1)``."""
-        from dataclasses import replace
-
         return replace(self, **changes)
+
+
+def depth_name(depth: float) -> str:
+    """Return a depth as the command line takes it: "2", "inf"."""
+    return f"{depth:g}"
 
 
 def as_depths(depth: Any) -> tuple[float, ...]:
@@ -211,7 +270,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     return tuple(sorted(set(found)))
 
 
-def _bounded(name: str, value: Any, low: float, high: float) -> Parameter:
+def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> Parameter:
     """Return a parameter whose bounds lie within what makes sense for it."""
     pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,19 +12,40 @@ from cobayes._input.labels import shorten
 from cobayes._input.validation import whole_number
 from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError
-from cobayes.people._estimation import Estimates, Progress, estimate, silent
-from cobayes.people.choices import Choices, read_choices
-from cobayes.people.family import Family
-from cobayes.people.likelihood import Likelihood
-from cobayes.people.predict import trial_table
-from cobayes.people.problems import Problem, read_problems
-from cobayes.people.result import Fit
+from cobayes.people.choices import Choices, read_choices, read_problems
+from cobayes.people.family import Family, depth_name
+from cobayes.people.maximise import MARGIN, Maximum, climb_from_everywhere, profile
+from cobayes.people.model import Likelihood
+from cobayes.people.problems import Problem
+from cobayes.people.result import Estimates, Fit, trial_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
+Progress = Callable[[str, float], None]
+
+# Responses that are worked on together: they bound the memory.
+CHUNK_ROWS = 20_000
+# Information below this, per response and with parameters in units of their range, is none.
+NO_INFORMATION = 1e-9
+# Points over the bounds at which the likelihood is looked at before the climbs.
+NUM_POINTS = 40
+# Where the first climb starts: values that are usual in the literature.
+USUAL_START = {
+    "rationality": 2.0,
+    "sharpness": 1.0,
+    "lapse": 0.05,
+    "noise": 0.2,
+    "inner_rationality": 1.0,
+    "prior_temperature": 1.0,
+}
+
+
+def silent(text: str, share: float) -> None:
+    """Say nothing: the progress that nobody asked for."""
+    del text, share
 
 
 def score(
@@ -34,7 +55,7 @@ def score(
     depth: float = 1,
     rationality: float = 1.0,
     lapse: float = 0.0,
-    priors: Mapping[str, Any] | None = None,
+    priors: Any = None,
     **settings: Any,
 ) -> pd.DataFrame:
     """Return the table of trials for given parameters.
@@ -48,20 +69,22 @@ def score(
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file.
+        or a file. With a column count, a row stands for that many first responses of anybody;
+        person and round are not needed then.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix.
     depth, rationality, lapse
         As in `Family`.
     priors
-        From problem to prior; uniform by default.
+        A mapping from problem to prior, or a table (or file) with the columns problem, hypothesis
+        and prior; uniform by default.
     **settings
         Further settings of `Family`, with numbers for all parameters.
 
     Returns
     -------
     DataFrame
-        One row per choice, with the columns named above.
+        One row per response, with the columns named above.
 
     Examples
     --------
@@ -70,18 +93,18 @@ def score(
     >>> people.score(choices, [[0.5, 0.2], [0.5, 0.8]])["probability"].round(3).tolist()
     [0.65]
     """
+    settings.setdefault("noise", 0.1)
     family = Family(depth=depth, rationality=rationality, lapse=lapse, **settings)
-    free = [p.name for p in family.parameters if p.is_free and p.name != "noise"]
+    free = family.free_names()
     if free or len(family.depth) > 1:
         raise CobayesError(
-            f"{free[0] if free else 'depth'} is not a single number; a score needs numbers.",
-            "use cobayes.people.fit to estimate it.",
+            f"{(*free, 'depth')[0]} is not a single number; a score needs all parameters.",
+            "use people.fit to estimate them.",
         )
     known = read_problems(problems, priors)
     table = read_choices(choices, known, family.response)
-    values = np.array([[parameter.low for parameter in family.parameters]])
-    likelihood = Likelihood(table, family, family.depth[0], np.zeros(len(table), dtype=np.int64))
-    return trial_table(likelihood, values)
+    likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
+    return trial_table(likelihood, family.low[None])
 
 
 def fit(
@@ -90,22 +113,22 @@ def fit(
     family: Family | None = None,
     by: str | None = "person",
     *,
-    priors: Mapping[str, Any] | None = None,
+    priors: Any = None,
     intervals: str | None = "profile",
     confidence: float = 0.95,
     num_starts: int = 4,
     progress: Progress | None = None,
 ) -> Fit:
-    """Fit a family to a table of responses by maximum likelihood.
+    """Estimate a family's parameters by maximum likelihood.
 
     Parameters
     ----------
     choices, problems, priors
         As in `score`.
     family
-        What to fit; by default depths 0, 1, 2 and infinity with rationality and lapse free.
+        Which depths and which free parameters; the default has depths 0, 1, 2 and infinity.
     by
-        The column whose values get parameters of their own; None pools everybody.
+        The column whose values are fitted one by one; None pools everybody.
     intervals
         "profile" (where the profile likelihood falls below the chi-squared quantile),
         "information" (normal approximation, quicker; it covers parameters near a bound, such as
@@ -144,8 +167,9 @@ def fit(
     check_confidence(confidence)
     whole_number(num_starts, "num_starts", 1)
     known = read_problems(problems, priors)
+    table = read_choices(choices, known, family.response)
     return fit_choices(
-        read_choices(choices, known, family.response),
+        table,
         known,
         family,
         by,
@@ -169,28 +193,28 @@ def fit_choices(
 ) -> Fit:
     """Fit checked choices; see `fit`."""
     units, groups = group_rows(table, by)
-    found = estimate(
-        table,
-        family,
-        groups,
-        num_starts=num_starts,
-        intervals=intervals,
-        confidence=confidence,
-        progress=progress or silent,
-    )
-    _require_possible(found, table, family, groups)
-    return Fit(family, table, problems, by, units, groups, found)
+    likelihoods: dict[float, Likelihood] = {}
+    maxima, tell = [], progress or silent
+    for number, depth in enumerate(family.depth):
+        tell(f"depth {depth_name(depth)}", number / (len(family.depth) + 1))
+        likelihoods[depth] = Likelihood.of(table, family, depth, groups)
+        maxima.append(_climb(likelihoods[depth], groups, num_starts))
+    _require_possible(np.max([found.value for found in maxima], axis=0), table, family, groups)
+    tell("intervals", len(family.depth) / (len(family.depth) + 1))
+    found = _collect(maxima, list(likelihoods.values()), intervals, confidence)
+    tell("done", 1.0)
+    return Fit(family, table, problems, by, units, groups, found, likelihoods)
 
 
 def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
     """Return the units, in the order of their first rows, and the rows of each."""
     if by is None:
         return [], [np.arange(len(table))]
-    if by not in table.frame.columns:
+    columns = [*map(str, table.frame.columns)]
+    if not isinstance(by, str) or by not in columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"use one of {shorten([*map(str, table.frame.columns)])}, or None (--by none) to pool "
-            "everybody.",
+            f"use one of {shorten(columns)}, or None (--by none) to pool everybody.",
         )
     empty = table.frame[by].isna().to_numpy()
     if empty.any():
@@ -200,45 +224,175 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
         )
     groups: dict[Any, list[int]] = {}
     for row, value in enumerate(table.frame[by].tolist()):
-        groups.setdefault(value, []).append(row)
+        try:
+            groups.setdefault(value, []).append(row)
+        except TypeError:
+            raise CobayesError(
+                f"row {row + 1} of the table, column {by!r}: the cell holds a "
+                f"{type(value).__name__}; expected a text or a number."
+            ) from None
     return list(groups), [np.array(rows) for rows in groups.values()]
 
 
+def starting_points(likelihood: Likelihood, num_starts: int) -> Array:
+    """Return where the climbs of every unit start, (starts, units, parameters).
+
+    The first start has values that are usual in the literature. The others are the likeliest of
+    points spread over the bounds, the same points every time.
+    """
+    family = likelihood.family
+    low, width = family.low, family.high - family.low
+    usual = np.array([USUAL_START.get(name, 0.0) for name in family.names])
+    # Cubes put more points near the lower bounds, where rationality and lapse usually are.
+    spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
+    spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
+    # A bound itself can be a point without slope: start inside.
+    margin = MARGIN * width
+    points = np.vstack([usual, low + width * spread])
+    points = np.clip(points, low + margin, family.high - margin)
+    unused = family.recursion
+    if not family.has_recursion(likelihood.depth) and family.parameter(unused).is_free:
+        points[:, family.column(unused)] = 1.0
+    num_units = len(likelihood.starts)
+    if not len(likelihood.free):
+        return np.tile(points[:1, None], (1, num_units, 1))
+    values = np.array([likelihood.values(np.tile(point, (num_units, 1))) for point in points[1:]])
+    likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
+    return points[np.vstack([np.zeros((1, num_units), dtype=int), likeliest])]
+
+
+def _climb(likelihood: Likelihood, groups: Sequence[Positions], num_starts: int) -> Maximum:
+    """Return the maxima of all units, some units at a time."""
+    # Units by the multiple of CHUNK_ROWS that their last row reaches.
+    chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
+    parts = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
+    found = []
+    for units in parts:
+        part = likelihood.take(units) if len(parts) > 1 else likelihood
+        found.append(climb_from_everywhere(part, starting_points(part, num_starts)))
+    names = Maximum.__dataclass_fields__
+    return Maximum(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
+
+
+def _collect(
+    maxima: list[Maximum], likelihoods: list[Likelihood], intervals: str | None, confidence: float
+) -> Estimates:
+    """Return the estimates of all depths, with intervals at the best one of each unit."""
+    low, high = likelihoods[0].family.low, likelihoods[0].family.high
+    num_units = len(maxima[0].value)
+    estimates = Estimates(
+        _snap(np.stack([found.parameters for found in maxima], axis=1), low, high),
+        np.stack([found.value for found in maxima], axis=1),
+        np.stack(list(map(_identified, likelihoods, maxima)), axis=1),
+        np.stack([found.is_converged for found in maxima], axis=1),
+        np.full((num_units, len(low)), np.nan),
+        np.full((num_units, len(low)), np.nan),
+    )
+    for number, (likelihood, found) in enumerate(zip(likelihoods, maxima, strict=True)):
+        units = np.flatnonzero(estimates.best == number)
+        if intervals is None or not len(units):
+            continue
+        known = estimates.is_identified[units, number]
+        estimates.low[units], estimates.high[units] = interval_ends(
+            likelihood.take(units), found.take(units), known, intervals, confidence
+        )
+    return estimates
+
+
+def _snap(parameters: Array, low: Array, high: Array) -> Array:
+    """Move estimates that differ from a bound by rounding only onto it."""
+    near = 1e-9 * (high - low)
+    parameters = np.where(parameters - low < near, low, parameters)
+    return np.where(high - parameters < near, high, parameters)
+
+
+def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
+    """Return which parameters the responses say anything about, (u, p).
+
+    A direction without information makes all parameters that take part in it unidentified.
+    """
+    family, free = likelihood.family, likelihood.columns
+    flags = np.zeros(found.parameters.shape, dtype=bool)
+    if not len(free):
+        return flags
+    width = (family.high - family.low)[free]
+    counts = np.bincount(likelihood.units)[:, None, None]
+    sizes, directions = np.linalg.eigh(found.information * width * width[:, None] / counts)
+    involved = (np.abs(directions) > 0.1) & (sizes < NO_INFORMATION)[:, None, :]
+    flags[:, free] = ~involved.any(axis=2)
+    return flags
+
+
+def interval_ends(
+    likelihood: Likelihood,
+    found: Maximum,
+    is_identified: NDArray[np.bool_],
+    kind: str,
+    confidence: float,
+) -> tuple[Array, Array]:
+    """Return the ends of the intervals, (u, p) each; NaN for parameters that are not free.
+
+    The interval of a parameter that is not identified spans its bounds.
+    """
+    from scipy.special import chdtri
+
+    family, columns = likelihood.family, likelihood.columns
+    quantile = float(chdtri(1, 1.0 - confidence))
+    if kind == "profile":
+        ends = [profile(likelihood, found, place, 0.5 * quantile) for place in range(len(columns))]
+    else:
+        covariance = np.linalg.pinv(found.information, rcond=1e-12, hermitian=True)
+        errors = np.sqrt(quantile * np.maximum(np.einsum("upp->pu", covariance), 0.0))
+        values = found.parameters[:, columns].T
+        ends = list(zip(values - errors, values + errors, strict=True))
+    low, high = np.full((2, *is_identified.shape), np.nan)
+    for column, (lower, upper) in zip(columns, ends, strict=True):
+        known, bounds = is_identified[:, column], (family.low[column], family.high[column])
+        low[:, column] = np.where(known, np.clip(lower, *bounds), bounds[0])
+        high[:, column] = np.where(known, np.clip(upper, *bounds), bounds[1])
+    return low, high
+
+
 def _require_possible(
-    found: Estimates, table: Choices, family: Family, groups: list[Positions]
+    value: Array, table: Choices, family: Family, groups: Sequence[Positions]
 ) -> None:
     """Raise an error where no depth and no parameters can produce some person's responses."""
-    bad = np.flatnonzero(~np.isfinite(found.value.max(axis=1)))
+    bad = np.flatnonzero(~np.isfinite(value))
     if not len(bad):
         return
-    rows = np.concatenate([groups[unit] for unit in bad])
-    people = table.frame["person"].iloc[rows]
-    for row in rows:
-        problem, datum = table.problem[row], table.datum[row]
-        if datum >= 0 and problem.table(table.history[row]).data_prior[datum] == 0.0:
-            raise CobayesError(
-                f"row {row + 1}: datum {problem.model.data[datum]!r} was not available, says the "
-                "task of the problem.",
-                "give the matrix itself as the problem (no --no-repeats), or drop the row.",
-            )
-    if family.response == "choice":
-        matrices = [problem.model.matrix for problem in table.problem]
-        ruled_out = [
-            row for row in rows if matrices[row][table.datum[row], table.hypothesis[row]] == 0.0
+    rows = np.concatenate([groups[unit] for unit in bad.tolist()])
+    if family.is_teacher:
+        for row in rows.tolist():
+            problem, state = table.problem[row], table.problem[row].start
+            for datum in table.history[row]:
+                state = problem.next_state(state, datum)
+            if problem.table(state).data_prior[table.datum[row]] == 0.0:
+                raise CobayesError(
+                    f"row {row + 1}: datum {problem.model.data[table.datum[row]]!r} was not "
+                    "available, says the task of the problem.",
+                    "give the matrix itself as the problem (no --no-repeats), or drop the row.",
+                )
+        entries = [
+            table.problem[row].model.matrix[table.datum[row], table.hypothesis[row]]
+            for row in rows.tolist()
         ]
-        if ruled_out:
-            people = table.frame["person"].iloc[ruled_out]
+        ruled_out = rows[np.array(entries) == 0.0]
+        if len(ruled_out):
             raise CobayesError(
                 f"{len(ruled_out)} choices show a datum that the truth rules out, the first in row "
-                f"{ruled_out[0] + 1}; without a lapse their likelihood is zero. "
-                f"Persons: {_names(people)}.",
+                f"{ruled_out[0] + 1}; without a lapse their likelihood is zero"
+                f"{_whose(table, ruled_out)}.",
                 "free the lapse, lapse=(0.0, 0.5), or drop these rows.",
             )
     raise CobayesError(
-        f"some responses are impossible at every depth of the family: persons {_names(people)}.",
+        f"some responses are impossible at every depth of the family{_whose(table, rows)}.",
         "free the lapse, lapse=(0.0, 0.5), or allow finite depths.",
     )
 
 
-def _names(people: pd.Series) -> str:
-    return shorten([str(name) for name in dict.fromkeys(people.tolist())])
+def _whose(table: Choices, rows: Positions) -> str:
+    """Return the persons of some rows for a message."""
+    if "person" not in table.frame.columns:
+        return ""
+    people = dict.fromkeys(table.frame["person"].iloc[rows].tolist())
+    return f"; persons: {shorten([str(name) for name in people])}"

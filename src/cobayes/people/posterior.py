@@ -1,9 +1,8 @@
-"""The likelihood for samplers: as a function with a gradient, and draws from it for ArviZ."""
+"""Draws of the parameters under flat priors, for ArviZ and for predictive checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,20 +10,29 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.validation import whole_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people._estimation import bounds
-from cobayes.people.choices import read_choices
+from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
-from cobayes.people.likelihood import Likelihood
-from cobayes.people.problems import read_problems
+from cobayes.people.model import Likelihood
+from cobayes.people.responses import draw_many
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cobayes.people.result import Fit
 
 Array = NDArray[np.float64]
+Positions = NDArray[np.int64]
 
-# Steps between two draws, and chains per unit.
-THINNING = 5
-NUM_CHAINS = 4
+# Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
+DEGREES = 5
+EVEN_SHARE = 0.25
+# Candidates per draw: three rounds that adapt the distribution, then those that are drawn from.
+STAGES = (1, 1, 1, 3)
+# Smallest variance of candidates, relative to the square of the range between the bounds.
+SMALLEST_VARIANCE = 1e-12
+# Draws of the parameters in a predictive check, and sets of responses made from each.
+NUM_DRAWS, NUM_REPLICATES = 100, 4
+BAND = (0.025, 0.975)
 
 
 class LogLikelihood:
@@ -59,108 +67,266 @@ class LogLikelihood:
     >>> value, gradient = density([2.0])
     """
 
-    def __init__(
-        self,
-        choices: Any,
-        problems: Any,
-        family: Family,
-        *,
-        priors: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, choices: Any, problems: Any, family: Family, *, priors: Any = None) -> None:
         if len(family.depth) != 1:
             raise CobayesError(
                 f"the family has {len(family.depth)} depths; a differentiable function needs one.",
                 "write family.at(depth=1).",
             )
-        known = read_problems(problems, priors)
-        table = read_choices(choices, known, family.response)
-        units = np.zeros(len(table), dtype=np.int64)
-        self._likelihood = Likelihood(table, family, family.depth[0], units)
-        self._free = list(self._likelihood.free)
-        low, high = bounds(family)
-        # Fixed parameters have equal bounds; an unused inner rationality plays no part.
-        self._whole = low.copy()
-        self.names = family.free_names(family.depth[0])
-        self.low, self.high = low[self._free], high[self._free]
+        table = read_choices(choices, read_problems(problems, priors), family.response)
+        self._likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
+        self.names = self._likelihood.free
+        columns = self._likelihood.columns
+        self.low, self.high = family.low[columns], family.high[columns]
 
     def __call__(self, parameters: ArrayLike) -> tuple[float, Array]:
         """Return the log-likelihood and its gradient; minus infinity outside of the bounds."""
         values = np.asarray(parameters, dtype=np.float64)
-        if values.shape != (len(self._free),):
+        if values.shape != self.low.shape:
             raise CobayesError(
-                f"the parameters have shape {values.shape}; expected {len(self._free)} numbers: "
+                f"the parameters have shape {values.shape}; expected {len(self.names)} numbers: "
                 f"{', '.join(self.names)}."
             )
         if not ((values >= self.low) & (values <= self.high)).all():
             return -np.inf, np.zeros(len(values))
-        whole = self._whole.copy()
-        whole[self._free] = values
+        # Equal bounds are the values of fixed parameters.
+        whole = self._likelihood.family.low.copy()
+        whole[self._likelihood.columns] = values
         found = self._likelihood.evaluate(whole[None])
         return float(found.value[0]), found.gradient[0]
 
 
-def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
-    """Return a DataTree with the groups posterior, log_likelihood and observed_data.
+def draw_parameters(
+    likelihood: Likelihood, start: Array, num_draws: int, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw parameters from the posterior under flat priors within the bounds.
 
-    Every unit keeps its best depth. Draws come from a random walk (Metropolis) that starts at the
-    maximum and steps by the information's covariance; unidentified parameters wander between
-    their bounds.
+    Adaptive importance sampling: candidates come from a multivariate t distribution, first around
+    the maximum with the expected information, then around the weighted mean with the weighted
+    covariance of the candidates before. The draws are resampled from the last candidates by their
+    weights, so they are independent of each other. Candidates beyond a bound have weight zero.
+
+    Parameters
+    ----------
+    likelihood
+        Of some units at one depth.
+    start
+        (u, p): the maximum of each unit.
+    num_draws
+        Per unit.
+    random
+        The generator.
+
+    Returns
+    -------
+    draws, effective : ndarray
+        (num_draws, u, p), and (u,): the effective number of candidates behind the draws,
+        1 / sum(weights ** 2). Values far below `num_draws` mean that the draws are poor.
     """
+    family, free = likelihood.family, likelihood.columns
+    draws = np.repeat(start[None], num_draws, axis=0)
+    if not len(free):
+        return draws, np.full(len(start), float(num_draws))
+    low, width = family.low[free], (family.high - family.low)[free]
+    # Everything below is in units of the range between the bounds.
+    information = likelihood.evaluate(start).information * width * width[:, None]
+    sizes, directions = np.linalg.eigh(information)
+    deviations = 1.0 / np.sqrt(np.maximum(sizes, 1.0))
+    centre = (start[:, free] - low) / width
+    candidates, weights = centre[None], np.ones((1, len(start)))
+    for per_draw in STAGES:
+        count = max(100, per_draw * num_draws)
+        candidates, log_density = _propose(centre, directions, deviations, count, random)
+        logs = _log_targets(likelihood, start, candidates, low, width) - log_density
+        peak = logs.max(axis=0)
+        weights = np.exp(logs - np.where(np.isfinite(peak), peak, 0.0))
+        # Without a candidate of positive density the maximum itself is drawn.
+        lost = weights.sum(axis=0) == 0.0
+        weights[0, lost], candidates[0, lost] = 1.0, centre[lost]
+        weights /= weights.sum(axis=0)
+        centre = np.einsum("su,sup->up", weights, candidates)
+        spread = candidates - centre
+        covariance = np.einsum("su,sup,suq->upq", weights, spread, spread)
+        sizes, directions = np.linalg.eigh(covariance)
+        deviations = np.sqrt(np.maximum(sizes, SMALLEST_VARIANCE))
+    ranks = (np.arange(num_draws) + random.random((len(start), 1))) / num_draws
+    for unit, rank in enumerate(ranks):
+        chosen = np.searchsorted(np.cumsum(weights[:, unit]), rank * (1.0 - 1e-12))
+        draws[:, unit, free] = low + width * candidates[random.permutation(chosen), unit]
+    return draws, 1.0 / (weights**2).sum(axis=0)
+
+
+def _propose(
+    centre: Array, directions: Array, deviations: Array, count: int, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return candidates (s, u, p) and the logarithm of their density (s, u).
+
+    A share is even over the unit cube, so that no part of it is missed; the others have a
+    multivariate t distribution with the given centre, principal directions and deviations.
+    """
+    from scipy.special import gammaln
+
+    num_free = centre.shape[1]
+    even = round(EVEN_SHARE * count)
+    candidates = random.random((count, *centre.shape))
+    z = random.standard_normal((count - even, *centre.shape)) * deviations
+    z /= np.sqrt(random.chisquare(DEGREES, (count - even, len(centre), 1)) / DEGREES)
+    candidates[even:] = centre + np.einsum("upq,suq->sup", directions, z)
+    z = np.einsum("upq,sup->suq", directions, candidates - centre) / deviations
+    constant = gammaln(0.5 * (DEGREES + num_free)) - gammaln(0.5 * DEGREES)
+    constant -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(deviations).sum(axis=1)
+    log_t = constant - 0.5 * (DEGREES + num_free) * np.log1p((z**2).sum(axis=2) / DEGREES)
+    return candidates, np.logaddexp(np.log1p(-EVEN_SHARE) + log_t, np.log(EVEN_SHARE))
+
+
+def _log_targets(
+    likelihood: Likelihood, start: Array, candidates: Array, low: Array, width: Array
+) -> Array:
+    """Return log-likelihoods of candidates, (s, u); minus infinity outside of the bounds."""
+    inside = np.asarray(((candidates >= 0.0) & (candidates <= 1.0)).all(axis=2))
+    found = np.full(inside.shape, -np.inf)
+    for number, (candidate, is_inside) in enumerate(zip(candidates, inside, strict=True)):
+        trial = start.copy()
+        trial[np.ix_(is_inside, likelihood.columns)] = (low + width * candidate)[is_inside]
+        found[number, is_inside] = likelihood.values(trial)[is_inside]
+    return found
+
+
+def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
+    """Return a DataTree with the groups posterior, log_likelihood, observed_data, constant_data."""
     whole_number(num_draws, "num_draws", 1)
     arviz = import_optional("arviz_base", "people", "to_arviz()")
     random = generator(rng)
-    num_units, names = len(fit.groups), fit.family.names
-    per_chain = -(-num_draws // NUM_CHAINS)
-    draws = np.empty((NUM_CHAINS, per_chain, num_units, len(names)))
-    logs = np.empty((NUM_CHAINS, per_chain, len(fit.choices)))
-    for part in fit.at_best():
-        for chain in range(NUM_CHAINS):
-            steps = walk(part.likelihood, part.parameters, per_chain, random)
-            for number, (values, row_logs) in enumerate(steps):
-                draws[chain, number, part.units] = values
-                logs[chain, number, part.rows] = row_logs
-    posterior = {name: draws[..., column] for column, name in enumerate(names)}
-    label = fit.by or "everybody"
-    kinds = {"choice": "datum", "guess": "guess", "rating": "rating"}
-    observed = getattr(fit.choices, kinds[fit.family.response])
+    names, label = fit.family.names, fit.by or "everybody"
+    draws = np.empty((1, num_draws, len(fit.groups), len(names)))
+    logs = np.empty((1, num_draws, len(fit.choices)))
+    effective = np.empty(len(fit.groups))
+    for likelihood, units, parameters in fit.at_best():
+        found, effective[units] = draw_parameters(likelihood, parameters, num_draws, random)
+        draws[0][:, units] = found
+        for number, values in enumerate(found):
+            rows = likelihood.by_row(values, with_derivatives=False)
+            logs[0, number, likelihood.rows] = rows.value
+    answers = {"choice": "datum", "guess": "guess", "rating": "rating"}
+    observed = getattr(fit.choices, answers[fit.family.response])
     return arviz.from_dict(
         {
-            "posterior": posterior,
+            "posterior": {name: draws[..., column] for column, name in enumerate(names)},
             "log_likelihood": {"response": logs},
             "observed_data": {"response": observed},
+            "constant_data": {"effective_draws": effective},
         },
-        coords={label: [str(u) for u in fit.units] or ["everybody"]},
-        dims={**{name: [label] for name in names}, "response": ["row"]},
+        coords={label: [str(unit) for unit in fit.units] or ["everybody"]},
+        dims={name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]},
     )
 
 
-def walk(likelihood: Likelihood, start: Array, num_draws: int, random: np.random.Generator):
-    """Yield parameters (u, p) and log-likelihoods of the rows (t,), every so many steps."""
-    family, free = likelihood.family, list(likelihood.free)
-    low, high = bounds(family)
-    width = (high - low)[free]
-    parameters = start.copy()
-    starts = likelihood.starts
-    rows = likelihood.rows(parameters)
-    information = np.add.reduceat(rows.information, starts, axis=0)
-    # A flat direction gets a step of a third of its range.
-    precision = information + np.eye(len(free)) * (3.0 / width) ** 2 * (len(free) or 1)
-    factor = np.linalg.cholesky(np.linalg.inv(precision)) if free else np.zeros((len(start), 0, 0))
-    size = 2.4 / np.sqrt(max(1, len(free)))
-    value, logs = np.add.reduceat(rows.value, starts), rows.value.copy()
-    for number in range(-20, num_draws):
-        for _ in range(THINNING if free else 1):
-            jump = np.einsum("upq,uq->up", factor, random.standard_normal((len(start), len(free))))
-            trial = parameters.copy()
-            trial[:, free] += size * jump
-            inside = ((trial >= low) & (trial <= high))[:, free].all(axis=1)
-            trial[~inside] = parameters[~inside]
-            found = likelihood.rows(trial, with_derivatives=False).value
-            new = np.add.reduceat(found, starts)
-            with np.errstate(divide="ignore"):
-                taken = inside & (np.log(random.random(len(new))) < new - value)
-            parameters[taken], value[taken] = trial[taken], new[taken]
-            mask = taken[likelihood.units]
-            logs[mask] = found[mask]
-        if number >= 0:
-            yield parameters.copy(), logs.copy()
+def calibration(
+    fit: Fit, num_bins: int = 10, *, num_draws: int = NUM_DRAWS, rng: Any = 0
+) -> pd.DataFrame:
+    """Return observed frequencies of options that were predicted with similar probability.
+
+    A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
+    ``fit.to_arviz``; every unit keeps its best depth), and every response is made again from
+    them, given what was shown before it. An observed frequency outside of its band is one that
+    the fitted model would rarely produce.
+
+    Parameters
+    ----------
+    fit
+        Of choices or guesses.
+    num_bins
+        Bins with about equal numbers of predicted responses.
+    num_draws, rng
+        Draws of the parameters, each with four sets of responses, and their seed.
+
+    Returns
+    -------
+    DataFrame
+        One row per bin: ``predicted`` with the 95 % band from ``predicted_low`` to
+        ``predicted_high``, ``observed`` and ``num_options``.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> fit = people.fit(*people.example_study(), people.Family(depth=(0, 1)))
+    >>> people.calibration(fit, num_bins=4).shape
+    (4, 5)
+    """
+    whole_number(num_bins, "num_bins", 1)
+    pandas = import_optional("pandas", "people", "a table of predictions")
+    check = replicate(fit, num_draws, rng)
+    row, option = np.nonzero(check.available)
+    order = np.argsort(check.fitted[row, option], kind="stable")
+    row, option = row[order], option[order]
+    # Every bin holds the same expected number of responses, so that rare options are pooled.
+    share = np.cumsum(check.fitted[row, option])
+    bins = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
+    sizes = np.bincount(bins, minlength=num_bins)
+    of_option = np.zeros(check.fitted.shape, dtype=np.int64)
+    of_option[row, option] = bins
+    every = np.arange(len(of_option))
+    replicated = np.array(
+        [np.bincount(of_option[every, drawn], minlength=num_bins) for drawn in check.drawn]
+    )
+    used = sizes > 0
+    low, high = np.quantile(replicated[:, used], BAND, axis=0) / sizes[used]
+    hits = np.bincount(of_option[every, check.answer], minlength=num_bins)
+    expected = np.bincount(bins, weights=check.mean[row, option], minlength=num_bins)
+    return pandas.DataFrame(
+        {
+            "predicted": expected[used] / sizes[used],
+            "predicted_low": low,
+            "predicted_high": high,
+            "observed": hits[used] / sizes[used],
+            "num_options": sizes[used],
+        }
+    )
+
+
+class Replicates(NamedTuple):
+    """Responses (t) with options (k), and what the model would have answered in s replicates.
+
+    Attributes
+    ----------
+    fitted, mean : ndarray
+        (t, k): probabilities at the estimates, and their mean over the posterior.
+    available : ndarray
+        (t, k).
+    answer, drawn : ndarray
+        (t,) and (s, t): positions of the options answered, and answered in each replicate.
+    """
+
+    fitted: Array
+    mean: Array
+    available: NDArray[np.bool_]
+    answer: Positions
+    drawn: Positions
+
+
+def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
+    """Return responses made again from parameters that are drawn from the posterior."""
+    if fit.family.response == "rating":
+        raise CobayesError(
+            "ratings have no options to count.",
+            "compare the columns 'belief_after' and 'rating' of fit.trials.",
+        )
+    whole_number(num_draws, "num_draws", 1)
+    random = generator(rng)
+    parts = list(fit.at_best())
+    shape = len(fit.choices), parts[0].likelihood.options.log_base.shape[1]
+    fitted, mean, available = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+    drawn = np.empty((num_draws, NUM_REPLICATES, len(fit.choices)), dtype=np.int64)
+    answer = np.empty(len(fit.choices), dtype=np.int64)
+    for likelihood, _, parameters in parts:
+        own = likelihood.rows
+        answer[own] = likelihood.answer
+        available[own] = likelihood.options.available[likelihood.question]
+        fitted[own], _ = likelihood.responses(parameters, with_derivatives=False)
+        draws, _ = draw_parameters(likelihood, parameters, num_draws, random)
+        for number, values in enumerate(draws):
+            found, _ = likelihood.responses(values, with_derivatives=False)
+            mean[own] += found / num_draws
+            for place in range(NUM_REPLICATES):
+                drawn[number, place, own] = draw_many(found, random.random(len(own)))
+    return Replicates(fitted, mean, available, answer, drawn.reshape(-1, len(fit.choices)))

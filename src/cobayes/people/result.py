@@ -1,10 +1,11 @@
-"""What a fit gives back: estimates, depths and trials as tables."""
+"""What a fit gives back: estimates, depths and trials as tables, and a file to keep them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,9 @@ from numpy.typing import NDArray
 
 from cobayes._output import html_table
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people._estimation import Estimates
-from cobayes.people.choices import Choices
-from cobayes.people.family import Family
-from cobayes.people.likelihood import Likelihood
-from cobayes.people.predict import trial_table
+from cobayes.people.choices import Choices, read_choices, read_problems
+from cobayes.people.family import Family, depth_name
+from cobayes.people.model import Likelihood
 from cobayes.people.problems import Problem
 
 if TYPE_CHECKING:
@@ -26,6 +25,39 @@ Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates of every unit (u) at every depth (k) for all parameters (p).
+
+    Attributes
+    ----------
+    parameters : ndarray
+        (u, k, p).
+    value : ndarray
+        (u, k): log-likelihoods; minus infinity where a response is impossible.
+    is_identified : ndarray
+        (u, k, p): False for fixed parameters and for those that the data say nothing about.
+    is_converged : ndarray
+        (u, k).
+    low, high : ndarray
+        (u, p): ends of the intervals at the best depth; NaN where there is none.
+    """
+
+    parameters: Array
+    value: Array
+    is_identified: NDArray[np.bool_]
+    is_converged: NDArray[np.bool_]
+    low: Array
+    high: Array
+
+    @property
+    def best(self) -> Positions:
+        """Positions of the depths with the highest likelihood, (u,); ties go to the lower depth."""
+        # Depths that differ by rounding only are equal.
+        lead = self.value.max(axis=1, keepdims=True)
+        return np.argmax(self.value >= lead - 1e-9 * np.maximum(1.0, np.abs(lead)), axis=1)
+
+
 class BestDepth(NamedTuple):
     """The units whose best depth is one and the same.
 
@@ -33,15 +65,14 @@ class BestDepth(NamedTuple):
     ----------
     likelihood : Likelihood
         Of these units at this depth.
-    units, rows : ndarray
-        Positions among the fit's units and rows.
+    units : ndarray
+        Positions among the fit's units.
     parameters : ndarray
         (units, parameters): the estimates.
     """
 
     likelihood: Likelihood
     units: Positions
-    rows: Positions
     parameters: Array
 
 
@@ -81,6 +112,7 @@ class Fit:
     units: list[Any]
     groups: list[Positions]
     arrays: Estimates
+    _likelihoods: dict[float, Likelihood] = field(default_factory=dict)
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
@@ -92,15 +124,15 @@ class Fit:
         """
         found, best, every = self.arrays, self.arrays.best, np.arange(len(self.groups))
         known = found.is_identified[every, best]
-        values = found.parameters[every, best]
-        columns: dict[str, Any] = self._unit_column()
-        columns["depth"] = np.array([float(depth) for depth in self.family.depth])[best]
-        for position, parameter in enumerate(self.family.parameters):
-            shown = known[:, position] | (not parameter.is_free)
-            columns[parameter.name] = np.where(shown, values[:, position], np.nan)
+        columns = self._unit_column()
+        columns["depth"] = np.array(self.family.depth, dtype=np.float64)[best]
+        for column, parameter in enumerate(self.family.parameters):
+            shown = known[:, column] | (not parameter.is_free)
+            values = found.parameters[every, best, column]
+            columns[parameter.name] = np.where(shown, values, np.nan)
             if parameter.is_free:
-                columns[f"{parameter.name}_low"] = found.low[:, position]
-                columns[f"{parameter.name}_high"] = found.high[:, position]
+                columns[f"{parameter.name}_low"] = found.low[:, column]
+                columns[f"{parameter.name}_high"] = found.high[:, column]
         value, counts = found.value[every, best], np.array([len(rows) for rows in self.groups])
         num_parameters = known.sum(axis=1) + (len(self.family.depth) > 1)
         columns |= {
@@ -109,9 +141,9 @@ class Fit:
             "num_parameters": num_parameters,
             "aic": 2.0 * (num_parameters - value),
             "bic": num_parameters * np.log(counts) - 2.0 * value,
-            "note": [self._note(unit, int(best[unit])) for unit in range(len(best))],
+            "note": [self._note(unit, int(depth)) for unit, depth in enumerate(best)],
         }
-        return self._frame(columns)
+        return _frame(columns)
 
     @cached_property
     def depths(self) -> pd.DataFrame:
@@ -121,13 +153,13 @@ class Fit:
         for number, depth in enumerate(self.family.depth):
             columns = self._unit_column()
             columns["depth"] = np.full(len(self.groups), float(depth))
-            for position, parameter in enumerate(self.family.parameters):
-                shown = found.is_identified[:, number, position] | (not parameter.is_free)
-                values = found.parameters[:, number, position]
+            for column, parameter in enumerate(self.family.parameters):
+                shown = found.is_identified[:, number, column] | (not parameter.is_free)
+                values = found.parameters[:, number, column]
                 columns[parameter.name] = np.where(shown, values, np.nan)
             columns["log_likelihood"] = found.value[:, number]
             columns["num_parameters"] = found.is_identified[:, number].sum(axis=1)
-            parts.append(self._frame(columns))
+            parts.append(_frame(columns))
         pandas = import_optional("pandas", "people", "a table of depths")
         return pandas.concat(parts, ignore_index=True)
 
@@ -148,23 +180,28 @@ class Fit:
         """The number of identified parameters of all units together."""
         return int(self.estimates["num_parameters"].to_numpy().sum())
 
+    def likelihood(self, depth: float) -> Likelihood:
+        """Return the likelihood of all units at a depth; it is made once."""
+        if depth not in self._likelihoods:
+            made = Likelihood.of(self.choices, self.family, depth, self.groups)
+            self._likelihoods[depth] = made
+        return self._likelihoods[depth]
+
     def at_best(self) -> Iterator[BestDepth]:
         """Yield every depth that is some unit's best, with those units."""
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):
             units = np.flatnonzero(best == number)
             if len(units):
-                rows = np.concatenate([self.groups[unit] for unit in units])
-                own = np.repeat(np.arange(len(units)), [len(self.groups[unit]) for unit in units])
-                likelihood = Likelihood(self.choices.take(rows), self.family, depth, own)
-                yield BestDepth(likelihood, units, rows, self.arrays.parameters[units, number])
+                likelihood = self.likelihood(depth).take(units)
+                yield BestDepth(likelihood, units, self.arrays.parameters[units, number])
 
     def at_depth(self, depth: float) -> Fit:
         """Return the fit of one depth alone; intervals are left out."""
         if depth not in self.family.depth:
             raise CobayesError(
                 f"depth {depth!r} was not fitted.",
-                f"choose from {', '.join(f'{own:g}' for own in self.family.depth)}.",
+                f"choose from {', '.join(map(depth_name, self.family.depth))}.",
             )
         number = self.family.depth.index(depth)
         found = self.arrays
@@ -181,6 +218,9 @@ class Fit:
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
 
+        Every unit keeps its best depth. The draws are independent, so they form one chain;
+        ``effective_draws`` in constant_data says how good those of a unit are.
+
         Parameters
         ----------
         num_draws
@@ -192,40 +232,104 @@ class Fit:
 
         return to_arviz(self, num_draws, rng)
 
+    def save(self, path: str | Path) -> None:
+        """Write the fit with its choices and problems into one file, for `load`.
+
+        Columns of the choices that are neither numbers nor texts are kept as texts. A feature that
+        is a function cannot be saved.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
+        from cobayes.lessons.saving import write
+
+        for name, feature in (self.family.features or {}).items():
+            if callable(feature):
+                raise CobayesError(
+                    f"the feature {name!r} is a function, which cannot be saved.",
+                    "give its numbers as arrays, or save fit.estimates and fit.trials.",
+                )
+        family = {name: getattr(self.family, name) for name in _SETTINGS}
+        content = {
+            "family": {name: _plain(value) for name, value in family.items()},
+            "choices": {str(name): _cells(column) for name, column in self.choices.frame.items()},
+            "problems": {
+                name: {"task": problem.task or problem.model, "prior": problem.prior}
+                for name, problem in self.problems.items()
+            },
+            "by": self.by,
+            "arrays": {name: array.astype(np.float64) for name, array in vars(self.arrays).items()},
+        }
+        write(path, "fit", content)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Fit:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Fit
+            With the same tables.
+        """
+        from cobayes.lessons.saving import explained, read
+        from cobayes.people.fit import group_rows
+
+        content = read(path, "fit")
+        with explained("fit"):
+            family = Family(**{name: _as_given(content["family"][name]) for name in _SETTINGS})
+            given = content["problems"]
+            problems = read_problems(
+                {name: one["task"] for name, one in given.items()},
+                {name: one["prior"] for name, one in given.items()},
+            )
+            choices = read_choices(content["choices"], problems, family.response)
+            units, groups = group_rows(choices, content["by"])
+            arrays = {name: np.array(array) for name, array in content["arrays"].items()}
+            sizes = len(groups), len(family.depth), len(family.names)
+            shapes = {"value": sizes[:2], "is_converged": sizes[:2]}
+            shapes |= {"low": sizes[::2], "high": sizes[::2]}
+            for name in Estimates.__dataclass_fields__:
+                if arrays[name].shape != shapes.get(name, sizes):
+                    raise ValueError(f"{name} has shape {arrays[name].shape}")
+                if name.startswith("is_"):
+                    arrays[name] = arrays[name].astype(bool)
+            return cls(family, choices, problems, content["by"], units, groups, Estimates(**arrays))
+
     def _unit_column(self) -> dict[str, Any]:
         return {} if self.by is None else {self.by: self.units}
-
-    @staticmethod
-    def _frame(columns: dict[str, Any]) -> pd.DataFrame:
-        return import_optional("pandas", "people", "a table of estimates").DataFrame(columns)
 
     def _note(self, unit: int, number: int) -> str:
         """Say what is not identified, at a bound, or not converged."""
         found = self.arrays
         notes = []
-        names = self.family.free_names(self.family.depth[number])
-        for position, parameter in enumerate(self.family.parameters):
-            if parameter.name not in names:
-                continue
-            value = found.parameters[unit, number, position]
-            if not found.is_identified[unit, number, position]:
-                notes.append(f"{parameter.name} is not identified")
+        for name in self.family.free_names(self.family.depth[number]):
+            column, parameter = self.family.column(name), self.family.parameter(name)
+            value = found.parameters[unit, number, column]
+            if not found.is_identified[unit, number, column]:
+                notes.append(f"{name} is not identified")
             elif value in (parameter.low, parameter.high):
-                notes.append(f"{parameter.name} is at its bound {value:g}")
+                notes.append(f"{name} is at its bound {value:g}")
         if not found.is_converged[unit, number]:
             notes.append("not converged")
         return "; ".join(notes)
 
     def __repr__(self) -> str:
         units = "everybody pooled" if self.by is None else f"{self.by}: {len(self.units)}"
-        depths = ", ".join(f"{depth:g}" for depth in self.family.depth)
+        depths = ", ".join(map(depth_name, self.family.depth))
         return (
             f"Fit({units}; responses: {len(self.choices)}; depths: {depths}; "
             f"log-likelihood: {self.log_likelihood:.2f})"
         )
 
     def _repr_html_(self) -> str:
-        free = [parameter.name for parameter in self.family.parameters if parameter.is_free]
+        free = self.family.free_names()
 
         def shown(row: dict[Any, Any], name: str) -> str:
             low, high = row[f"{name}_low"], row[f"{name}_high"]
@@ -235,7 +339,7 @@ class Fit:
         rows = [
             (
                 str(row.get(self.by, "everybody")),
-                f"{row['depth']:g}",
+                depth_name(row["depth"]),
                 *(shown(row, name) for name in free),
                 f"{row['log_likelihood']:.2f}",
                 row["note"],
@@ -244,3 +348,80 @@ class Fit:
         ]
         names = (self.by or "", "depth", *free, "log-likelihood", "note")
         return html_table(repr(self), names, rows)
+
+
+_SETTINGS = tuple(name for name, setting in Family.__dataclass_fields__.items() if setting.init)
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting of a family for a file: numbers as arrays, which may be infinite."""
+    if isinstance(value, dict):
+        return {str(name): _plain(own) for name, own in value.items()}
+    if value is None or isinstance(value, str):
+        return value
+    return np.asarray(value, dtype=np.float64)
+
+
+def _as_given(value: Any) -> Any:
+    """Undo `_plain`."""
+    if isinstance(value, dict):
+        return {name: _as_given(own) for name, own in value.items()}
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist()) if value.ndim else value.item()
+    return value
+
+
+def _cells(column: pd.Series) -> Any:
+    """Return a column for a file: an array of numbers, or a list of texts, None and numbers."""
+    if column.dtype.kind in "iuf":
+        return column.to_numpy()
+    empty = column.isna().to_numpy()
+    return [
+        None if is_empty else cell if isinstance(cell, (bool, int, float)) else str(cell)
+        for cell, is_empty in zip(column.tolist(), empty, strict=True)
+    ]
+
+
+def _frame(columns: dict[str, Any]) -> pd.DataFrame:
+    return import_optional("pandas", "people", "a table of estimates").DataFrame(columns)
+
+
+def trial_table(likelihood: Likelihood, parameters: Array) -> pd.DataFrame:
+    """Return the user's rows with what the model says about each response.
+
+    A column of the user's that has the name of an added one is kept as ``..._given``.
+    """
+    added = {"depth": likelihood.depth, **_trial_columns(likelihood, parameters)}
+    frame = likelihood.choices.frame.iloc[likelihood.rows]
+    clashes = {name: f"{name}_given" for name in frame.columns if name in added}
+    return frame.rename(columns=clashes).assign(**added)
+
+
+def _trial_columns(likelihood: Likelihood, parameters: Array) -> dict[str, Array]:
+    """Return the added columns, one number for each row.
+
+    ``rank`` is 1 for the likeliest option; options of equal probability share their mean rank.
+    ``belief`` is in the truth (teachers), in the guessed or in the rated hypothesis (learners).
+    Entropies and the information gain are in nats.
+    """
+    probability, _ = likelihood.responses(parameters, with_derivatives=False)
+    before, after = likelihood.beliefs(parameters)
+    every = np.arange(len(likelihood.rows))
+    own = probability[every, likelihood.answer][:, None]
+    available = likelihood.options.available[likelihood.question]
+    above = ((probability > own * (1.0 + 1e-9)) & available).sum(axis=1)
+    equal = ((np.abs(probability - own) <= 1e-9 * own) & available).sum(axis=1)
+    about = likelihood.choices.hypothesis[likelihood.rows]
+    about = likelihood.answer if likelihood.family.response == "guess" else about
+    logs_before, logs_after = (np.where(np.isfinite(logs), logs, 0.0) for logs in (before, after))
+    gain = np.where(np.isfinite(after), logs_after - logs_before, 0.0)
+    return {
+        "probability": own[:, 0],
+        "log_likelihood": likelihood.by_row(parameters, with_derivatives=False).value,
+        "rank": above + 0.5 * (equal + 1.0),
+        "belief": np.exp(before[every, about]),
+        "belief_after": np.exp(after[every, about]),
+        "entropy": -(np.exp(before) * logs_before).sum(axis=1) + 0.0,
+        "entropy_after": -(np.exp(after) * logs_after).sum(axis=1) + 0.0,
+        "information_gain": (np.exp(after) * gain).sum(axis=1),
+    }

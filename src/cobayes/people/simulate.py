@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
+from cobayes._runtime.limits import require_affordable, short_number
 from cobayes._runtime.randomness import generator
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people._response import draw_many
-from cobayes.people.choices import Choices
-from cobayes.people.family import INNER, Family
-from cobayes.people.likelihood import Likelihood
-from cobayes.people.problems import Problem, read_problems
+from cobayes.people.choices import read_problems
+from cobayes.people.family import STATIC, Family, as_depths
+from cobayes.people.learner import Tables, after_datum, constant, first_beliefs, think
+from cobayes.people.problems import Problem
+from cobayes.people.responses import choose, draw_many, make_options, prepare, utilities
 from cobayes.people.result import Fit
 from cobayes.reading import read_model
 
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
+# From below, for a response of a simulated person and for an entry of its matrix; measured with
+# 100 people, 10 problems of 36 x 4 and 20 rounds.
+SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
+
 DEFAULTS = {
     "depth": 1.0,
     "rationality": 1.0,
+    "sharpness": 1.0,
     "lapse": 0.0,
     "inner_rationality": 1.0,
     "prior_temperature": 1.0,
@@ -45,7 +51,7 @@ def simulate(
     num_lessons: SupportsIndex = 1,
     num_people: SupportsIndex | None = None,
     family: Family | None = None,
-    priors: Mapping[str, Any] | None = None,
+    priors: Any = None,
     rng: Any = None,
 ) -> pd.DataFrame:
     """Simulate people who respond to every problem for some rounds.
@@ -91,20 +97,49 @@ def simulate(
     if isinstance(parameters, Fit):
         family = family or parameters.family
     family = family or Family()
-    names, depth, values = _people(parameters, family, num_people)
+    is_table = isinstance(parameters, Fit) and parameters.by is not None
+    is_table = is_table or hasattr(parameters, "columns")
+    count = 1 if is_table else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
+    require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
+    names, depth, values = _people(parameters, family, count)
     random = generator(rng)
+    pandas = import_optional("pandas", "people", "a table of choices")
     parts = []
     for lesson in range(1, num_lessons + 1):
-        lessons = _Lessons(names, known, random)
+        lessons = _Lessons(names, depth, values, known, family, random)
         for number in range(1, num_rounds + 1):
-            parts.append(lessons.play(number, family, depth, values, random))
+            table = pandas.DataFrame(lessons.play(number, random))
             if num_lessons > 1:
-                parts[-1].insert(2, "lesson", lesson)
-    pandas = import_optional("pandas", "people", "a table of choices")
-    table = pandas.concat(parts)
-    order = np.argsort(table.pop("lesson_number").to_numpy(), kind="stable")
-    return table.iloc[order].reset_index(drop=True)
+                table.insert(2, "lesson", lesson)
+            parts.append(table)
+    # Rows of one person and problem stand together.
+    return pandas.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+
+
+def require_affordable_lessons(
+    num_lessons: int, num_rounds: int, problems: Sequence[Problem], seconds_per_row: float = 0.0
+) -> None:
+    """Raise an error where lessons would not end or not fit into memory.
+
+    Parameters
+    ----------
+    num_lessons, num_rounds
+        Lessons of everybody on all problems together, and the rounds of each.
+    problems
+        The problems.
+    seconds_per_row
+        Time for a response beside its simulation.
+    """
+    size = sum(problem.model.matrix.size for problem in problems) / len(problems)
+    # Exact integers: a product of counts that a user types may lie beyond float64.
+    num_rows = min(num_lessons * num_rounds, 10**300)
+    require_affordable(
+        f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",
+        "ask for fewer people, lessons or rounds.",
+        seconds=num_rows * (SECONDS_PER_ROW + SECONDS_PER_ENTRY * size + seconds_per_row),
+        num_bytes=num_rows * BYTES_PER_ROW,
+    )
 
 
 def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
@@ -130,141 +165,144 @@ def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
 
 
 class _Lessons:
-    """Everybody's lessons, one for each person and problem, and what was shown so far."""
+    """Everybody's lessons, one for each person and problem, and where each of them stands."""
 
     def __init__(
-        self, names: list[str], problems: list[Problem], random: np.random.Generator
+        self,
+        names: list[str],
+        depth: Array,
+        values: Array,
+        problems: list[Problem],
+        family: Family,
+        random: np.random.Generator,
     ) -> None:
-        self.person = np.repeat(np.arange(len(names)), len(problems))
+        person = np.repeat(np.arange(len(names)), len(problems))
+        self.names = [names[number] for number in person]
+        self.depth, self.values, self.family = depth[person], values[person], family
         self.problem = problems * len(names)
         counts = np.array([problem.model.num_hypotheses for problem in self.problem])
         self.truth = np.minimum((random.random(len(counts)) * counts).astype(np.int64), counts - 1)
-        self.history: list[tuple[int, ...]] = [()] * len(self.problem)
-        self.names = names
+        self.history: list[tuple[int, ...]] = [()] * len(counts)
+        self.state = [problem.start for problem in self.problem]
+        temperature = constant(self._value("prior_temperature"))
+        self.log_belief = first_beliefs(self.problem, temperature, int(counts.max())).value
 
-    def play(
-        self,
-        number: int,
-        family: Family,
-        depth: Array,
-        values: Array,
-        random: np.random.Generator,
-    ) -> pd.DataFrame:
-        """Let everybody respond once and return the rows."""
-        pandas = import_optional("pandas", "people", "a table of choices")
-        count = len(self.problem)
-        shown, answer, rating = np.zeros(count, int), np.zeros(count, int), np.full(count, np.nan)
-        if family.response != "choice":
-            shown = self._literal_data(random)
-        uniform = random.random(count)
-        error = random.standard_normal(count)
-        for level in np.unique(depth):
-            rows = np.flatnonzero(depth[self.person] == level)
-            probability, noise = self._probabilities(rows, shown[rows], family, level, values)
+    def _value(self, name: str) -> Array:
+        return self.values[:, self.family.column(name)]
+
+    def play(self, number: int, random: np.random.Generator) -> dict[str, Any]:
+        """Let everybody respond once and return the columns of the table."""
+        family, count = self.family, len(self.problem)
+        tables = Tables(self.problem, self.state)
+        shown = np.zeros(count, dtype=np.int64)
+        if not family.is_teacher:
+            # A literal teacher shows data to learners.
+            log_teacher = tables.log_likelihood[tables.index, :, self.truth]
+            shown = draw_many(np.exp(log_teacher), random.random(count))
+        uniform, error = random.random(count), random.standard_normal(count)
+        answer, rating = shown.copy(), np.empty(count)
+        for depth in np.unique(self.depth):
+            rows = np.flatnonzero(self.depth == depth)
+            probability, after = self._respond(rows, depth, tables, shown[rows])
             answer[rows] = draw_many(probability, uniform[rows])
             if family.response == "rating":
                 believed = probability[np.arange(len(rows)), self.truth[rows]]
-                rating[rows] = np.clip(believed + noise * error[rows], 0.0, 1.0)
-        if family.response == "choice":
-            shown = answer
-        self.history = [(*old, int(new)) for old, new in zip(self.history, shown, strict=True)]
-        models = [problem.model for problem in self.problem]
-        columns = {
-            "person": [self.names[person] for person in self.person],
+                noise = self._value("noise")[rows] * error[rows]
+                rating[rows] = np.clip(believed + noise, 0.0, 1.0)
+            if family.other != STATIC:
+                datum = answer if family.is_teacher else shown
+                self.log_belief[rows] = after(datum[rows])
+        shown = answer if family.is_teacher else shown
+        for place, (problem, datum) in enumerate(zip(self.problem, shown.tolist(), strict=True)):
+            self.state[place] = problem.next_state(self.state[place], datum)
+            self.history[place] = (*self.history[place], datum)
+        data, hypotheses = (
+            [problem.labels(kind) for problem in self.problem] for kind in ("datum", "hypothesis")
+        )
+        columns: dict[str, Any] = {
+            "person": self.names,
             "problem": [problem.name for problem in self.problem],
             "round": np.full(count, number),
-            "hypothesis": [m.hypotheses[h] for m, h in zip(models, self.truth, strict=True)],
-            "datum": [m.data[d] for m, d in zip(models, shown, strict=True)],
+            "hypothesis": [own[h] for own, h in zip(hypotheses, self.truth, strict=True)],
+            "datum": [own[d] for own, d in zip(data, shown, strict=True)],
         }
         if family.response == "guess":
-            columns["guess"] = [m.hypotheses[g] for m, g in zip(models, answer, strict=True)]
+            columns["guess"] = [own[g] for own, g in zip(hypotheses, answer, strict=True)]
         if family.response == "rating":
             columns["rating"] = rating
-        return pandas.DataFrame({**columns, "lesson_number": np.arange(count)})
+        return columns
 
-    def _probabilities(
-        self, rows: Positions, shown: Positions, family: Family, depth: float, values: Array
-    ) -> tuple[Array, Array]:
-        """Return the probabilities of all options, and the noise of ratings, in some lessons."""
-        pandas = import_optional("pandas", "people", "a table of choices")
-        people, units = np.unique(self.person[rows], return_inverse=True)
-        own = values[people]
-        # Only inner parameters that differ between people need a learner in mind for each.
-        spread = {name: _span(own[:, family.names.index(name)]) for name in INNER}
-        if not family.uses_inner_rationality(depth):
-            spread["inner_rationality"] = 1.0
-        known = family.at(depth=depth, rationality=1.0, lapse=0.0, weights=0.0, noise=1.0, **spread)
-        choices = Choices(
-            frame=pandas.DataFrame(index=range(len(rows))),
-            problem=[self.problem[row] for row in rows],
-            history=[self.history[row] for row in rows],
-            datum=shown,
-            hypothesis=self.truth[rows],
-            guess=np.zeros(len(rows), dtype=np.int64),
-            rating=np.full(len(rows), np.nan),
-        )
-        likelihood = Likelihood(choices, known, known.depth[0], units)
-        column = family.names.index("noise") if family.response == "rating" else 0
-        noise = own[units, column]
-        return likelihood.responses(own).probability, noise
-
-    def _literal_data(self, random: np.random.Generator) -> Positions:
-        """Draw what a literal teacher shows."""
-        columns = []
-        for problem, history, truth in zip(self.problem, self.history, self.truth, strict=True):
-            table = problem.table(history)
-            column = table.matrix[:, truth] * (table.data_prior > 0.0)
-            columns.append(column / column.sum())
-        size = max(len(column) for column in columns)
-        padded = np.array([np.pad(column, (0, size - len(column))) for column in columns])
-        return draw_many(padded, random.random(len(columns)))
+    def _respond(
+        self, rows: Positions, depth: float, tables: Tables, shown: Positions
+    ) -> tuple[Array, Callable[[Positions], Array]]:
+        """Return the probabilities of all options, and the beliefs after given data."""
+        family, index = self.family, tables.index[rows]
+        belief = constant(self.log_belief[rows])
+        rationality = constant(self._value(family.recursion)[rows])
+        posterior, followed = think(tables, index, belief, family, depth, rationality)
+        about = self.truth[rows] if family.is_teacher else shown
+        situations = [(self.problem[row], self.history[row]) for row in rows]
+        options = make_options(family, depth, tables, index, about, situations)
+        places = np.arange(len(rows))
+        utility = utilities(family, depth, tables, index, posterior, places, about)
+        scores = prepare(utility, options)
+        weights = self.values[rows][:, [family.column(name) for name in family.features or {}]]
+        lapse = self._value("lapse")[rows, None]
+        choice = choose(scores, self._value(family.exponent)[rows], weights)
+        probability = (1.0 - lapse) * choice + lapse * scores.even
+        return probability, lambda datum: after_datum(followed, belief, places, datum).value
 
 
-def _span(values: Array) -> tuple[float, float] | float:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if low < high else low
-
-
-def _people(
-    parameters: Any, family: Family, num_people: SupportsIndex | None
-) -> tuple[list[str], Array, Array]:
+def _people(parameters: Any, family: Family, num_people: int) -> tuple[list[str], Array, Array]:
     """Return names, depths (people,) and parameters (people, p)."""
+    names = [str(number) for number in range(1, num_people + 1)]
     if isinstance(parameters, Fit):
         best, every = parameters.arrays.best, np.arange(len(parameters.groups))
-        depths = np.array([float(depth) for depth in parameters.family.depth])[best]
+        depths = np.array(parameters.family.depth, dtype=np.float64)[best]
         values = parameters.arrays.parameters[every, best]
-        if parameters.by is None:
-            count = whole_number(num_people, "num_people", 1)
-            return _numbered(count), np.repeat(depths, count), np.repeat(values, count, axis=0)
-        return [str(unit) for unit in parameters.units], depths, values
+        if parameters.by is not None:
+            return [str(unit) for unit in parameters.units], depths, values
+        return names, np.repeat(depths, num_people), np.repeat(values, num_people, axis=0)
     if isinstance(parameters, Mapping):
-        count = whole_number(num_people, "num_people", 1)
-        columns = {name: np.full(count, value) for name, value in parameters.items()}
-        names = _numbered(count)
+        allowed = ("depth", *family.names)
+        unknown = [name for name in parameters if name not in allowed]
+        if unknown:
+            raise CobayesError(
+                f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(allowed)}."
+            )
+        columns = {name: [value] * num_people for name, value in parameters.items()}
+    elif hasattr(parameters, "columns"):
+        columns = {str(name): parameters[name].tolist() for name in parameters.columns}
+        numbered = [str(number) for number in range(1, len(parameters) + 1)]
+        names = [str(name) for name in columns.get("person", numbered)]
     else:
-        columns = {str(name): parameters[name].to_numpy() for name in parameters.columns}
-        count = len(parameters)
-        names = [str(p) for p in columns.pop("person", _numbered(count))]
-    allowed = {"depth", *family.names}
-    unknown = [name for name in columns if name not in allowed]
-    if unknown and isinstance(parameters, Mapping):
         raise CobayesError(
-            f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(sorted(allowed))}."
+            f"the parameters are {parameters!r}; expected a mapping, a table or a Fit.",
+            'write {"depth": 1, "rationality": 3.0}.',
         )
     missing = dict.fromkeys(family.names, 0.0) | DEFAULTS
     missing |= {p.name: p.low for p in family.parameters if not p.is_free}
     if len(family.depth) == 1:
         missing["depth"] = family.depth[0]
     filled = {
-        name: np.asarray(columns.get(name, np.full(count, missing[name])), dtype=np.float64)
+        name: _as_numbers(name, columns.get(name, [missing[name]] * len(names)), names)
         for name in ("depth", *family.names)
     }
-    for name, column in filled.items():
-        if np.isnan(column).any():
-            person = names[int(np.isnan(column).argmax())]
-            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+    as_depths(np.unique(filled["depth"]))
+    settings = [name for name in family.names if name not in (family.features or {})]
+    # A family of one depth with these bounds says whether the numbers make sense.
+    family.at(depth=0, **{name: (filled[name].min(), filled[name].max()) for name in settings})
     return names, filled["depth"], np.column_stack([filled[name] for name in family.names])
 
 
-def _numbered(count: int) -> list[str]:
-    return [str(number) for number in range(1, count + 1)]
+def _as_numbers(name: str, values: list[Any], people: list[str]) -> Array:
+    """Return one number for each person, or say whose is none."""
+    found = np.empty(len(values))
+    for place, (value, person) in enumerate(zip(values, people, strict=True)):
+        try:
+            found[place] = float(value)
+        except (TypeError, ValueError):
+            found[place] = np.nan
+        if np.isnan(found[place]):
+            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+    return found

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
+from cobayes._input.labels import find, make_labels
+from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import (
     FAINT,
     axes_or_new,
@@ -17,17 +21,119 @@ from cobayes.plots.house import (
     legend_of_curves,
     line_style,
     shorten_label,
+    style,
     tidy,
 )
-from cobayes.plots.traces import Trace, as_trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cobayes.lessons import Lesson
 
 # Of more hypotheses than this the least believed are drawn as one.
 MOST_PARTS = 12
 # More data labels than this would run into each other; then rounds are numbered.
 _INCHES_PER_NAME = 0.105
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Beliefs round by round with their labels.
+
+    Attributes
+    ----------
+    log_beliefs : ndarray
+        Shape (rounds + 1, m); row 0 is the prior.
+    hypotheses : tuple of str
+        Labels of the m hypotheses.
+    data : tuple of str or None
+        The datum of each round, where it is known.
+    hypothesis : int or None
+        The position of the taught hypothesis, where it is known.
+    name : str or None
+        The rule that made it.
+    """
+
+    log_beliefs: NDArray[np.float64]
+    hypotheses: tuple[str, ...]
+    data: tuple[str, ...] | None
+    hypothesis: int | None
+    name: str | None
+
+    @property
+    def beliefs(self) -> NDArray[np.float64]:
+        """The beliefs, shape (rounds + 1, m)."""
+        return np.exp(self.log_beliefs)
+
+    @property
+    def num_rounds(self) -> int:
+        """How many data were shown."""
+        return len(self.log_beliefs) - 1
+
+    def target(self, hypothesis: int | str | None) -> int:
+        """Return the position of a hypothesis; None is the taught one."""
+        if hypothesis is not None:
+            return find(hypothesis, self.hypotheses, "hypothesis")
+        if self.hypothesis is None:
+            raise CobayesError(
+                "a plain array does not say which hypothesis was taught.",
+                "give hypothesis=..., a position or a label.",
+            )
+        return self.hypothesis
+
+    def log_doubt(self, hypothesis: int) -> NDArray[np.float64]:
+        """Return log(1 - belief in a hypothesis), exact where the belief rounds to one."""
+        return np.logaddexp.reduce(np.delete(self.log_beliefs, hypothesis, axis=1), axis=1)
+
+
+def as_trace(
+    lesson: Any,
+    *,
+    hypotheses: Iterable[object] | None = None,
+    data: Sequence[object] | None = None,
+) -> Trace:
+    """Take a `Lesson`, or an array of beliefs of shape (rounds + 1, m).
+
+    Parameters
+    ----------
+    lesson
+        The lesson or the array.
+    hypotheses, data
+        Labels for an array; a lesson has its own.
+    """
+    if hasattr(lesson, "log_beliefs"):
+        return Trace(
+            log_beliefs=lesson.log_beliefs,
+            hypotheses=lesson.model.hypotheses,
+            data=lesson.data_labels,
+            hypothesis=lesson.hypothesis,
+            name=lesson.rule_name,
+        )
+    beliefs = np.asarray(lesson, dtype=np.float64)
+    if beliefs.ndim != 2 or beliefs.size == 0:
+        raise CobayesError(
+            f"beliefs of shape {beliefs.shape} were given; expected (rounds + 1, hypotheses).",
+            "give a lesson, or one row for the prior and one for every round.",
+        )
+    if not np.all(beliefs >= 0.0) or not np.allclose(beliefs.sum(axis=1), 1.0, atol=1e-3):
+        raise CobayesError(
+            "a row of the beliefs is not a distribution.", "give rows that sum to one."
+        )
+    if data is not None and len(data) != len(beliefs) - 1:
+        raise CobayesError(
+            f"{len(data)} data were given for {len(beliefs) - 1} rounds.",
+            "give one datum for every round; the first row of the beliefs is the prior.",
+        )
+    with np.errstate(divide="ignore"):
+        log_beliefs = np.log(beliefs)
+    return Trace(
+        log_beliefs=log_beliefs,
+        hypotheses=make_labels(hypotheses, beliefs.shape[1], "hypothesis"),
+        data=None if data is None else tuple(str(label) for label in data),
+        hypothesis=None,
+        name=None,
+    )
 
 
 def plot_belief_bars(
@@ -162,7 +268,7 @@ def plot_belief_curves(
     for position, (name, trace) in enumerate(traces.items()):
         column = positions[name]
         values = np.exp(trace.log_doubt(column)) if log else trace.beliefs[:, column]
-        style = line_style(name, position)
+        line = line_style(name, position)
         ax.plot(
             range(trace.num_rounds + 1),
             values,
@@ -173,8 +279,8 @@ def plot_belief_curves(
             markeredgewidth=0.6,
             clip_on=log,
             # Where curves lie on each other, the broken ones are above.
-            zorder=3 if style["linestyle"] == "-" else 3.1,
-            **style,
+            zorder=3 if line["linestyle"] == "-" else 3.1,
+            **line,
         )
     taught = shorten_label(names.pop())
     if log:
@@ -194,6 +300,94 @@ def plot_belief_curves(
     else:
         legend_of_curves(ax)
     return ax
+
+
+def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
+    """Draw belief bars of every lesson, and below them the curves that compare several.
+
+    Parameters
+    ----------
+    lessons
+        At least one; all teach the same hypothesis.
+
+    Returns
+    -------
+    Figure
+        A matplotlib figure that pyplot knows nothing about.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> figure = cb.plots.draw_lessons([lesson])
+    """
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.figure import Figure
+
+    num_panels = len(lessons) + (len(lessons) > 1)
+    # Room for a name below every bar, up to some two hundred of them.
+    longest = max(lesson.num_rounds for lesson in lessons)
+    width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
+    with style():
+        figure = Figure(figsize=(width, 0.4 + 2.9 * num_panels), layout="constrained")
+        panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
+        for panel, lesson in zip(panels, lessons, strict=False):
+            plot_belief_bars(lesson, ax=panel)
+            taught = shorten_label(lesson.hypothesis_label)
+            panel.set_title(f"{lesson.rule_name} teaches {taught}", loc="left")
+        if len(lessons) > 1:
+            plot_belief_curves(list(lessons), ax=panels[-1])
+    return figure
+
+
+def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
+    """Draw lessons into a file whose suffix says the format.
+
+    Parameters
+    ----------
+    lessons
+        See `draw_lessons`.
+    path
+        Ends in .png, .svg, .pdf or another format that matplotlib writes.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI("example:M_3")
+    >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+    >>> cb.plots.save_lessons([lesson], "lesson.svg")  # doctest: +SKIP
+    """
+    require_picture_format(path)
+    save_picture(draw_lessons(lessons), path)
+
+
+def save_picture(figure: Figure, path: str | Path) -> None:
+    """Write a figure to a file whose suffix says the format.
+
+    Parameters
+    ----------
+    figure
+        A matplotlib figure.
+    path
+        Checked by `require_picture_format` before the work on the figure began.
+    """
+    try:
+        figure.savefig(path, dpi=160)
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def require_picture_format(path: str | Path) -> None:
+    """Raise an error for a file name whose suffix matplotlib does not know."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    suffix = Path(path).suffix
+    if suffix.lower().lstrip(".") not in known:
+        found = f"the suffix {suffix!r}, which is no picture format" if suffix else "no suffix"
+        raise CobayesError(f"{path} has {found}.", "end it in .png, .svg or .pdf.")
 
 
 def _named_traces(lessons: Any) -> dict[str, Trace]:

@@ -1,4 +1,4 @@
-"""BI against SCBI: matrix by matrix, and lesson by lesson."""
+"""Rules and teachers compared over many lessons."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobayes.plots.house import (
-    BLUE,
     GREY,
-    INK,
-    ORANGE,
     axes_or_new,
     count_in_whole_numbers,
     legend_of_curves,
@@ -29,57 +26,6 @@ if TYPE_CHECKING:
 
 # A curve of many rounds carries about so many markers.
 _MARKERS = 12
-
-
-def plot_against_diagonal(
-    bi: ArrayLike, scbi: ArrayLike, *, what: str = "mean belief", ax: Axes | None = None
-) -> Axes:
-    """Draw one point for each matrix, BI to the right and SCBI upwards, with the diagonal.
-
-    Parameters
-    ----------
-    bi, scbi
-        The two numbers of every matrix.
-    what
-        What the values are, for the labels of the axes.
-    ax
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> ax = cb.plots.plot_against_diagonal([0.5, 0.6], [0.7, 0.8])
-    """
-    ax = axes_or_new(ax, (4.2, 4.2))
-    bi, scbi = np.asarray(bi, dtype=float), np.asarray(scbi, dtype=float)
-    both = np.concatenate([bi, scbi])
-    margin = 0.05 * (np.ptp(both) or 1e-3)
-    limits = (both.min() - margin, both.max() + margin)
-    ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
-    ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
-    share = 100.0 * float((scbi > bi).mean())
-    # Next to the diagonal's ends there is always room.
-    ax.text(
-        0.03,
-        0.97,
-        f"above: {share:.1f} % of {len(bi)}",
-        transform=ax.transAxes,
-        va="top",
-        fontsize=9,
-        color=INK,
-    )
-    ax.set_xlim(limits)
-    ax.set_ylim(limits)
-    ax.set_aspect("equal")
-    ax.set_xlabel(f"BI: {what}")
-    ax.set_ylabel(f"SCBI: {what}")
-    tidy(ax)
-    return ax
 
 
 def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None) -> Axes:
@@ -220,7 +166,8 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     """Draw the median number of rounds until a learner is sure, one row per teacher.
 
     A mark with an arrow means that fewer than half of the lessons got there; an open mark that
-    the number is an upper bound.
+    the number is an upper bound. Where no median is known, the mean belief in the truth after the
+    last round is drawn instead.
 
     Parameters
     ----------
@@ -242,45 +189,42 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     >>> ax = cb.plots.plot_teachers(found)
     """
     ax = axes_or_new(ax, (7.2, 4.2))
-    teachers, learners = comparison.teachers, comparison.learners
-    heights = np.arange(len(teachers))[::-1]
+    learners, num_rounds = comparison.learners, comparison.num_rounds
+    results = comparison.results
+    heights = dict(zip(comparison.teachers, range(len(comparison.teachers))[::-1], strict=True))
     offsets = np.linspace(0.22, -0.22, len(learners)) if len(learners) > 1 else np.zeros(1)
-    beyond = comparison.num_rounds + 1
+    is_known = any(found.median_rounds is not None for found in results)
+    end = 1.08 * (num_rounds + 1) if is_known else 1.02
     for number, (learner, offset) in enumerate(zip(learners, offsets, strict=True)):
-        style = line_style(learner, number)
-        is_first = True
-        for teacher, height in zip(teachers, heights, strict=True):
-            found = comparison.result(teacher, learner)
-            rounds = found.median_rounds
-            place = beyond if rounds is None else rounds
-            ax.plot(
-                [place],
-                [height + offset],
-                linestyle="",
-                marker=style["marker"],
-                color=style["color"],
-                markersize=7,
-                fillstyle="full" if found.is_proved else "none",
-                label=f"{learner} learner" if is_first else None,
-            )
-            if rounds is None:
-                ax.annotate(
-                    "",
-                    (place + 0.04 * beyond, height + offset),
-                    (place, height + offset),
-                    arrowprops={"arrowstyle": "->", "color": style["color"]},
-                )
-            is_first = False
-    if not all(found.is_proved for found in comparison.results):
-        ax.plot([], [], "s", color="0.4", fillstyle="none", label="upper bound")
-    if any(found.median_rounds is None for found in comparison.results):
-        ax.axvline(comparison.num_rounds, color="0.6", linewidth=0.8, linestyle=":")
+        style = {**line_style(learner, number), "linestyle": "", "markersize": 7}
+        label = f"{learner} learner"
+        for found in (found for found in results if found.learner == learner):
+            place, height = found.median_rounds, heights[found.teacher] + offset
+            if not is_known:
+                place = float(found.beliefs[-1])
+            elif place is None:
+                place = num_rounds + 1
+                arrow = {"arrowstyle": "->", "color": style["color"]}
+                ax.annotate("", (place + 0.04 * end, height), (place, height), arrowprops=arrow)
+            fill = "full" if found.is_proved else "none"
+            ax.plot([place], [height], fillstyle=fill, label=label, **style)
+            label = None
+    if not all(found.is_proved for found in results):
+        bound = "upper bound" if is_known else "lower bound"
+        ax.plot([], [], "s", color="0.4", fillstyle="none", label=bound)
+    if is_known and any(found.median_rounds is None for found in results):
+        ax.axvline(num_rounds, color="0.6", linewidth=0.8, linestyle=":")
         ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
-    ax.set_yticks(heights, teachers)
-    ax.set_xlim(0, 1.08 * beyond)
-    ax.set_xlabel(f"rounds until the belief in the truth is {comparison.level:g} (median)")
-    ax.set_ylabel("teacher")
-    count_in_whole_numbers(ax)
+    if is_known:
+        count_in_whole_numbers(ax)
+        what = f"rounds until the belief in the truth is {comparison.level:g} (median)"
+    else:
+        ax.axvline(comparison.level, color="0.6", linewidth=0.8, linestyle=":")
+        what = (
+            f"mean belief in the truth after {num_rounds} rounds ({comparison.level:g} not reached)"
+        )
+    ax.set_yticks(list(heights.values()), list(heights))
+    ax.set(xlim=(0, end), xlabel=what, ylabel="teacher")
     ax.grid(axis="y", alpha=0.3)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     tidy(ax)

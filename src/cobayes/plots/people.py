@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cobayes.errors import CobayesError
+from cobayes.people.compare import probability_text
+from cobayes.people.family import depth_name
 from cobayes.plots.house import (
     BLUE,
     COLORMAP,
@@ -59,12 +61,15 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     labels = [shorten_label(str(name)) for name in table.index]
     if "protected" in table.columns:
         chances = table["protected"].to_numpy()
-        labels = [f"{text}\nprotected {p:.2g}" for text, p in zip(labels, chances, strict=True)]
+        labels = [
+            f"{text}\nprotected {probability_text(p)}"
+            for text, p in zip(labels, chances, strict=True)
+        ]
     ax.set_yticks(places, labels)
     ax.set_ylim(-0.6, len(table) - 0.4)
     ax.set_xlim(left=0.0)
     ax.margins(x=0.08)
-    ax.set_xlabel("behind the best (smaller is better)")
+    ax.set_xlabel("difference from the best model (smaller is better)")
     ax.legend(frameon=False, loc="best")
     tidy(ax)
     return ax
@@ -168,7 +173,7 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
                 markers[number % len(markers)],
                 color=colours[number % len(colours)],
                 markersize=4,
-                label=f"depth {'∞' if np.isinf(depth) else depth}",
+                label=f"depth {depth_name(depth)}",
             )
     missing = len(values) - len(order)
     left_out = f"; not identified: {missing} of {len(values)}" if missing else ""
@@ -281,10 +286,7 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
             va="center",
             color="white" if share < 0.5 else INK,
         )
-    across, down = (
-        ["∞" if np.isinf(depth) else f"{depth:g}" for depth in axis]
-        for axis in (table.columns, table.index)
-    )
+    across, down = ([depth_name(depth) for depth in axis] for axis in (table.columns, table.index))
     ax.set_xticks(range(len(across)), across)
     ax.set_yticks(range(len(down)), down)
     ax.set_xlabel("depth with the highest likelihood")

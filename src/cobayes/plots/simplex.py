@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
+from cobayes.plots.beliefs import as_trace
 from cobayes.plots.house import COLORMAP, FAINT, INK, axes_or_new, line_style, shorten_label
-from cobayes.plots.traces import as_trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cobayes.worlds import GridWorld, Trajectory
+    from cobayes.lessons import Lesson
+    from cobayes.worlds import GridWorld
 
 WALL = "#5A5A5A"
 MAX_FRAMES = 400
@@ -126,17 +127,15 @@ def plot_world(
     return ax
 
 
-def plot_trajectory(
-    trajectory: Trajectory, moves: int | None = None, *, ax: Axes | None = None
-) -> Axes:
+def plot_walk(lesson: Lesson, moves: int | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw a walk on its board, with the watcher's belief after it.
 
     Parameters
     ----------
-    trajectory
-        The walk; its world must be a grid.
+    lesson
+        The walk: a lesson on a `GridWorld`.
     moves
-        Draw it as it was after so many moves; by default to its end.
+        Draw the walk as it was after this number of moves; by default to its end.
     ax
         Where to draw; a new figure by default.
 
@@ -148,38 +147,36 @@ def plot_trajectory(
     Examples
     --------
     >>> import cobayes as cb
-    >>> world = cb.GridWorld.paper(discount=0.5)
-    >>> walk = cb.worlds.plan_trajectory(world, "A")
-    >>> ax = cb.plots.plot_trajectory(walk)
+    >>> walk = cb.worlds.plan_walk(cb.GridWorld.paper(discount=0.5), "A")
+    >>> ax = cb.plots.plot_walk(walk)
     """
-    shown = trajectory.num_steps if moves is None else min(moves, trajectory.num_steps)
-    world = require_grid(trajectory)
-    belief = trajectory.beliefs[shown]
-    move = f", {trajectory.action_labels[shown - 1]}" if shown else ""
+    shown = lesson.num_rounds if moves is None else min(moves, lesson.num_rounds)
+    belief = lesson.beliefs[shown]
+    move = f", {lesson.data_labels[shown - 1]}" if shown else ""
     return plot_world(
-        world,
+        require_grid(lesson),
         belief,
-        path=trajectory.states[: shown + 1],
-        goal=trajectory.goal,
+        path=lesson.states[: shown + 1],
+        goal=lesson.hypothesis,
         title=(
-            f"{describe_agents(trajectory)}, move {shown}{move}\nwatcher's belief in "
-            f"{shorten_label(trajectory.goal_label)}: {belief[trajectory.goal]:.1%}"
+            f"{describe_agents(lesson)}, move {shown}{move}\nwatcher's belief in "
+            f"{shorten_label(lesson.hypothesis_label)}: {belief[lesson.hypothesis]:.1%}"
         ),
         ax=ax,
     )
 
 
 def plot_certainty(
-    trajectories: Sequence[Trajectory], moves: int | None = None, *, ax: Axes | None = None
+    lessons: Sequence[Lesson], moves: int | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Draw the watcher's belief in the true goal against the moves, one curve for each walk.
 
     Parameters
     ----------
-    trajectories
+    lessons
         The walks.
     moves
-        Draw the curves up to so many moves; the axis keeps its length.
+        Draw the curves up to this number of moves; the axis keeps its length.
     ax
         Where to draw; a new figure by default.
 
@@ -191,15 +188,14 @@ def plot_certainty(
     Examples
     --------
     >>> import cobayes as cb
-    >>> world = cb.GridWorld.paper(discount=0.5)
-    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> walk = cb.worlds.plan_walk(cb.GridWorld.paper(discount=0.5), "A")
     >>> ax = cb.plots.plot_certainty([walk])
     """
     ax = axes_or_new(ax)
-    longest = max(walk.num_steps for walk in trajectories)
-    for position, walk in enumerate(trajectories):
-        values = walk.belief_in_goal[: None if moves is None else moves + 1]
-        style = line_style(walk.learner_rule, position)
+    longest = max(walk.num_rounds for walk in lessons)
+    for position, walk in enumerate(lessons):
+        values = walk.beliefs[: None if moves is None else moves + 1, walk.hypothesis]
+        style = line_style(walk.rule_name, position)
         ax.plot(range(len(values)), values, label=describe_agents(walk), markersize=4, **style)
     ax.axhline(0.95, color="#888888", linewidth=0.8, linestyle=":")
     ax.text(-0.1, 0.945, "95 %", ha="left", va="top", fontsize=8, color="#666666")
@@ -214,13 +210,13 @@ def plot_certainty(
 
 
 def save_animation(
-    trajectories: Sequence[Trajectory], file: str | Path, *, seconds: float = 0.8, dpi: int = 100
+    lessons: Sequence[Lesson], file: str | Path, *, seconds: float = 0.8, dpi: int = 100
 ) -> None:
     """Write walks side by side, with the watcher's belief, as an animated GIF.
 
     Parameters
     ----------
-    trajectories
+    lessons
         One to four walks; the shorter ones wait at their ends.
     file
         Where to write; the name ends in .gif.
@@ -232,8 +228,7 @@ def save_animation(
     Examples
     --------
     >>> import cobayes as cb
-    >>> world = cb.GridWorld.paper(discount=0.5)
-    >>> walk = cb.worlds.plan_trajectory(world, "A")
+    >>> walk = cb.worlds.plan_walk(cb.GridWorld.paper(discount=0.5), "A")
     >>> cb.plots.save_animation([walk], "walk.gif")  # doctest: +SKIP
     """
     import_optional("matplotlib", "plots", "an animation")
@@ -246,15 +241,15 @@ def save_animation(
         )
     if not target.parent.is_dir():  # before the frames are drawn
         raise CobayesError(f"{target} cannot be written: there is no folder {target.parent}.")
-    if not 1 <= len(trajectories) <= 4:
-        raise CobayesError(f"{len(trajectories)} walks were given; expected one to four.")
-    last = max(walk.num_steps for walk in trajectories)
+    if not 1 <= len(lessons) <= 4:
+        raise CobayesError(f"{len(lessons)} walks were given; expected one to four.")
+    last = max(walk.num_rounds for walk in lessons)
     if last > MAX_FRAMES:
         raise CobayesError(
             f"the longest walk has {last} moves; an animation shows at most {MAX_FRAMES}.",
-            "walk forward only, or cut the walk with max_rounds.",
+            'let the walker choose "forward", or run fewer rounds.',
         )
-    frames = [pillow.fromarray(_frame(trajectories, moves, dpi)) for moves in range(last + 1)]
+    frames = [pillow.fromarray(_frame(lessons, moves, dpi)) for moves in range(last + 1)]
     # One palette for all frames; between them the first and the last hold every colour.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
@@ -276,15 +271,15 @@ def save_animation(
         raise CobayesError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _frame(trajectories: Sequence[Trajectory], moves: int, dpi: int) -> NDArray[np.uint8]:
-    sizes = [board_size(require_grid(walk)) for walk in trajectories]
+def _frame(lessons: Sequence[Lesson], moves: int, dpi: int) -> NDArray[np.uint8]:
+    sizes = [board_size(require_grid(walk)) for walk in lessons]
     width = max(5.0, sum(size[0] for size in sizes))
     boards = max(size[1] for size in sizes)
     figure = new_figure((width, boards + 2.6))
-    grid = figure.add_gridspec(2, len(trajectories), height_ratios=(boards, 2.4))
-    for position, walk in enumerate(trajectories):
-        plot_trajectory(walk, moves, ax=figure.add_subplot(grid[0, position]))
-    plot_certainty(trajectories, moves, ax=figure.add_subplot(grid[1, :]))
+    grid = figure.add_gridspec(2, len(lessons), height_ratios=(boards, 2.4))
+    for position, walk in enumerate(lessons):
+        plot_walk(walk, moves, ax=figure.add_subplot(grid[0, position]))
+    plot_certainty(lessons, moves, ax=figure.add_subplot(grid[1, :]))
     return to_pixels(figure, dpi)
 
 
@@ -314,23 +309,23 @@ def board_size(world: GridWorld) -> tuple[float, float]:
     return max(3.4, square * world.width + 0.4), square * world.height + 0.9
 
 
-def describe_agents(trajectory: Trajectory) -> str:
+def describe_agents(lesson: Lesson) -> str:
     """Name the rules of walker and watcher."""
-    if trajectory.teacher_rule == trajectory.learner_rule:
-        return trajectory.teacher_rule
-    return f"{trajectory.teacher_rule} walker, {trajectory.learner_rule} watcher"
+    walker, watcher = lesson.teacher.rule.title, lesson.rule_name
+    return watcher if walker == watcher else f"{walker} walker, {watcher} watcher"
 
 
-def require_grid(trajectory: Trajectory) -> GridWorld:
-    """Return the board of a walk; other worlds cannot be drawn."""
+def require_grid(lesson: Lesson) -> GridWorld:
+    """Return the board of a walk; other tasks cannot be drawn."""
     from cobayes.worlds import GridWorld
 
-    if not isinstance(trajectory.world, GridWorld):
+    world = lesson.teacher.task
+    if not isinstance(world, GridWorld):
         raise CobayesError(
-            f"a {type(trajectory.world).__name__} has no board to draw.",
-            "draw the beliefs instead: cobayes.plots.worlds.plot_certainty([trajectory]).",
+            f"a {type(world).__name__} has no board to draw.",
+            "draw the beliefs instead: cobayes.plots.plot_certainty([lesson]).",
         )
-    return trajectory.world
+    return world
 
 
 def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None) -> None:

@@ -1,12 +1,13 @@
 """Reports: sections with pictures, tables, numbers and judged claims, on one page.
 
-The paper's report is made of such sections (`cobayes.paper`); your own can join it, or stand alone.
+The paper's report is made of such sections (`cobayes.paper`); your own can join them, or stand
+alone.
 
 >>> from cobayes import report
 >>> def build(context):
 ...     return report.Section("Mine", ("Some *words*.",))
 >>> mine = report.Recipe("mine", "a section of my own", build)
->>> page = report.build_report("my-report", recipes=[mine])                      # doctest: +SKIP
+>>> page = report.build_report("my-report", [mine])  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -1,64 +1,86 @@
-"""The report: builds sections and writes one page of all that are there."""
+"""Building a report: sections in folders of their own, and one page of all that are there."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
+import io
 import json
+import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from cobayes._input.labels import suggest
-from cobayes._output import write_text
+from cobayes._output import csv_text, frame_csv, write_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import style
-from cobayes.report.claims import Claim
-from cobayes.report.data_table import DataTable, column
-from cobayes.report.page import PageSection, render_page
-from cobayes.report.runner import Runner
-from cobayes.report.saving import load_section, save_section
-from cobayes.report.section import FORMATS, QUICK_SCALE, Context, Made, Recipe
-from cobayes.runs.code import package_digest
+from cobayes.report.page import Page, render_page
+from cobayes.report.section import QUICK_SCALE, Context, Picture, Recipe, Section, Table
+from cobayes.runs.plan import function_digest, package_digest
 
-Tell = Callable[[str], None]
+PICTURE_FORMATS = ("svg", "png", "pdf")
+FORMATS = (*PICTURE_FORMATS, "csv")
+"""Formats of the files that a report writes beside its page."""
+
+# A drawing with a longer SVG file (many points) is shown as PNG, which is then smaller.
+_MAX_SVG_BYTES = 400_000
+_SECTION_FILE = "section.json"
+_CANNOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR)
 
 
 def build_report(
     folder: str | Path,
+    recipes: Sequence[Recipe],
     names: Sequence[str] = (),
     *,
-    recipes: Sequence[Recipe] | None = None,
+    title: str = "Report",
+    lead: str = "",
+    command: str = "",
     scale: float | None = None,
     seed: int = 2020,
     formats: Collection[str] = FORMATS,
-    runner: Runner | None = None,
+    fresh: bool = False,
+    settings: Mapping[str, Any] | None = None,
     tell: Callable[[str, str], None] | None = None,
+    **options: Any,
 ) -> Path:
-    """Build sections of the report and write its page.
+    """Build sections and write the page of all sections that are in the folder.
 
-    Every section has a folder of its own; the page shows all sections that are there, the ones
-    built earlier too, so that a long one need not be built again to add another. A section that
-    would come out the same is left as it is.
+    Every section has a folder of its own. A section that is there already is built again only if
+    its code, the scale, the seed or the formats have changed, or its files have.
 
     Parameters
     ----------
     folder
-        Where the report goes; ``index.html`` is its page.
-    names
-        Which sections to build; none means all.
+        The report's folder; ``index.html`` is its page.
     recipes
-        The sections that there are, in the page's order; those of the paper when left out. Add
-        your own to them: ``(*cobayes.paper.RECIPES, mine)``.
+        The sections of the report, in the page's order.
+    names
+        Names of the sections to build (default: all).
+    title, lead
+        The page's heading, and Markdown below it.
+    command
+        The command line that builds one section, shown below it; ``{name}``, ``{scale}`` and
+        ``{seed}`` are filled in.
     scale
-        The effort as a share of the paper's own numbers of samples; the quick numbers, which
-        take minutes, when left out.
+        The effort: 1 for the full numbers of samples (default: the quick numbers).
     seed
         The same seed gives the same numbers.
     formats
-        What to save: "svg", "png", "pdf" (pictures), "csv", "netcdf" (numbers).
-    runner
-        Computes the experiments; in this process when left out.
+        Formats of pictures ("svg", "png", "pdf") and numbers ("csv") to save.
+    fresh
+        Whether to build the sections and to run their experiments from the start.
+    settings
+        Parameters of the chosen sections to change, see `Context.setting`.
     tell
         Called with a section's name and a line about its progress.
+    **options
+        Keywords of `cobayes.runs.run_all` such as executor and progress. Without an executor the
+        experiments run in this process.
 
     Returns
     -------
@@ -72,48 +94,75 @@ def build_report(
     >>> def build(context):
     ...     return report.Section("Mine", ("Some *words*.",))
     >>> mine = report.Recipe("mine", "a section of my own", build)
-    >>> report.build_report(tempfile.mkdtemp(), recipes=[mine]).name
+    >>> report.build_report(tempfile.mkdtemp(), [mine], title="My report").name
     'index.html'
     """
-    known = paper_recipes() if recipes is None else tuple(recipes)
-    chosen = choose_recipes(names, known)
-    if scale is not None and (not scale > 0.0 or scale == float("inf")):
+    chosen = choose_recipes(names, recipes)
+    if scale is not None and not 0.0 < scale < math.inf:
         raise CobayesError(f"the scale is {scale}; it must be a positive number.")
     unknown = sorted(set(formats) - set(FORMATS))
     if unknown:
         raise CobayesError(
-            f"there is no format {unknown[0]!r}.", f"choose among: {', '.join(FORMATS)}."
+            f"{unknown[0]!r} is not a format.", f"choose among: {', '.join(FORMATS)}."
         )
     import_optional("matplotlib", "plots", "the report")
     place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise CobayesError(f"{place} is a file; the report needs a folder.")
-    builder = _Builder(place, scale, seed, frozenset(formats), runner or Runner(jobs=1))
-    try:
+    words = "quick" if scale is None else f"{scale:g}"
+    deleted: set[Path] = set()
+    with _failures_explained(place):
         place.mkdir(parents=True, exist_ok=True)
         for number, recipe in enumerate(chosen, start=1):
-            prefix = f"[{number}/{len(chosen)}] {recipe.name}"
-            builder.build(recipe, _speaker(tell, prefix))
-        return write_page(place, known, formats)
-    except PermissionError as error:
-        raise CobayesError(
-            f"{error.filename} cannot be written: {error.strerror}.", "choose another folder."
-        ) from None
+            line = _speaker(tell, f"[{number}/{len(chosen)}] {recipe.name}")
+            changed = dict(settings or {})
+            key = _key(recipe, words, seed, formats, changed)
+            stored = load_section(place / recipe.name)
+            if stored is not None and key and stored["key"] == key and not fresh:
+                line("done before; nothing has changed since")
+                continue
+            context = Context(
+                recipe.name,
+                QUICK_SCALE if scale is None else scale,
+                seed,
+                place / recipe.name,
+                line,
+                is_quick=scale is None,
+                options=options if "executor" in options else {"jobs": 1, **options},
+                fresh=fresh,
+                settings=changed,
+                _deleted=deleted,
+            )
+            made = {
+                "command": " ".join(
+                    [
+                        command.format(name=recipe.name, scale=words, seed=seed),
+                        *(f"--set {name}={value}" for name, value in changed.items()),
+                    ]
+                ),
+                "seed": seed,
+                "scale": words,
+            }
+            _build(recipe, context, formats, made, key)
+        return write_page(place, recipes, title=title, lead=lead, formats=formats)
 
 
 def write_page(
-    folder: Path, recipes: Sequence[Recipe] | None = None, formats: Collection[str] = FORMATS
+    folder: Path,
+    recipes: Sequence[Recipe],
+    *,
+    title: str = "Report",
+    lead: str = "",
+    formats: Collection[str] = FORMATS,
 ) -> Path:
-    """Write ``index.html``, and the claims as files, from the sections that lie in the folder.
+    """Write ``index.html`` and ``claims.csv`` from the sections in a report's folder.
 
     Parameters
     ----------
     folder
         The report's folder.
     recipes
-        The sections to look for, in order; those of the paper when left out.
-    formats
-        Formats of the claims: "csv" and "netcdf" are heeded.
+        The sections to look for, in order.
+    title, lead, formats
+        See `build_report`.
 
     Returns
     -------
@@ -127,29 +176,24 @@ def write_page(
     >>> def build(context):
     ...     return report.Section("Mine", ("Some *words*.",))
     >>> mine = report.Recipe("mine", "a section of my own", build)
-    >>> page = report.build_report(tempfile.mkdtemp(), recipes=[mine])
-    >>> report.write_page(page.parent, recipes=[mine]) == page
+    >>> page = report.build_report(tempfile.mkdtemp(), [mine])
+    >>> report.write_page(page.parent, [mine]) == page
     True
     """
-    from cobayes import __version__
-
     found = []
-    for recipe in paper_recipes() if recipes is None else recipes:
+    for recipe in recipes:
         content = load_section(folder / recipe.name)
         if content is not None:
-            found.append(PageSection(recipe.name, folder / recipe.name, content, recipe.is_opening))
-    claims_files = _write_claims(folder, found, formats)
+            found.append({**content, "name": recipe.name, "is_opening": recipe.is_opening})
+    claims = [{"section": item["name"], **claim} for item in found for claim in item["claims"]]
+    has_csv = bool(claims) and "csv" in formats
+    if has_csv:
+        rows = [list(claims[0]), *(claim.values() for claim in claims)]
+        write_text(folder / "claims.csv", csv_text(rows))
     page = folder / "index.html"
     # Replaced in one step: a reader never sees half a page.
-    write_text(page, render_page(found, __version__, claims_files))
+    write_text(page, render_page(Page(title, lead, folder, found, "claims.csv" if has_csv else "")))
     return page
-
-
-def paper_recipes() -> tuple[Recipe, ...]:
-    """Return the sections of the paper's report."""
-    from cobayes.paper import RECIPES
-
-    return RECIPES
 
 
 def choose_recipes(names: Sequence[str], recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
@@ -160,151 +204,183 @@ def choose_recipes(names: Sequence[str], recipes: Sequence[Recipe]) -> tuple[Rec
     Parameters
     ----------
     names
-        As the user writes them.
+        Names of sections, or numbers of figures.
     recipes
-        All that there are.
+        All recipes of the report.
     """
-    known = {recipe.name: recipe for recipe in recipes}
+    known = [recipe.name for recipe in recipes]
     chosen = set()
     for name in names:
-        found = name if name in known else f"figure-{_figure_number(name)}"
+        number = name.lower().removeprefix("figure").removeprefix("fig").strip(" .-_")
+        found = name if name in known else f"figure-{number}"
         if found not in known:
             raise CobayesError(
                 f"there is no part of the report called {name!r}.",
-                suggest(name, list(known), limit=len(known)),
+                suggest(name, known, limit=len(known)),
             )
         chosen.add(found)
     return tuple(recipe for recipe in recipes if not chosen or recipe.name in chosen)
 
 
-def _figure_number(name: str) -> str:
-    text = name.lower()
-    for prefix in ("figure", "fig"):
-        text = text.removeprefix(prefix)
-    return text.strip(" .-_")
+def save_section(
+    section: Section,
+    folder: Path,
+    *,
+    made: dict[str, Any],
+    formats: Collection[str] = FORMATS,
+    key: str = "",
+) -> None:
+    """Write a section's pictures, numbers and words into its folder.
 
-
-def scale_in_words(scale: float | None) -> str:
-    """Return the scale as the command line takes it."""
-    if scale is None:
-        return "quick"
-    return "paper" if scale == 1.0 else f"{scale:g}"
-
-
-class _Builder:
-    """Builds sections with one set of options."""
-
-    def __init__(
-        self,
-        place: Path,
-        scale: float | None,
-        seed: int,
-        formats: frozenset[str],
-        runner: Runner,
-    ) -> None:
-        self._place = place
-        self._scale = scale
-        self._seed = seed
-        self._formats = formats
-        self._runner = runner
-
-    def build(self, recipe: Recipe, tell: Tell) -> None:
-        from cobayes import __version__
-
-        folder = self._place / recipe.name
-        key = self._key()
-        before = load_section(folder)
-        if before is not None and before.get("key") == key and not self._runner.fresh:
-            tell("done before; nothing has changed since")
-            return
-        tell("started")
-        start = time.perf_counter()
-        folder.mkdir(parents=True, exist_ok=True)
-        runner = self._runner
-        here, in_all = runner.seconds_here, runner.seconds_in_all
-        context = Context(
-            recipe.name,
-            QUICK_SCALE if self._scale is None else self._scale,
-            self._seed,
-            folder,
-            tell,
-            is_quick=self._scale is None,
-            runner=runner,
-        )
-        # Nothing is written before the section is complete, except run data, which can be resumed.
-        with style():
-            section = recipe.make(context)
-        # A run that was resumed, or found complete, took its time in earlier sessions.
-        earlier = (runner.seconds_in_all - in_all) - (runner.seconds_here - here)
-        words = scale_in_words(self._scale)
-        made = Made(
-            f"cobayes reproduce {recipe.name} --scale {words} --seed {self._seed}",
-            self._seed,
-            words,
-            time.perf_counter() - start + max(0.0, earlier),
-            __version__,
-            section.sizes,
-        )
-        tell("drawing")
-        with style():
-            save_section(section, made, folder, formats=self._formats, key=key)
-        tell(f"done in {time.perf_counter() - start:.1f} s")
-
-    def _key(self) -> str:
-        """Return what decides how a section comes out."""
-        return json.dumps(
-            [
-                scale_in_words(self._scale),
-                self._seed,
-                sorted(self._formats),
-                package_digest(everything=True),
-            ]
-        )
-
-
-def _write_claims(
-    folder: Path, sections: Sequence[PageSection], formats: Collection[str]
-) -> list[str]:
-    """Write the claims of all sections as one table; return the names of the files."""
-    claims = [
-        (section.name, Claim(**claim))
-        for section in sections
-        for claim in section.content["claims"]
+    Parameters
+    ----------
+    section
+        What to write.
+    folder
+        The section's folder.
+    made
+        How it was made: command, seed, scale, seconds, version.
+    formats
+        Some of `FORMATS`. SVG or PNG is written in any case, for the page.
+    key
+        Digest of what the section depends on.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    downloads = [
+        {"name": name, "label": text, "columns": {}} for name, text in section.downloads.items()
     ]
-    if not claims:
-        return []
-    described = (
-        ("topic", "what the claim is about"),
-        ("statement", "what is claimed"),
-        ("source", "where the paper says so"),
-        ("verdict", "holds, holds except, does not hold, or not decided"),
-        ("measured", "the figure behind the verdict"),
-        ("uncertainty", "how sure that figure is"),
-        ("rule", "how the verdict follows from the figure"),
-    )
-    table = DataTable(
-        "claims",
-        "The paper's claims, judged",
-        (
-            column("section", [name for name, _ in claims], "part of the report", is_key=True),
-            *(
-                column(name, [getattr(claim, name) for _, claim in claims], text)
-                for name, text in described
-            ),
-        ),
-        row="claim",
-    )
-    names = []
-    if "csv" in formats:
-        names.append(table.write_csv(folder))
-    if "netcdf" in formats:
-        names.append(table.write_netcdf(folder))
-    return names
+    for name, frame in section.data.items() if "csv" in formats else ():
+        write_text(folder / f"{name}.csv", frame_csv(frame))
+        label = f"{frame.attrs.get('title', name)} (CSV)"
+        columns = frame.attrs.get("columns", {})
+        downloads.append({"name": f"{name}.csv", "label": label, "columns": columns})
+    content = {
+        "title": section.title,
+        "blocks": [_save_block(block, folder, formats) for block in section.blocks],
+        "downloads": downloads,
+        "claims": [asdict(claim) for claim in section.claims],
+        "made": {**made, "sizes": section.sizes},
+        "key": key,
+    }
+    content["digest"] = _digest(content, folder)
+    # Written last: a section that was interrupted is not part of the report.
+    write_text(folder / _SECTION_FILE, json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def _speaker(tell: Callable[[str, str], None] | None, prefix: str) -> Tell:
-    def speak(text: str) -> None:
-        if tell is not None:
-            tell(prefix, text)
+def load_section(folder: Path) -> dict[str, Any] | None:
+    """Return what `save_section` wrote, or None where it or one of its files is not as written.
 
-    return speak
+    Parameters
+    ----------
+    folder
+        The section's folder.
+    """
+    try:
+        content = json.loads((folder / _SECTION_FILE).read_text(encoding="utf-8"))
+        is_ours = content.pop("digest") == _digest(content, folder)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return content if is_ours else None
+
+
+def _build(
+    recipe: Recipe, context: Context, formats: Collection[str], made: dict[str, Any], key: str
+) -> None:
+    from cobayes import __version__
+
+    context.tell("started")
+    start = time.perf_counter()
+    context.folder.mkdir(parents=True, exist_ok=True)
+    with style():
+        section = recipe.builder()(context)
+        context.check_settings()
+        seconds = time.perf_counter() - start + context.extra_seconds
+        context.tell("drawing")
+        made |= {"seconds": seconds, "version": __version__}
+        save_section(section, context.folder, made=made, formats=formats, key=key)
+    context.tell(f"done in {time.perf_counter() - start:.1f} s")
+
+
+def _key(
+    recipe: Recipe, scale: str, seed: int, formats: Collection[str], settings: dict[str, Any]
+) -> str:
+    """Return a digest of what decides how a section comes out; empty where it is not known."""
+    builder = recipe.builder()
+    if "<" in getattr(builder, "__qualname__", "<"):  # a lambda, or a function inside another one
+        return ""
+    is_ours = builder.__module__.startswith("cobayes.")
+    code = "" if is_ours else function_digest(builder)
+    package = package_digest(everything=True)
+    parts = [scale, seed, sorted(formats), settings, package, recipe.name, code]
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+def _digest(content: dict[str, Any], folder: Path) -> str:
+    """Return a digest of a stored section and of the files that it names."""
+    whole = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    pictures = [name for block in content["blocks"] for name in block.get("files", ())]
+    for name in (*pictures, *(item["name"] for item in content["downloads"])):
+        path = folder / name
+        # The page shows these files: none may lie elsewhere.
+        if Path(name).name != name or path.is_symlink():
+            raise ValueError(name)
+        whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def _save_block(
+    block: str | Picture | Table, folder: Path, formats: Collection[str]
+) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"kind": "text", "text": block}
+    if isinstance(block, Table):
+        return {"kind": "table", **asdict(block)}
+    words = {"caption": block.caption, "alt": block.alt, "is_wide": block.is_wide}
+    if isinstance(block.figure, str):
+        return {"kind": "live", "html": block.figure, **words}
+    files = _save_drawing(block.figure, block.name, folder, formats)
+    return {"kind": "picture", "files": files, **words}
+
+
+def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str]) -> list[str]:
+    """Save a drawing in the wanted formats; return the file names, the one to show first."""
+    import matplotlib as mpl
+
+    wanted = [suffix for suffix in PICTURE_FORMATS if suffix in formats]
+    if not {"svg", "png"} & set(wanted):
+        wanted.insert(0, "svg")
+    # A fixed salt and no date: the same drawing gives the same bytes.
+    metadata = {
+        "svg": {"Date": None, "Creator": None},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    }
+    files = [f"{name}.{suffix}" for suffix in wanted]
+    for suffix, file in zip(wanted, files, strict=True):
+        # Drawn in memory first: on a full disk Matplotlib fails with other errors than the disk's.
+        content = io.BytesIO()
+        with mpl.rc_context({"svg.hashsalt": name}):
+            drawing.savefig(content, format=suffix, dpi=200, metadata=metadata.get(suffix))
+        (folder / file).write_bytes(content.getvalue())
+    if {"svg", "png"} <= set(wanted) and (folder / files[0]).stat().st_size > _MAX_SVG_BYTES:
+        files[:2] = reversed(files[:2])
+    return files
+
+
+@contextlib.contextmanager
+def _failures_explained(place: Path) -> Iterator[None]:
+    """Turn a full disk or a folder that cannot be written into one clear line."""
+    try:
+        yield
+    except FileExistsError:
+        raise CobayesError(f"{place} is a file; the report needs a folder.") from None
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        raise CobayesError(
+            f"cannot write {str(error.filename or place)!r}: {error.strerror}.",
+            "choose another folder, or make room; finished shards and sections are kept.",
+        ) from error
+
+
+def _speaker(tell: Callable[[str, str], None] | None, name: str) -> Callable[[str], None]:
+    return lambda text: tell(name, text) if tell is not None else None

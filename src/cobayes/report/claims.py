@@ -1,19 +1,19 @@
-"""Claims, judged: statement, measured figure, uncertainty, verdict.
+"""Claims and their judges: a verdict follows from numbers by a stated rule.
 
-A verdict follows from numbers by a rule that stands beside it. Each rule compares intervals with a
-limit. The intervals of one claim cover the truth together with probability 1 - `ERROR_RATE`.
+Each rule compares confidence intervals with a limit. The intervals of one claim cover the true
+values together with probability 1 - `ERROR_RATE`.
 
 - "holds": every interval lies inside the limit;
 - "holds except": most lie inside, some lie outside, and these are named;
 - "does not hold": at least half lie outside;
-- "not decided": the numbers do not say.
-
-A section hands its claims over in ``Section.claims``; the page groups them by topic.
+- "not decided": the intervals are too wide.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +31,7 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement beside what was found.
+    """A statement, and the verdict that follows from measured numbers.
 
     Attributes
     ----------
@@ -42,19 +42,18 @@ class Claim:
     verdict : str
         "holds", "holds except", "does not hold", or "not decided".
     measured : str
-        The figure, and for "holds except" the exceptions.
+        The measured numbers, and the exceptions where there are some.
     uncertainty : str
-        How sure the figure is; "exact" for what was computed without sampling.
+        The error of the numbers; "exact" for what was computed without sampling.
     rule : str
-        How the verdict follows from the figure.
+        How the verdict follows from the numbers.
     topic : str
         Claims with the same topic are shown together.
 
     Examples
     --------
-    >>> from cobayes.report import judge_exact
-    >>> claim = judge_exact("Rows sum to one", "Section 2", 1e-16, 1e-12, "largest error 1e-16")
-    >>> claim.verdict
+    >>> from cobayes.report import judge_interval
+    >>> judge_interval("P exceeds 1/2", "my notes", 0.6, 0.8, above=0.5, what="P").verdict
     'holds'
     """
 
@@ -73,9 +72,9 @@ def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
     Parameters
     ----------
     topic
-        Under which heading the page shows them.
+        The heading under which the page shows them.
     *claims
-        Any number.
+        Any number of claims.
 
     Returns
     -------
@@ -84,12 +83,236 @@ def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
 
     Examples
     --------
-    >>> from cobayes.report import about, judge_exact
-    >>> claim = judge_exact("Rows sum to one", "Section 2", 1e-16, 1e-12, "largest error 1e-16")
+    >>> from cobayes.report import about, judge_interval
+    >>> claim = judge_interval("Rows sum to one", "Section 2", 1e-16, 1e-16, below=1e-12)
     >>> [one.topic for one in about("Scaling", claim)]
     ['Scaling']
     """
     return tuple(dataclasses.replace(claim, topic=topic) for claim in claims)
+
+
+def judge_interval(
+    statement: str,
+    source: str,
+    low: ArrayLike,
+    high: ArrayLike,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    values: ArrayLike | None = None,
+    names: Sequence[str] = (),
+    what: str = "value",
+    places: str = "cases",
+    measured: str | None = None,
+    uncertainty: str | None = None,
+    rule: str | None = None,
+) -> Claim:
+    """Judge that a quantity lies above one limit and not above another, in every case.
+
+    Parameters
+    ----------
+    statement, source
+        See `Claim`.
+    low, high
+        The ends of confidence intervals that cover the true values together except with
+        probability `ERROR_RATE`; equal ends for exact values.
+    above, below
+        The limits: every interval must lie above `above`, and at or below `below`.
+    values
+        The estimates (default: the middles of the intervals).
+    names
+        Names of the cases.
+    what, places
+        The quantity's name, and what the cases are, in the plural.
+    measured, uncertainty, rule
+        Texts of the claim in place of the ones written here.
+
+    Returns
+    -------
+    Claim
+        The verdict and the numbers it rests on.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_interval
+    >>> judge_interval(
+    ...     "P exceeds 1/2", "my notes", [0.6, 0.7], [0.8, 0.9], above=0.5, what="P"
+    ... ).verdict
+    'holds'
+    """
+    low, high = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (low, high))
+    values = (low + high) / 2 if values is None else np.asarray(values, dtype=float)
+    names = names or [f"case {k + 1}" for k in range(len(low))]
+    is_exact = bool((low == high).all())
+    inside = (low > above) & (high <= below)
+    outside = ~inside if is_exact else (high < above) | (low > below)
+    verdict = verdict_of(inside, outside)
+    margins = np.minimum(values - above, below - values)
+    worst = int(np.argmin(margins))
+    if measured is None:
+        extreme = "smallest" if values[worst] - above <= below - values[worst] else "largest"
+        where = "" if len(low) == 1 else f" at {names[worst]}; {len(low)} {places}"
+        measured = f"{extreme} {what} {number_text(values[worst])}{where}"
+        if verdict == "holds except":
+            measured += f"; not at {listed(names, outside)}"
+    if uncertainty is None:
+        together = "" if len(low) == 1 else " for all together"
+        uncertainty = f"{number_text(low[worst])} to {number_text(high[worst])}, {SURE}{together}"
+    limits = [f"above {above:g}"] * (above > -math.inf) + [f"at most {below:g}"] * (
+        below < math.inf
+    )
+    return Claim(
+        statement,
+        source,
+        verdict,
+        measured,
+        "exact" if is_exact else uncertainty,
+        rule or f"every {'value' if is_exact else 'interval'} lies {' and '.join(limits)}",
+    )
+
+
+def judge_order(
+    statement: str,
+    source: str,
+    names: Sequence[str],
+    values: ArrayLike,
+    stderrs: ArrayLike = 0.0,
+    *,
+    rises: bool,
+    what: str,
+) -> Claim:
+    """Judge that a quantity rises, or falls, from each case to the next.
+
+    Parameters
+    ----------
+    statement, source
+        See `Claim`.
+    names
+        Names of the cases, in order.
+    values, stderrs
+        The quantity and its standard errors, independent of each other; zero for exact values.
+    rises
+        Whether it should rise, or fall.
+    what
+        The quantity's name.
+
+    Returns
+    -------
+    Claim
+        The verdict and the numbers it rests on.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_order
+    >>> names = ["n = 2", "n = 3", "n = 4"]
+    >>> judge_order("P grows", "my notes", names, [0.6, 0.7, 0.8], rises=True, what="P").verdict
+    'holds'
+    """
+    values = np.asarray(values, dtype=float)
+    stderrs = np.broadcast_to(np.asarray(stderrs, dtype=float), values.shape)
+    steps = (1.0 if rises else -1.0) * np.diff(values)
+    errors = np.hypot(stderrs[1:], stderrs[:-1])
+    bound = family_quantile(len(steps), two_sided=True) * errors
+    is_exact = not errors.any()
+    right, wrong = steps > bound, steps <= 0.0 if is_exact else steps < -bound
+    way, other = ("rises", "falls") if rises else ("falls", "rises")
+    measured = (
+        f"{what} goes from {number_text(values[0])} ({names[0]}) to {number_text(values[-1])} "
+        f"({names[-1]}); it {way} in {int(right.sum())} of {len(steps)} steps"
+        + ("" if is_exact else " beyond the noise")
+    )
+    if wrong.any():
+        each = [f"from {a} to {b}" for a, b in itertools.pairwise(names)]
+        worst = int(np.argmin(np.where(wrong, steps, np.inf)))
+        measured += (
+            f"; it {other} {listed(each, wrong)} "
+            f"({number_text(values[worst])} → {number_text(values[worst + 1])})"
+        )
+    return Claim(
+        statement,
+        source,
+        verdict_of(right, wrong),
+        measured,
+        "exact" if is_exact else f"standard errors up to {stderrs.max():.2g}",
+        f"every step {way}"
+        + ("" if is_exact else f" beyond the noise ({SURE} for all steps together)"),
+    )
+
+
+def judge_agreement(
+    statement: str,
+    source: str,
+    values: ArrayLike,
+    stderrs: ArrayLike,
+    expected: ArrayLike,
+    *,
+    within: ArrayLike,
+    what: str,
+    unit: str = "",
+    chi_square: tuple[float, int] | None = None,
+) -> Claim:
+    """Judge that measured values equal the claimed ones.
+
+    The claim "holds" where every interval lies within a limit around the claimed value, and "does
+    not hold" where a χ² test rejects equality. Too few data give neither.
+
+    Parameters
+    ----------
+    statement, source
+        See `Claim`.
+    values, stderrs
+        The measured values and their standard errors.
+    expected
+        The claimed values.
+    within
+        The largest difference that counts as agreement; one number, or one per value.
+    what
+        The quantity's name.
+    unit
+        Unit of the limit.
+    chi_square
+        The χ² statistic and its degrees of freedom where the values depend on each other, such
+        as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
+        over the values, which are then taken as independent).
+
+    Returns
+    -------
+    Claim
+        The verdict and the numbers it rests on.
+
+    Examples
+    --------
+    >>> from cobayes.report import judge_agreement
+    >>> judge_agreement(
+    ...     "P is one half", "my notes", [0.501], [0.001], [0.5], within=0.01, what="P"
+    ... ).verdict
+    'holds'
+    """
+    from scipy.special import gammaincc
+
+    values, stderrs, expected = (np.asarray(x, dtype=float) for x in (values, stderrs, expected))
+    limit = np.broadcast_to(np.asarray(within, dtype=float), values.shape)
+    apart = np.abs(values - expected)
+    statistic, degrees = chi_square or (float(((apart / stderrs) ** 2).sum()), len(values))
+    chance = float(gammaincc(0.5 * degrees, 0.5 * statistic))
+    reach = apart + family_quantile(len(values), two_sided=True) * stderrs
+    verdict: Verdict = "not decided"
+    if chance < ERROR_RATE:
+        verdict = "does not hold"
+    elif (reach <= limit).all():
+        verdict = "holds"
+    limits = f"{limit.min():.2g}" + (f" to {limit.max():.2g}" if np.ptp(limit) > 0 else "")
+    return Claim(
+        statement,
+        source,
+        verdict,
+        f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, with its error "
+        f"at most {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} degrees of freedom, "
+        f"{probability_text(chance)}",
+        f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
+        f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of the "
+        f"claimed value; “does not hold” where χ² has p < {ERROR_RATE:g}",
+    )
 
 
 def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
@@ -112,14 +335,14 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, two_sided: bool = False) -> float:
-    """Return the z that none of so many normal variables exceeds, except with `ERROR_RATE`.
+    """Return the z that no one of `count` normal variables exceeds, but with `ERROR_RATE`.
 
     Parameters
     ----------
     count
         The number of comparisons.
     two_sided
-        Whether both signs count.
+        Whether the bound is for absolute values.
     """
     from scipy.special import ndtri
 
@@ -127,7 +350,9 @@ def family_quantile(count: int, *, two_sided: bool = False) -> float:
 
 
 def student_quantile(count: int, degrees: int) -> float:
-    """Return what none of so many of Student's t exceeds in size, except with `ERROR_RATE`.
+    """Return the t that no one of `count` Student variables exceeds, but with `ERROR_RATE`.
+
+    The bound is for absolute values.
 
     Parameters
     ----------
@@ -154,16 +379,16 @@ def number_text(value: float) -> str:
 
 
 def listed(names: Sequence[str], chosen: ArrayLike, separator: str = ", ") -> str:
-    """Return the chosen names, the first few of them.
+    """Return the first few of the chosen names, and how many more there are.
 
     Parameters
     ----------
     names
-        Of all.
+        Names of all cases.
     chosen
-        Which to list, one bool for each.
+        Which to list, one bool for each name.
     separator
-        Between two.
+        The text between two names.
     """
     found = [name for name, is_chosen in zip(names, np.asarray(chosen), strict=True) if is_chosen]
     more = len(found) - _MOST_NAMED

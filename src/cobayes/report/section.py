@@ -1,51 +1,47 @@
-"""Sections of a report: what a builder is told, and what it hands back."""
+"""Sections of a report, and what a section's builder is given."""
 
 from __future__ import annotations
 
 import importlib
+import math
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from cobayes.errors import CobayesError
+from cobayes.errors import CobayesError, import_optional
 from cobayes.report.claims import Claim
-from cobayes.report.data_table import DataTable
+from cobayes.runs import Experiment, RunResult, run_all
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
-    from cobayes.report.runner import Runner
-    from cobayes.runs import Experiment, RunResult
-
-PICTURE_FORMATS, DATA_FORMATS = ("svg", "png", "pdf"), ("csv", "netcdf")
-FORMATS = PICTURE_FORMATS + DATA_FORMATS
-"""What pictures and numbers can be saved as."""
+Number = TypeVar("Number", int, float)
 
 QUICK_SCALE = 0.01
-"""The share of the paper's effort at quick scale where a section has no number of its own."""
-
-Tone = Literal["plain", "good", "note", "bad"]
-TONES: tuple[Tone, ...] = ("plain", "good", "note", "bad")
+"""The scale at which a report without a scale is built, where a section has no quick numbers."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing with its words.
+    """A drawing with its caption.
 
     Attributes
     ----------
     name : str
         The file's name without suffix, unique within the section.
-    figure : matplotlib Figure
-        The drawing.
+    figure : matplotlib Figure or str
+        The drawing; or HTML that the page shows as it is, such as a live figure of the studio.
     caption : str
-        What the reader sees in it.
+        One or two sentences below the drawing, as Markdown.
     alt : str
-        What it shows, for those who cannot see it.
+        What the drawing shows, for readers who cannot see it.
     is_wide : bool
         Whether it takes the whole width of the page.
 
@@ -58,121 +54,61 @@ class Picture:
     """
 
     name: str
-    figure: Figure = field(repr=False)
+    figure: Figure | str = field(repr=False)
     caption: str
-    alt: str
+    alt: str = ""
     is_wide: bool = False
 
 
 @dataclass(frozen=True)
-class LiveFigure:
-    """A figure that moves and answers, from the studio.
-
-    Attributes
-    ----------
-    figure : str
-        "round": what one round does to the table; "lesson": one lesson by three rules.
-    example : str
-        The name of the built-in example that it starts with.
-    caption : str
-        What the reader sees in it.
-
-    Examples
-    --------
-    >>> from cobayes.report import LiveFigure
-    >>> LiveFigure("lesson", "gestures", "One lesson by three rules.").example
-    'gestures'
-    """
-
-    figure: str
-    example: str
-    caption: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A table's cell with a judgement: its tone is shown by colour and by a sign.
-
-    Examples
-    --------
-    >>> from cobayes.report import Cell
-    >>> Cell("holds", "good").text
-    'holds'
-    """
-
-    text: str
-    tone: Tone = "plain"
-
-
-@dataclass(frozen=True)
 class Table:
-    """Rows of text or `Cell` under a heading.
+    """Rows of text under a heading.
+
+    A cell that begins with ✓, △ or ✗ is coloured as good, noteworthy or bad.
 
     Attributes
     ----------
     caption : str
-        What the table says.
+        One sentence above the table, as Markdown.
     header : tuple of str
-        The columns' names.
-    rows : tuple of tuples
-        Text, or `Cell` where a value is judged.
+        Names of the columns.
+    rows : tuple of tuples of str
+        The cells, as Markdown.
 
     Examples
     --------
-    >>> from cobayes.report import Cell, Table
-    >>> table = Table("Sizes.", ("n", "verdict"), (("2", Cell("holds", "good")),))
-    >>> len(table.rows)
+    >>> from cobayes.report import Table
+    >>> len(Table("Sizes.", ("n", "verdict"), (("2", "✓ holds"),)).rows)
     1
     """
 
     caption: str
     header: tuple[str, ...]
-    rows: tuple[tuple[str | Cell, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class Download:
-    """A file that the reader can take away.
-
-    Attributes
-    ----------
-    name : str
-        The file's name.
-    label : str
-        What the file holds, in words.
-    content : str or None
-        The text of the file; None where the file lies in the section's folder already.
-
-    Examples
-    --------
-    >>> from cobayes.report import Download
-    >>> Download("notes.txt", "what was left out", "Nothing.").name
-    'notes.txt'
-    """
-
-    name: str
-    label: str
-    content: str | None = field(default=None, repr=False)
+Part = Picture | Table | Sequence[Picture | Table]
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the report.
+    """One part of a report.
 
     Attributes
     ----------
     title : str
         The heading.
     blocks : tuple
-        Paragraphs of Markdown, pictures, tables and live figures in order; pictures that follow
-        each other are laid side by side where there is room.
-    downloads : tuple of Download
-        Files to take away.
-    data : tuple of DataTable
-        The numbers, to be saved as CSV and NetCDF.
+        Paragraphs of Markdown, pictures and tables, in order. Neighbouring pictures stand side by
+        side where the page is wide enough.
+    data : mapping of str to DataFrame
+        Numbers for readers to download, by the name of their CSV file without suffix; see
+        `data_frame`.
+    downloads : mapping of str to str
+        Further files that the builder has written to ``Context.folder``: name and description.
     claims : tuple of Claim
-        What the section's numbers say about the paper's claims; the page shows those of all
-        sections in one table.
+        Claims judged by the section's numbers; the page shows the claims of all sections in one
+        table.
     sizes : str
         How much was computed, in words.
 
@@ -184,61 +120,148 @@ class Section:
     """
 
     title: str
-    blocks: tuple[str | Picture | Table | LiveFigure, ...]
-    downloads: tuple[Download, ...] = ()
-    data: tuple[DataTable, ...] = ()
+    blocks: tuple[str | Picture | Table, ...]
+    data: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    downloads: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     sizes: str = ""
 
 
-@dataclass(frozen=True)
-class Made:
-    """How a section was made.
+def data_frame(title: str, *columns: tuple[str, Any, str]) -> pd.DataFrame:
+    """Return a DataFrame whose columns are described.
 
-    Attributes
+    Parameters
     ----------
-    command : str
-        What to type to make it again.
-    seed : int
-        The user's.
-    scale : str
-        The effort in words.
-    seconds : float
-        Time spent, that of earlier sessions of its runs included.
-    version : str
-        Of cobayes.
-    sizes : str
-        How much was computed, in words.
+    title
+        What the table holds; stored as ``attrs["title"]``.
+    *columns
+        Name, values and description (with the unit) of each column. The descriptions are stored
+        as ``attrs["columns"]``; the page shows them beside the CSV file.
+
+    Returns
+    -------
+    DataFrame
+        One column per argument.
+
+    Examples
+    --------
+    >>> from cobayes.report import data_frame
+    >>> frame = data_frame("P by size", ("n", [2, 3], "rows"), ("p", [0.7, 0.8], "probability"))
+    >>> frame.attrs["columns"]["n"]
+    'rows'
     """
-
-    command: str
-    seed: int
-    scale: str
-    seconds: float
-    version: str
-    sizes: str = ""
+    pandas = import_optional("pandas", "plots", "the report")
+    frame = pandas.DataFrame({name: np.asarray(values) for name, values, _ in columns})
+    frame.attrs = {"title": title, "columns": {name: text for name, _, text in columns}}
+    return frame
 
 
-@dataclass(frozen=True)
+def written_section(
+    text: str, *, values: Mapping[str, Any], parts: Mapping[str, Part], **fields: Any
+) -> Section:
+    r"""Return a section whose words are Markdown.
+
+    The first line is the heading. ``{{ name }}`` stands for a value. A paragraph
+    ``[[ name, other ]]`` stands for pictures and tables.
+
+    Parameters
+    ----------
+    text
+        The Markdown.
+    values
+        The value of each ``{{ name }}``.
+    parts
+        The picture, the table, or the sequence of them that each ``[[ name ]]`` stands for.
+    **fields
+        Further attributes of `Section`: data, downloads, claims, sizes.
+
+    Returns
+    -------
+    Section
+        Title and blocks in the order of the text.
+
+    Examples
+    --------
+    >>> from cobayes.report import Table, written_section
+    >>> table = Table("Counts.", ("n",), (("3",),))
+    >>> section = written_section(
+    ...     "# Mine\n\nThere are {{ n }}.\n\n[[ counts ]]\n",
+    ...     values={"n": 3},
+    ...     parts={"counts": table},
+    ... )
+    >>> section.title, section.blocks[0]
+    ('Mine', 'There are 3.')
+    """
+    jinja2 = import_optional("jinja2", "plots", "the report")
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    try:
+        filled = environment.from_string(text).render(values)
+    except jinja2.UndefinedError as error:
+        raise CobayesError(f"the text of a section has no value for a name: {error}.") from None
+    first, _, rest = filled.lstrip().partition("\n")
+    if not first.startswith("# "):
+        raise CobayesError(f"a section's text begins with {first!r:.60}; expected '# Heading'.")
+    blocks: list[str | Picture | Table] = []
+    missing = dict.fromkeys(parts)
+    for paragraph in re.split(r"\n\s*\n", rest.strip()):
+        match = re.fullmatch(r"\[\[(.+)\]\]", paragraph.strip())
+        if match is None:
+            blocks.append(paragraph)
+            continue
+        for name in (part.strip() for part in match[1].split(",")):
+            if name not in parts:
+                raise CobayesError(f"the text of {first!r} names {name!r}, which is not given.")
+            part = parts[name]
+            missing.pop(name, None)
+            blocks.extend([part] if isinstance(part, Picture | Table) else part)
+    if missing:
+        raise CobayesError(f"the text of {first!r} does not show {', '.join(missing)}.")
+    return Section(first[2:].strip(), tuple(blocks), **fields)
+
+
+def read_prose(package: str, name: str) -> str:
+    """Return the Markdown file ``name.md`` of a package.
+
+    Parameters
+    ----------
+    package
+        Its dotted name.
+    name
+        Name of the file, without suffix.
+
+    Returns
+    -------
+    str
+        The Markdown.
+    """
+    return (resources.files(package) / f"{name}.md").read_text(encoding="utf-8")
+
+
+@dataclass
 class Context:
-    """What a section's builder is told.
+    """Scale, seed, folder and workers for a section's builder.
 
     Attributes
     ----------
     name : str
         The section's name; its random numbers depend on it and on the seed alone.
     scale : float
-        The effort as a share of the paper's own: 1 repeats its numbers of samples.
+        The effort: 1 for the full numbers of samples.
     seed : int
-        The user's seed.
+        The report's seed.
     folder : Path
         The section's own folder, inside the report's.
     tell : callable
         Takes one line of text about the progress.
     is_quick : bool
-        Whether the quick numbers apply instead of a share of the paper's.
-    runner : Runner or None
-        Computes experiments; in this process when there is none.
+        Whether the quick numbers of samples apply instead of a share of the full ones.
+    options : mapping
+        Keywords of `cobayes.runs.run_all`: executor, progress and so on. Without an executor
+        the experiments run in this process.
+    fresh : bool
+        Whether to delete what earlier runs left; each folder once.
+    settings : mapping
+        Parameters that the user has changed, see `setting`.
 
     Examples
     --------
@@ -257,42 +280,94 @@ class Context:
     folder: Path
     tell: Callable[[str], None] = field(default=lambda _text: None, repr=False)
     is_quick: bool = False
-    runner: Runner | None = field(default=None, repr=False)
-
-    def seeds(self) -> np.random.SeedSequence:
-        """Return the section's own seeds: building it alone or with others is the same."""
-        return np.random.SeedSequence([self.seed, *self.name.encode()])
+    options: Mapping[str, Any] = field(default_factory=lambda: {"jobs": 1}, repr=False)
+    fresh: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    _deleted: set[Path] = field(default_factory=set, repr=False)
+    parameters: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+    """Names and default values of the parameters that the builder has asked for."""
+    extra_seconds: float = field(default=0.0, init=False, repr=False)
+    """Computing time of experiments on other workers and in earlier sessions."""
 
     def rng(self) -> np.random.Generator:
         """Return a random generator that starts from `seeds`."""
         return np.random.default_rng(self.seeds())
 
-    def count(self, paper_count: int, *, at_least: int = 1, quick: int | None = None) -> int:
-        """Scale one of the paper's numbers of samples.
+    def seeds(self) -> np.random.SeedSequence:
+        """Return the section's own seeds: building it alone or with others is the same."""
+        return np.random.SeedSequence([self.seed, *self.name.encode()])
+
+    def count(self, full: int, *, at_least: int = 1, quick: int | None = None) -> int:
+        """Return a number of samples at this context's scale.
 
         Parameters
         ----------
-        paper_count
-            The paper's own.
+        full
+            The number at scale 1.
         at_least
-            Never fewer than this.
+            The smallest number at any scale.
         quick
-            The number at quick scale; a hundredth of the paper's when left out.
+            The number at quick scale (default: `full` times `QUICK_SCALE`).
 
         Returns
         -------
         int
-            The number of samples at this context's scale.
+            The number of samples.
         """
         if self.is_quick and quick is not None:
             return quick
-        return max(at_least, round(paper_count * self.scale))
+        return max(at_least, round(full * self.scale))
+
+    def setting(self, name: str, default: Number) -> Number:
+        """Return a parameter of the section, which the user may change.
+
+        Parameters
+        ----------
+        name
+            Name of the parameter.
+        default
+            Its value unless `settings` has another, which must be of the same type.
+
+        Returns
+        -------
+        int or float
+            The user's value, or the default.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from cobayes.report import Context
+        >>> Context("mine", 1.0, 1, Path("."), settings={"radius": "0.1"}).setting("radius", 0.07)
+        0.1
+        """
+        self.parameters[name] = default
+        given = self.settings.get(name, default)
+        try:
+            value = type(default)(given)
+        except (TypeError, ValueError):
+            value = None
+        if value is None or not 0 < value < math.inf:
+            kind = "positive integer" if isinstance(default, int) else "positive number"
+            raise CobayesError(
+                f"the setting {name} is {given!r}; expected a {kind}.",
+                f"its value without a setting is {default}.",
+            )
+        return value
+
+    def check_settings(self) -> None:
+        """Raise an error for a setting that the builder has not asked for."""
+        for name in set(self.settings) - set(self.parameters):
+            known = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
+            raise CobayesError(
+                f"{self.name} has no setting {name!r}.",
+                f"its settings are {known}." if known else "it has none.",
+            )
 
     def run(self, experiment: Experiment) -> RunResult:
-        """Run an experiment on the user's workers, or go on where an earlier run stopped.
+        """Run an experiment, or continue an earlier run of it.
 
-        Its data are kept in the report's folder ``runs``, under the experiment's name, so that
-        sections with the same experiment share them.
+        Its shards are kept in the report's folder ``runs``, under the experiment's name: sections
+        that need the same experiment share it.
 
         Parameters
         ----------
@@ -302,7 +377,7 @@ class Context:
         Returns
         -------
         RunResult
-            With the statistics and estimates of every point.
+            The statistics and estimates of every point.
         """
         (result,) = self.run_all([(experiment, experiment.name)])
         return result
@@ -314,12 +389,29 @@ class Context:
         ----------
         experiments
             Plans, and the names of their folders inside ``runs``.
-        """
-        from cobayes.report.runner import Runner
 
-        place = self.folder.parent / "runs"
-        runner = self.runner or Runner(jobs=1)
-        return runner.run_all([(experiment, place / name) for experiment, name in experiments])
+        Returns
+        -------
+        list of RunResult
+            In the order of the experiments.
+        """
+        self.check_settings()
+        start = time.perf_counter()
+        plans = [(plan, self.folder.parent / "runs" / name) for plan, name in experiments]
+        results = {}
+        # Sections may share an experiment: the second must not delete what the first computed.
+        for is_fresh in (True, False):
+            chosen = [k for k, (_, at) in enumerate(plans) if self._is_fresh(at) == is_fresh]
+            if chosen:
+                found = run_all([plans[k] for k in chosen], fresh=is_fresh, **self.options)
+                results |= dict(zip(chosen, found, strict=True))
+        self._deleted.update(folder for _, folder in plans)
+        spent = sum(result.seconds for result in results.values())
+        self.extra_seconds += spent - (time.perf_counter() - start)
+        return [results[k] for k in range(len(plans))]
+
+    def _is_fresh(self, folder: Path) -> bool:
+        return self.fresh and folder not in self._deleted
 
 
 @dataclass(frozen=True)
@@ -329,12 +421,12 @@ class Recipe:
     Attributes
     ----------
     name : str
-        What the command line calls it, and the name of its folder.
+        Name of the section and of its folder.
     summary : str
         One line.
     build : callable or str
-        A function of a `Context` that returns a `Section`; or the name of a module that has such
-        a function ``build``, or ``"module:function"``: it is imported when it is needed.
+        A function of a `Context` that returns a `Section`. Or the name of a module that has such
+        a function ``build``, or ``"module:function"``: the module is imported to build it.
     is_opening : bool
         Whether the page shows it before the claims.
 
@@ -359,20 +451,9 @@ class Recipe:
                 "use small letters, digits and hyphens; 'runs' is taken",
             )
 
-    def make(self, context: Context) -> Section:
-        """Build the section.
-
-        Parameters
-        ----------
-        context
-            Scale, seed, folder and workers.
-
-        Returns
-        -------
-        Section
-            With what was computed, ready for the page.
-        """
+    def builder(self) -> Callable[[Context], Section]:
+        """Return the function that builds the section."""
         if not isinstance(self.build, str):
-            return self.build(context)
+            return self.build
         module, _, function = self.build.partition(":")
-        return getattr(importlib.import_module(module), function or "build")(context)
+        return getattr(importlib.import_module(module), function or "build")

@@ -2,22 +2,18 @@
 
 from cobayes.rules.base import Rule, rule_from_settings
 from cobayes.rules.bayes import BI
-from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
 from cobayes.rules.naming import as_rule
 from cobayes.rules.pragmatic import Pragmatic
 from cobayes.rules.response import Response
-from cobayes.rules.responses import Responses
-from cobayes.rules.sequential import SCBI
+from cobayes.rules.scbi import SCBI
 
 __all__ = [
     "BI",
     "SCBI",
-    "BeliefState",
     "CooperativeInference",
     "Pragmatic",
     "Response",
-    "Responses",
     "Rule",
     "as_rule",
     "cooperative_inference",

@@ -8,24 +8,23 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes import _core
+from cobayes._input.distributions import Distribution
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
-from cobayes.rules.beliefs import BeliefState
 from cobayes.rules.response import Response, add_evidence
-from cobayes.rules.responses import CompiledResponses, Responses
-from cobayes.scaling.plain import PlainProblem
-from cobayes.tasks.task import State, Task
+from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
 
 # What `Rule.to_dict` holds beside the settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
-# Rules for the states of a task are kept while their matrices have fewer entries than this.
+# Rules for the states of a task are kept while their matrices have fewer entries than this (32 MB).
 MOST_KEPT = 2**22
 
 
@@ -33,13 +32,14 @@ class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
     For a custom rule, derive from this class, give it a `name` and write `respond`,
-    which returns a likelihood matrix for a belief. Agents, `simulate`, `exact_rounds`,
-    `success_rate` and `rate_of_convergence` take it like any other rule.
+    which returns a likelihood matrix for a belief. Where it takes arguments beside the matrix,
+    write `settings`, too: it returns them, so that the rule can be saved. Agents, `simulate`,
+    `exact_rounds`, `success_rate` and `rate_of_convergence` take it like any other rule.
 
     Parameters
     ----------
     matrix
-        The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray, `Model` or task.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Rule(ABC):
     >>> class Absent(cb.Rule):
     ...     name = "absent"
     ...
-    ...     def respond(self, log_belief, memory=None):
+    ...     def respond(self, log_belief):
     ...         likelihood = 0.9 * self.model.normalized() + 0.1 / self.model.num_data
     ...         return cb.rules.Response(likelihood)
     >>> Absent([[0.8, 0.3], [0.2, 0.7]]).update([0.5, 0.5], 0).round(3)
@@ -57,41 +57,29 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    is_factored: ClassVar[bool] = False
-    """Whether likelihoods at all beliefs are one matrix with scaled rows and columns, and data with
-    proportional rows are shown in proportion to the data prior (to their rows, if the likelihood
-    does not depend on the belief)."""
-    closed_form: ClassVar[Literal["bi", "scbi"] | None] = None
-    """Whose closed forms hold (rates, the inverse, martingales); None where none is known."""
-
-    @property
-    def title(self) -> str:
-        """The name with the settings that tell rules of one kind apart, for titles and legends."""
-        return self.name
 
     def __init__(self, matrix: MatrixLike) -> None:
+        _require_respond(type(self))
         self.task: Task = as_task(matrix)
         self.model: Model = self.task.model
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # A class that answers differently from its parent is not what the parent has compiled.
-        order = cls.__mro__
-        for derived in (
-            "workspace",
-            "plain_problem",
-            "respond_many",
-            "at_certainty",
-            "depends_on_belief",
-            "is_factored",
-            "closed_form",
-            "update",
-        ):
-            if _owner(order, "respond") < _owner(order, derived):
-                setattr(cls, derived, getattr(Rule, derived))
+    @property
+    def title(self) -> str:
+        """The name with the settings that tell rules of one kind apart, for titles and legends."""
+        return self.name
+
+    @property
+    def core(self) -> _core.Rule | None:
+        """The rule in the native core, None for a custom rule."""
+        return None
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether likelihoods at all beliefs are one matrix with scaled rows and columns."""
+        return self.core is not None
 
     @property
     def depends_on_belief(self) -> bool:
@@ -99,7 +87,7 @@ class Rule(ABC):
         return True
 
     @abstractmethod
-    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+    def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms.
 
         This is the one step that agents, exact trees and the command line share; the
@@ -108,10 +96,26 @@ class Rule(ABC):
         Parameters
         ----------
         log_belief
-            Normalised; minus infinity for a hypothesis that is ruled out.
-        memory
-            The last response's, where there was one.
+            Normalised, (m,); minus infinity for a hypothesis that is ruled out.
         """
+
+    def respond_many(self, log_beliefs: Array) -> Array:
+        """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
+        return np.array([self.respond(logs).log_likelihood for logs in log_beliefs])
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        return {}
+
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
+        """Return the likelihood matrix in the limit of certainty about a hypothesis.
+
+        Rates of convergence follow from it: the teacher's choices tend to its column of the
+        hypothesis, and another hypothesis loses the divergence of the two columns per round.
+        """
+        logs = np.full(self.model.num_hypotheses, -np.inf)
+        logs[self.model.hypothesis_index(hypothesis)] = 0.0
+        return self.respond(logs)
 
     def at(self, state: State) -> Rule:
         """Return the rule in a state of its task: with the matrix and the data prior there.
@@ -123,8 +127,7 @@ class Rule(ABC):
         found = self._at.get(state)
         if found is None:
             if len(self._at) * self.model.matrix.size > MOST_KEPT:
-                self._at.clear()
-                self._distinct.clear()
+                self._at, self._distinct = {}, {}
             found = self._at[state] = self._in(state)
         return found
 
@@ -139,7 +142,7 @@ class Rule(ABC):
         if prior is not None and not _is_data_prior(prior, model.num_data):
             raise CobayesError(
                 f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
-                "that are not negative."
+                "that are not negative, at least one of them positive."
             )
         # A task may make its matrix anew in every state.
         is_first = model is self.model or np.array_equal(model.matrix, self.model.matrix)
@@ -160,47 +163,6 @@ class Rule(ABC):
         """Return the same rule with another matrix, where a task gives the data a prior."""
         return Restricted(self, model, prior)
 
-    def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
-        """Return the likelihood matrices for many beliefs.
-
-        The rules of this package do this in compiled code; a custom one is asked belief by belief.
-
-        Parameters
-        ----------
-        beliefs
-            The beliefs, see `BeliefState`.
-        memory
-            The last responses to as many beliefs, where there were some. They are used up.
-        """
-        if not isinstance(memory, CompiledResponses):
-            memory = self.workspace(beliefs)
-        if memory is not None:
-            return memory.answer(beliefs)
-        priors = beliefs.data_priors
-        found = [
-            (self if priors is None else self._restricted(self.model, priors[k])).respond(logs)
-            for k, logs in enumerate(beliefs.log_beliefs)
-        ]
-        return Responses(beliefs, np.array([one.log_likelihood for one in found]))
-
-    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:  # noqa: ARG002
-        """Return where compiled answers to beliefs start, or None where nothing is compiled."""
-        return None
-
-    def plain_problem(self) -> PlainProblem | None:
-        """Return what is scaled to every belief, or None where that is not an ordinary matrix."""
-        return None
-
-    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
-        """Return the likelihood matrix in the limit of certainty about a hypothesis.
-
-        Rates of convergence follow from it: the teacher's choices tend to its column of the
-        hypothesis, and another hypothesis loses the divergence of the two columns per round.
-        """
-        logs = np.full(self.model.num_hypotheses, -np.inf)
-        logs[self.model.hypothesis_index(hypothesis)] = 0.0
-        return self.respond(logs)
-
     def rate(self, hypothesis: SupportsIndex | str) -> float:
         """Return the asymptotic rate of convergence, in nats per round.
 
@@ -208,25 +170,25 @@ class Rule(ABC):
         -----
         Theorems 3.2 and 3.6 of the paper: the smallest divergence of the hypothesis's column
         from another one, in the limit of certainty. It is infinite where every other column
-        excludes a datum of the hypothesis.
+        excludes a datum of the hypothesis. It is negative where a learner that takes a table as
+        it is (``literal="truth"`` at depth 0) is led to another hypothesis.
         """
         return float(self.divergences(hypothesis).min())
 
     def divergences(self, hypothesis: SupportsIndex | str) -> Array:
         """Return what each other hypothesis loses per round in the limit of certainty, (m,).
 
-        In nats; infinite for the hypothesis itself. A learner that takes a table as it is
-        (``literal="truth"`` at depth 0) may lose the truth instead: that counts as zero.
+        In nats; infinite for the hypothesis itself, negative for one that gains.
         """
         column = self.model.hypothesis_index(hypothesis)
         response = in_every_round(self).at_certainty(column)
         shares, logs = response.column(column), response.log_likelihood
-        chosen = shares > 0.0
-        found = shares[chosen] @ (logs[chosen, column, None] - logs[chosen])
+        shown = shares > 0.0
+        found = shares[shown] @ (logs[shown, column, None] - logs[shown])
         found[column] = np.inf
-        return np.maximum(found, 0.0)
+        return np.where(np.abs(found) < 1e-14, 0.0, found)  # equal columns, up to rounding
 
-    def likelihood(self, belief: ArrayLike) -> Array:
+    def likelihood(self, belief: Distribution) -> Array:
         """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one.
 
         Parameters
@@ -239,12 +201,12 @@ class Rule(ABC):
         ndarray
             P(d | h) for every datum and hypothesis, (n, m) or (k, n, m).
         """
-        logs = self.log_beliefs(belief)
+        logs, here = self.log_beliefs(belief), self.at(self.task.start)
         if logs.ndim == 1:
-            return self.respond(logs).likelihood
-        return self._responses(logs).likelihoods
+            return here.respond(logs).likelihood.copy()
+        return np.array([here.respond(one).likelihood for one in logs])
 
-    def teach(self, belief: ArrayLike, hypothesis: SupportsIndex | str) -> Array:
+    def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
 
         Parameters
@@ -261,13 +223,13 @@ class Rule(ABC):
             The chances of the data, (n,) or (k, n); they sum to one.
         """
         column = self.model.hypothesis_index(hypothesis)
-        logs = self.log_beliefs(belief)
-        require_teachable(self.model, logs, column, "belief")
-        if logs.ndim == 1:
-            return self.respond(logs).column(column)
-        return self._responses(logs).teach(np.full(len(logs), column))
+        require_teachable(self.model, self.log_beliefs(belief), column, "belief")
+        found = self.likelihood(belief)[..., column]
+        if not found.any():
+            raise no_datum(self.model, column, _available(self))
+        return found
 
-    def update(self, belief: ArrayLike, datum: SupportsIndex | str) -> Array:
+    def update(self, belief: Distribution, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).
 
         Parameters
@@ -282,16 +244,19 @@ class Rule(ABC):
         ndarray
             A distribution over hypotheses, (m,) or (k, m).
         """
-        row = self.model.datum_index(datum)
-        logs = self.log_beliefs(belief)
-        if logs.ndim == 1:
-            return np.exp(self.observe(logs, self.respond(logs), row))
-        responses = self._responses(logs)
-        contradicted = np.zeros(len(logs), dtype=np.bool_)
-        found = responses.observe(np.full(len(logs), row), contradicted).log_beliefs
-        if contradicted.any():
-            raise self._impossible(row)
-        return np.exp(found)
+        row, logs = self.model.datum_index(datum), self.log_beliefs(belief)
+        many = np.atleast_2d(logs)
+        found = self.at(self.task.start).observe_many(many, np.full(len(many), row))
+        return _core.exp(self._possible(found, row)).reshape(logs.shape)
+
+    def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
+        """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
+        logs = self.respond_many(log_beliefs)[np.arange(len(data)), data]
+        return add_evidence(log_beliefs, logs)
+
+    def teach_many(self, log_beliefs: Array, hypothesis: int) -> Array:
+        """Return the chances of the data under a hypothesis at beliefs (k, m): (k, n)."""
+        return np.array([self.respond(logs).column(hypothesis) for logs in log_beliefs])
 
     def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
         """Return the log-posterior after a datum, or raise an error that says it is impossible.
@@ -299,26 +264,25 @@ class Rule(ABC):
         Parameters
         ----------
         log_belief
-            Normalised; minus infinity for a hypothesis that is ruled out.
+            Normalised, (m,); minus infinity for a hypothesis that is ruled out.
         response
             This rule's answer to that belief.
         datum
             The position of the datum.
         """
-        posterior = add_evidence(log_belief, response.log_row(datum))
-        if np.isnan(posterior[0]):
-            raise self._impossible(datum)
-        return posterior
+        return self._possible(add_evidence(log_belief, response.log_row(datum)), datum)
 
-    def _impossible(self, datum: int) -> CobayesError:
-        return ImpossibleDatumError(
-            f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
-            "believed, so the belief cannot be updated.",
-            "show a datum that some believed hypothesis allows, or start from a prior that "
-            "allows this one.",
-        )
+    def _possible(self, log_posteriors: Array, datum: int) -> Array:
+        if np.isnan(log_posteriors).any():
+            raise ImpossibleDatumError(
+                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
+                "believed, so the belief cannot be updated.",
+                "show a datum that some believed hypothesis allows, or start from a prior that "
+                "allows this one.",
+            )
+        return log_posteriors
 
-    def posteriors(self, belief: ArrayLike) -> Array:
+    def posteriors(self, belief: Distribution) -> Array:
         """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
 
         Parameters
@@ -331,27 +295,24 @@ class Rule(ABC):
         ndarray
             Row d is ``update(belief, d)``, (n, m) or (k, n, m).
         """
-        logs = self.log_beliefs(belief)
-        if logs.ndim == 1:
-            return np.exp(add_evidence(logs, self.respond(logs).log_likelihood))
-        return self._responses(logs).posteriors(logs)
+        logs, here = self.log_beliefs(belief), self.at(self.task.start)
+        found = here.log_posteriors(np.atleast_2d(logs))
+        return _core.exp(found).reshape(*logs.shape[:-1], *self.model.shape)
 
-    def log_belief(self, belief: ArrayLike | None, name: str = "belief") -> Array:
+    def log_posteriors(self, log_beliefs: Array) -> Array:
+        """Return the logarithms of the posteriors after every datum, (k, n, m)."""
+        return add_evidence(log_beliefs[:, None, :], self.respond_many(log_beliefs))
+
+    def log_belief(self, belief: Distribution | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.model.distribution(belief, name=name))
+        return _core.log(self.model.distribution(belief, name=name))
 
-    def log_beliefs(self, belief: ArrayLike, name: str = "belief") -> Array:
+    def log_beliefs(self, belief: Distribution, name: str = "belief") -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
         # Only arrays and lists of lists hold many; a mapping or a labelled Series is one.
         if _num_axes(belief) != 2:
             return self.log_belief(belief, name)
-        with np.errstate(divide="ignore"):
-            return np.log(self.model.distribution(np.asarray(belief), name=name, batch=True))
-
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments beside the matrix that make the same rule again."""
-        return {}
+        return _core.log(self.model.distribution(np.asarray(belief), name=name, batch=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold; `from_dict` makes the same rule again."""
@@ -361,7 +322,22 @@ class Rule(ABC):
                 "JSON.",
                 "Learner(rule).save(path) keeps it in a file; task.model.to_dict() is the table.",
             )
-        return {"rule": self.name, **self.settings(), **self.model.to_dict()}
+        return {"rule": self.name, **self.saved_settings(), **self.model.to_dict()}
+
+    def saved_settings(self) -> dict[str, Any]:
+        """Return the settings; raise an error where the rule takes arguments that they omit."""
+        import inspect
+
+        own = list(inspect.signature(type(self)).parameters.values())[1:]
+        omitted = {p.name for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+        omitted -= set(self.settings())
+        if omitted:
+            raise CobayesError(
+                f"the rule {self.name!r} takes {', '.join(sorted(omitted))}, which its settings "
+                "do not name, so it could not be made again.",
+                "write settings(self) so that it returns a dict of these arguments.",
+            )
+        return self.settings()
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Rule:
@@ -397,9 +373,6 @@ class Rule(ABC):
             )
         return found
 
-    def _responses(self, log_beliefs: Array) -> Responses:
-        return self.respond_many(BeliefState.from_logs(log_beliefs))
-
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"
 
@@ -433,17 +406,26 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     )
 
 
+def _require_respond(kind: type[Rule]) -> None:
+    """Say which method a custom rule has to write where it wrote another one."""
+    for cls in kind.__mro__:
+        if cls.__module__.startswith("cobayes."):
+            return
+        if "likelihood" in vars(cls) and "respond" not in vars(cls):
+            raise CobayesError(
+                f"{kind.__name__} overrides likelihood, which agents and simulate do not call.",
+                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
+            )
+
+
 def _is_data_prior(prior: Array, num_data: int) -> bool:
-    return prior.shape == (num_data,) and bool((np.isfinite(prior) & (prior >= 0.0)).all())
-
-
-def _owner(order: tuple[type, ...], name: str) -> int:
-    """Return the place in a class's order of resolution where a method is defined."""
-    return next(place for place, cls in enumerate(order) if name in vars(cls))
+    if prior.shape != (num_data,):
+        return False
+    return bool((np.isfinite(prior) & (prior >= 0.0)).all()) and bool((prior > 0.0).any())
 
 
 class Restricted(Rule):
-    """A rule given that one of the available data is shown; see `Rule.at`.
+    """A custom rule given that one of the available data is shown; see `Rule.at`.
 
     Parameters
     ----------
@@ -463,13 +445,13 @@ class Restricted(Rule):
         self._available = prior > 0.0
         self._within = type(rule)(model, **rule.settings())
 
-    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+    def respond(self, log_belief: Array) -> Response:
         """Return the likelihood over the available data, zero for the others."""
-        inner = self._within.respond(log_belief, memory)
+        inner = self._within.respond(log_belief)
         likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
         totals = likelihood.sum(axis=0)
         # A hypothesis that allows none of the available data is ruled out by whatever is shown.
-        return Response(likelihood / np.where(totals > 0.0, totals, 1.0), memory=inner.memory)
+        return Response(likelihood / np.where(totals > 0.0, totals, 1.0))
 
 
 def in_every_round(rule: Rule) -> Rule:
@@ -487,6 +469,22 @@ def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: st
     """Raise an error where the hypothesis to teach is ruled out from the start."""
     if (log_belief[..., hypothesis] == -np.inf).any():
         raise unteachable(model.hypotheses[hypothesis], what)
+
+
+def require_datum(rule: Rule, hypothesis: int) -> None:
+    """Raise an error where the hypothesis to teach allows none of the data at the start."""
+    available = _available(rule)
+    if not available[rule.model.matrix[:, hypothesis] > 0.0].any():
+        raise no_datum(rule.model, hypothesis, available)
+
+
+def _available(rule: Rule) -> NDArray[np.bool_]:
+    """Return which data may be shown at the start, (n,): by the task and by the rule."""
+    available = np.ones(rule.model.num_data, dtype=np.bool_)
+    for prior in (rule.task.data_prior_at(rule.task.start), getattr(rule, "data_prior", None)):
+        if prior is not None:
+            available &= prior > 0.0
+    return available
 
 
 def _num_axes(belief: Any) -> int:

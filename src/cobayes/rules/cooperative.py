@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from cobayes._output import shape_in_words
+from cobayes import _core
+from cobayes._input.distributions import Distribution
+from cobayes._output import freeze, shape_in_words
 from cobayes.errors import import_optional
 from cobayes.model import MatrixLike, Model, as_model
+from cobayes.rules.response import add_evidence
+from cobayes.rules.scbi import SCBI
 from cobayes.scaling import ScalingResult, scale, scaling_blocks
-from cobayes.scaling.problem import balance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +55,9 @@ class CooperativeInference:
     teacher_prior: Array
     scaling: ScalingResult
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def to_dataframe(self) -> pd.DataFrame:
         """Return a tidy table: one row for each datum and hypothesis."""
         return self.to_xarray().to_dataframe().reset_index()
@@ -72,8 +78,8 @@ class CooperativeInference:
 def cooperative_inference(
     matrix: MatrixLike,
     *,
-    learner_prior: ArrayLike | None = None,
-    teacher_prior: ArrayLike | None = None,
+    learner_prior: Distribution | None = None,
+    teacher_prior: Distribution | None = None,
 ) -> CooperativeInference:
     """Solve the two equations of cooperative inference.
 
@@ -111,17 +117,15 @@ def cooperative_inference(
     model = as_model(matrix)
     over_hypotheses = model.distribution(learner_prior, name="learner's prior")
     over_data = model.distribution(teacher_prior, over="datum", name="teacher's prior")
-    # Scaling rows and columns changes nothing, so extreme entries may be brought near one.
-    balanced = balance(model.matrix)[0]
-    scaling = scale(balanced, over_data, over_hypotheses, on_failure="return")
+    scaling = scale(model.matrix, over_data, over_hypotheses, on_failure="return")
     if not scaling.is_converged and scaling.status != "infeasible":
-        scale(balanced, over_data, over_hypotheses)  # raises an error that says why
-    support = scaling_blocks(balanced, over_data, over_hypotheses).support
-    supported = np.where(support, balanced, 0.0)
-    with np.errstate(invalid="ignore"):  # NaN where nothing is possible
-        teacher = scaling.row_scaling[:, None] * supported * scaling.factors
-        teacher /= teacher.sum(axis=0)
-        # Rows of data that are never chosen still have a reading: the same column scaling.
-        learner = supported * scaling.column_scaling
-        learner /= learner.sum(axis=1, keepdims=True)
+        scale(model.matrix, over_data, over_hypotheses)  # raises an error that says why
+    rule = SCBI(model, data_prior=over_data)
+    teacher, learner = rule.likelihood(over_hypotheses), rule.posteriors(over_hypotheses)
+    # Data that are never chosen still have a reading: the same column scaling.
+    unused = over_data == 0.0
+    support = scaling_blocks(model.matrix, over_data, over_hypotheses).support
+    logs = np.where(support, _core.log(model.matrix), -np.inf) + _core.log(scaling.factors)
+    readings = _core.exp(add_evidence(_core.log(over_hypotheses), logs))
+    learner[unused] = readings[unused]
     return CooperativeInference(teacher, learner, model, over_hypotheses, over_data, scaling)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules.base import Rule
 from cobayes.rules.bayes import BI
 from cobayes.rules.pragmatic import Pragmatic
-from cobayes.rules.sequential import SCBI
+from cobayes.rules.scbi import SCBI
 
 RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI, "pragmatic": Pragmatic}
 
 RuleLike = Any
-"""A rule, a class of rules, or the name of one in any spelling."""
+"""A rule, a matrix or task (which means `SCBI` of it), a class of rules, or the name of one."""
 
 
 def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -> Rule:
@@ -23,7 +25,8 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     Parameters
     ----------
     rule
-        A rule; or a class or a name such as "scbi" or "SCBI", which is given the matrix.
+        A rule; a matrix of any kind or a task, which means `SCBI` of it; or a class or a name such
+        as "scbi" or "SCBI", which is given the matrix.
     matrix
         The data-by-hypotheses matrix for a class or a name.
     **settings
@@ -42,6 +45,8 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     """
     if isinstance(rule, Rule):
         return rule
+    if _is_matrix(rule, matrix):
+        return SCBI(rule)
     kind = rule_class(rule)
     if kind is None:
         raise CobayesError(
@@ -60,6 +65,13 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
             f"{kind.__name__} cannot be made from a matrix alone: {error}.",
             f"give the rule itself, as cobayes.{kind.__name__}(matrix, ...).",
         ) from error
+
+
+def _is_matrix(rule: RuleLike, matrix: MatrixLike | None) -> bool:
+    """Tell whether a matrix or a task was given in the place of a rule."""
+    if isinstance(rule, str):  # a file or an example, unless a matrix is there already
+        return matrix is None and rule.strip().lower() not in RULES
+    return rule is not None and not isinstance(rule, type) and not np.isscalar(rule)
 
 
 def rule_class(rule: RuleLike) -> type[Rule] | None:

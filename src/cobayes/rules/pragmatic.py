@@ -6,33 +6,27 @@ import math
 from typing import Any, ClassVar, Literal, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes._input.distributions import Distribution
 from cobayes._input.labels import is_position
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike, Model
-from cobayes.rules.base import Rule
-from cobayes.rules.beliefs import WIDEST_SPREAD, BeliefState
-from cobayes.rules.recursion import RecursionSolver
+from cobayes.model import MatrixLike
+from cobayes.rules.native import NativeRule
 from cobayes.rules.response import Response
-from cobayes.rules.responses import CompiledResponses, Responses
-from cobayes.rules.sequential import SCBI
-from cobayes.scaling.plain import PlainProblem
+from cobayes.rules.scbi import SCBI
 
 Array = NDArray[np.float64]
 
 # Logarithms this far below zero stand for zero in the limit of certainty.
 _DOUBT = 1e8
 
-# Batches of matrices with more entries together are not worked out in logarithms (400 MB).
-MOST_LOGARITHMS = 50_000_000
-
 # A level is one pass over the matrix: deeper recursion would seem to hang.
 DEEPEST = 10_000
 
 
-class Pragmatic(Rule):
+class Pragmatic(NativeRule):
     """Teacher and learner reason about each other to a given depth, as rational speech acts do.
 
     From a literal teacher T_0, at belief theta and with data prior p:
@@ -74,7 +68,6 @@ class Pragmatic(Rule):
     """
 
     name: ClassVar[str] = "Pragmatic"
-    is_factored: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -82,37 +75,31 @@ class Pragmatic(Rule):
         depth: float | SupportsIndex | str,
         *,
         rationality: float = 1.0,
-        data_prior: ArrayLike | None = None,
+        data_prior: Distribution | None = None,
         literal: Literal["likelihood", "truth"] = "likelihood",
     ) -> None:
-        super().__init__(matrix)
         self.depth = _checked_depth(depth)
         self.rationality = number_between(rationality, "rationality", 0.0, math.inf)
         if literal not in ("likelihood", "truth"):
             raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
         self.literal = literal
-        self.data_prior = None
-        if data_prior is not None:
-            self.data_prior = self.model.distribution(data_prior, over="datum", name="data prior")
-        self._limit: SCBI | None = None
         if self.depth == math.inf:
             if self.rationality != 1.0:
                 raise CobayesError(
                     f"infinite depth has one limit for rationality 1 only; found {rationality:g}.",
                     "give a finite depth, or rationality 1.",
                 )
-            self._limit = SCBI(matrix, data_prior=data_prior)
-        with np.errstate(divide="ignore"):
-            self._log_matrix = np.log(self.model.matrix)
-            self._log_prior = np.log(
-                np.full(self.model.num_data, 1.0) if self.data_prior is None else self.data_prior
+            super().__init__(matrix, data_prior, 1e-12, kind="cooperation")
+        else:
+            super().__init__(
+                matrix,
+                data_prior,
+                1e-12,
+                kind="recursion",
+                depth=int(self.depth),
+                rationality=self.rationality,
+                literal=literal,
             )
-        available = self._log_prior > -np.inf
-        # What the literal learner takes for the likelihood of the data that are available.
-        self._literal = np.where(available[:, None], self._log_matrix, -np.inf)
-        self._taught = _normalized(self._literal)
-        if literal == "likelihood":
-            self._literal = self._taught
 
     @property
     def title(self) -> str:
@@ -126,68 +113,43 @@ class Pragmatic(Rule):
         """Whether the likelihood changes with the belief: at depth 0 it does not."""
         return self.depth > 0
 
-    def respond(self, log_belief: Array, memory: Array | None = None) -> Response:
+    @property
+    def is_led_astray(self) -> bool:
+        """Whether the learner's likelihood is not the teacher's: a table taken as it is."""
+        return self.depth == 0 and self.literal == "truth"
+
+    def respond(self, log_belief: Array) -> Response:
         """Return the likelihood of depth K at a belief.
 
-        Parameters
-        ----------
-        log_belief
-            Normalised; minus infinity for a hypothesis that is ruled out.
-        memory
-            The last response's, used at infinite depth.
+        The literal learner of ``literal="truth"`` takes the table as it is; its teacher draws from
+        normalised columns.
         """
-        if self._limit is not None:
-            return self._limit.respond(log_belief, memory)
-        if self.depth == 0:
-            return Response(np.exp(self._taught), logs=self._literal)
-        teacher = self._recurse(log_belief[None])[0]
-        return Response(np.exp(teacher), logs=teacher)
-
-    def _recurse(self, log_beliefs: Array) -> Array:
-        """Return the log-likelihoods of depth K, (size, n, m), at beliefs (size, m)."""
-        teacher = self._literal[None]
-        for _ in range(int(self.depth)):
-            joint = teacher + log_beliefs[:, None, :]
-            totals = np.logaddexp.reduce(joint, axis=2, keepdims=True)
-            # A datum that no believed hypothesis allows is not shown.
-            is_possible = totals > -np.inf
-            shares = np.where(is_possible, teacher - np.where(is_possible, totals, 0.0), -np.inf)
-            teacher = _normalized(self._log_prior[:, None] + _times(shares, self.rationality))
-        return teacher
-
-    def respond_many(self, beliefs: BeliefState, memory: Responses | None = None) -> Responses:
-        """Return the likelihood matrices for many beliefs; see `Rule.respond_many`.
-
-        On tables with zeros, hypotheses with next to no belief may be the only ones that allow a
-        datum; what compiled code cannot hold is then worked out in logarithms, unless these would
-        need more than some hundred megabytes.
-        """
-        found = super().respond_many(beliefs, memory)
-        if not (isinstance(found, CompiledResponses) and found.has_zeros):
+        found = super().respond(log_belief)
+        if not self.is_led_astray:
             return found
-        if not isinstance(found.solver, RecursionSolver):
+        totals = found.likelihood.sum(axis=0)
+        return Response(found.likelihood / np.where(totals > 0.0, totals, 1.0), found.logs)
+
+    def likelihood(self, belief: Distribution) -> Array:
+        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
+        found = super().likelihood(belief)
+        if not self.is_led_astray:
             return found
-        is_faint = beliefs.mantissas > 0.0
-        is_faint &= (beliefs.shifts > 0) | (beliefs.mantissas < found.solver.smallest_belief)
-        rows = np.flatnonzero(is_faint.any(axis=1).reshape(-1)[: beliefs.size])
-        if not len(rows) or beliefs.size * found.lanes.matrix.size > MOST_LOGARITHMS:
-            return found
-        with np.errstate(invalid="ignore"):
-            logs = found.log_likelihoods
-        logs[rows] = self._recurse(beliefs.log_beliefs[rows])
-        return Responses(beliefs, logs)
+        totals = found.sum(axis=-2, keepdims=True)
+        return found / np.where(totals > 0.0, totals, 1.0)
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
-        if self._limit is not None:
-            return self._limit.at_certainty(hypothesis)
+        if self.depth == math.inf:
+            return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
         # Other hypotheses have almost no belief, but are not ruled out: where they allow a datum
         # that this one does not, they are known to choose it.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
-        found = self.respond(logs).log_likelihood
+        response = self.respond(logs)
+        found = response.log_likelihood
         found = np.where(found < -0.01 * _DOUBT, -np.inf, found)
-        return Response(np.exp(found), logs=found)
+        return Response(response.likelihood, found)
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
@@ -198,38 +160,6 @@ class Pragmatic(Rule):
             "data_prior": None if prior is None else prior.tolist(),
             "literal": self.literal,
         }
-
-    def plain_problem(self) -> PlainProblem | None:
-        """Return what is scaled to every belief; see `Rule.plain_problem`."""
-        return None if self._limit is None else self._limit.plain_problem()
-
-    def workspace(self, beliefs: BeliefState) -> CompiledResponses | None:
-        """Return where compiled answers to beliefs start; see `Rule.workspace`."""
-        if self._limit is not None:
-            return self._limit.workspace(beliefs)
-        if beliefs.row_sums is not None:
-            return None
-        if self.depth == 0:
-            is_bayes = self._literal is self._taught
-            matrix = np.exp(self._taught)
-            return CompiledResponses.starting(beliefs, matrix) if is_bayes else None
-        # Powers of the entries must stay far inside the range of float64.
-        finite = self._literal[self._literal > -np.inf]
-        largest_power = max(1.0, self.rationality**self.depth)
-        if not largest_power * np.ptp(finite) <= math.log(WIDEST_SPREAD):
-            return None
-        solver = RecursionSolver.starting(self._literal, int(self.depth), self.rationality)
-        row_sums = None
-        if self.data_prior is not None:
-            row_sums = self.model.num_data * self.data_prior
-        return CompiledResponses.starting(beliefs, solver.powers[-1], solver, row_sums)
-
-    def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the same rule with another matrix, where a task gives the data a prior."""
-        if self.data_prior is not None:
-            prior = prior * self.data_prior
-        settings = {**self.settings(), "data_prior": prior / prior.sum()}
-        return type(self)(model, **settings)
 
     def __repr__(self) -> str:
         return f"Pragmatic({self.title.partition(', ')[2]}; {self.model!r})"
@@ -251,14 +181,3 @@ def _checked_depth(depth: Any) -> float:
             "numpy.inf is the limit of full cooperation, where the rationality is 1.",
         )
     return int(depth)
-
-
-def _times(logs: Array, power: float) -> Array:
-    """Return logarithms of powers; zero stays zero."""
-    return logs if power == 1.0 else logs * power
-
-
-def _normalized(logs: Array) -> Array:
-    """Return logarithms with columns that sum to one, or of zeros throughout."""
-    totals = np.logaddexp.reduce(logs, axis=-2, keepdims=True)
-    return logs - np.where(totals > -np.inf, totals, 0.0)

@@ -1,4 +1,4 @@
-"""Experiments in shards: resumable, reproducible to the bit, on one machine or on a cluster.
+"""Experiments in shards: resumable, the same bits on one core and on a cluster.
 
 >>> import cobayes as cb
 >>> points = [cb.runs.Point(f"n = {n}", {"n": n}, 1000, 100) for n in (2, 3)]
@@ -8,23 +8,23 @@
 
 from __future__ import annotations
 
-from cobayes.runs.engine import run, run_all
-from cobayes.runs.failures import RunError, RunInterrupted, ShardError
-from cobayes.runs.plan import Experiment, Point, shard_seed, suggest_samples_per_shard
-from cobayes.runs.results import PointResult, RunResult
-from cobayes.runs.state import PointState, RunState, find_runs, read_state
+from cobayes.runs.executors import workers
+from cobayes.runs.plan import Experiment, Point, shard_seed
+from cobayes.runs.progress import PointState, RunState, find_runs, read_state
+from cobayes.runs.run import RunInterrupted, ShardError, run, run_all
 from cobayes.runs.statistics import (
     Estimate,
+    PointResult,
+    RunResult,
     add,
     concatenate,
     mean_estimate,
     proportion_estimate,
 )
-from cobayes.runs.workers import Executor, workers
+from cobayes.runs.store import RunError
 
 __all__ = [
     "Estimate",
-    "Executor",
     "Experiment",
     "Point",
     "PointResult",
@@ -43,6 +43,5 @@ __all__ = [
     "run",
     "run_all",
     "shard_seed",
-    "suggest_samples_per_shard",
     "workers",
 ]

@@ -1,33 +1,47 @@
-"""What is to be computed: an experiment of named points, each cut into shards.
+"""The plan of a run: an experiment of named points, each cut into shards, and its identity.
 
-The plan fixes the size of every shard, so neither the number of workers nor an interruption
-can change which random numbers are drawn for what.
+The plan fixes the size and the random numbers of every shard, so that neither the number of workers
+nor an interruption can change a result. The identity covers what computes: the plan, versions,
+the code of cobayes's numerical packages, and the code that the shard function reaches. Comments,
+docstrings, captions and pages are no part of it.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import functools
 import hashlib
 import json
-import math
-import time
+import platform
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from dis import opmap
+from importlib import metadata
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
+import cobayes
 from cobayes.errors import CobayesError
-from cobayes.runs.code import code_of, function_digest
 from cobayes.runs.statistics import Estimate, Statistics, add
 
 ShardFunction = Callable[[dict[str, Any], np.random.SeedSequence, int], Statistics]
 EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]]
 
+# What compute no number. The shard functions of the paper are digested one by one.
+_NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/progress", "runs/run")
+
 
 @dataclass(frozen=True)
 class Point:
-    """One point of an experiment: parameters, and how many samples in what shards.
+    """One point of an experiment: its parameters, its number of samples, and its shards.
 
     Parameters
     ----------
@@ -36,10 +50,10 @@ class Point:
     parameters
         Anything that JSON can hold; NumPy arrays and numbers become lists and numbers.
     num_samples
-        How many samples in all; what a sample is, the shard function decides.
+        Number of samples in all; the shard function decides what a sample is.
     samples_per_shard
-        How many samples each shard draws (the last may draw fewer); about a second or two
-        of work, see `suggest_samples_per_shard`. All in one shard when left out.
+        Number of samples of each shard but the last, which may have fewer; one or two seconds of
+        work (default: all samples in one shard).
 
     Examples
     --------
@@ -70,11 +84,11 @@ class Point:
 
     @property
     def num_shards(self) -> int:
-        """How many shards the samples are cut into."""
+        """Number of shards."""
         return -(-self.num_samples // self._shard_size)
 
     def samples_in(self, shard: int) -> int:
-        """Return how many samples a shard draws.
+        """Return the number of samples of a shard.
 
         Parameters
         ----------
@@ -97,21 +111,21 @@ class Experiment:
     name
         Part of the name of every random stream.
     points
-        What to compute.
+        The points to compute, with different names.
     shard
-        A module-level function ``f(parameters, seed_sequence, num_samples)`` that returns a
-        dict of numbers and small arrays: sufficient statistics of that many samples. It must
-        depend on its arguments alone.
+        A module-level function ``f(parameters, seed_sequence, num_samples)`` that returns a dict
+        of numbers and small arrays: sufficient statistics of the shard's samples. It must depend
+        on its arguments alone.
     seed
         The seed of the experiment.
     estimate
         ``f(statistics, parameters)``: named estimates from the reduced statistics of a point.
     reduce
-        ``f(left, right)``: joins the statistics of two runs of shards, always in the order of
-        the shards. Sums them unless told otherwise.
+        ``f(left, right)``: joins the statistics of shards, in their order (default: the sum,
+        name by name). None where statistics cannot be joined, such as a mean with its standard
+        error: then every point must be one shard.
     version
-        Change it to start over where nothing in the code shows why. A change of the shard
-        function, of a module around it that it imports, or of cobayes is noticed without.
+        Change it to start over where the code does not show the change, such as a data file.
 
     Examples
     --------
@@ -130,7 +144,7 @@ class Experiment:
     shard: ShardFunction
     seed: int = 0
     estimate: EstimateFunction | None = None
-    reduce: Callable[[Statistics, Statistics], Statistics] = add
+    reduce: Callable[[Statistics, Statistics], Statistics] | None = add
     version: str = "1"
 
     def __post_init__(self) -> None:
@@ -149,11 +163,23 @@ class Experiment:
                 f"two points of {self.name!r} are named {twice[0]!r}.",
                 "points with one name would draw the same random numbers",
             )
-        code_of(self.shard)
+        for point in self.points:
+            if self.reduce is None and point.num_shards > 1:
+                raise CobayesError(
+                    f"point {point.name!r} has {point.num_shards} shards, but {self.name!r} has no "
+                    "function that joins their statistics.",
+                    "leave out samples_per_shard, or pass reduce",
+                )
+        name = getattr(self.shard, "__qualname__", type(self.shard).__name__)
+        if not hasattr(self.shard, "__code__") or "<" in name:
+            raise CobayesError(
+                f"the shard function is {name}; expected a function at the top of a module.",
+                "workers import it by name; put what it depends on into the point's parameters",
+            )
 
     @property
     def num_shards(self) -> int:
-        """How many shards the whole experiment has."""
+        """Number of shards of all points."""
         return sum(point.num_shards for point in self.points)
 
     def seed_sequence(self, point: int, shard: int) -> np.random.SeedSequence:
@@ -167,32 +193,25 @@ class Experiment:
         return shard_seed(self.seed, self.name, self.points[point].name, shard)
 
     def shards(self) -> Iterator[tuple[int, int]]:
-        """Yield (point, shard) in the order in which they are computed.
-
-        First the first shard of every point, then the second of every point: every point has
-        an estimate early, and the time left is known for points of unequal cost.
-        """
+        """Yield (point, shard): the first shard of every point, then the second of every point."""
         for shard in range(max(point.num_shards for point in self.points)):
             for position, point in enumerate(self.points):
                 if shard < point.num_shards:
                     yield position, shard
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that decides the result, as JSON would hold it."""
+        """Return what decides the result, as JSON holds it."""
         return {
             "experiment": self.name,
             "version": self.version,
             "seed": self.seed,
-            "shard_function": self.shard.__qualname__,
-            "shard_code": function_digest(self.shard),
+            "shard function": self.shard.__qualname__,
+            **versions(),
+            "code of cobayes": package_digest(),
+            "code of the shard function": function_digest(self.shard),
             "points": [
-                {
-                    "name": point.name,
-                    "parameters": point.parameters,
-                    "num_samples": point.num_samples,
-                    "samples_per_shard": point.samples_per_shard,
-                }
-                for point in self.points
+                [p.name, p.num_samples, p.samples_per_shard, _digest(json.dumps(p.parameters))]
+                for p in self.points
             ],
         }
 
@@ -234,52 +253,6 @@ def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.
     return np.random.SeedSequence(seed, spawn_key=(*words, shard))
 
 
-def suggest_samples_per_shard(
-    shard: ShardFunction, parameters: Mapping[str, Any], *, seconds: float = 1.5
-) -> int:
-    """Measure how many samples take about so many seconds, rounded to 1, 2 or 5 times 10^k.
-
-    Write the number into the plan: measured anew, it could differ from machine to machine,
-    and with it the random numbers.
-
-    Parameters
-    ----------
-    shard
-        The shard function.
-    parameters
-        The parameters of a typical point.
-    seconds
-        How long a shard should take.
-
-    Returns
-    -------
-    int
-        The number of samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cobayes.runs import suggest_samples_per_shard
-    >>> def shard(parameters, seed_sequence, num_samples):
-    ...     return {"total": np.random.default_rng(seed_sequence).random(num_samples).sum()}
-    >>> suggest_samples_per_shard(shard, {}, seconds=0.001) >= 1
-    True
-    """
-    normal = _as_json(parameters, "to measure")
-    shard(normal, np.random.SeedSequence(0), 1)  # compile first
-    num_samples, spent = 1, 0.0
-    while True:
-        start = time.perf_counter()
-        shard(normal, np.random.SeedSequence(0), num_samples)
-        spent = time.perf_counter() - start
-        if spent >= seconds / 10 or num_samples >= 10**12:
-            break
-        num_samples *= 4
-    wanted = max(1.0, num_samples * seconds / max(spent, 1e-9))
-    power = 10 ** math.floor(math.log10(wanted))
-    return max(step * power for step in (1, 2, 5) if step * power <= wanted)
-
-
 def _as_json(parameters: Mapping[str, Any], point: str) -> dict[str, Any]:
     """Return parameters as they come back from JSON, so that every worker sees the same."""
     if not isinstance(parameters, Mapping):
@@ -301,3 +274,135 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not supported")
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that can change the bits of a result."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    found = {"cobayes": cobayes.__version__, "python": python}
+    return found | {name: metadata.version(name) for name in ("numpy", "scipy")}
+
+
+@functools.cache
+def package_digest(*, everything: bool = False) -> str:
+    """Return a digest of cobayes: of its numerical code, or of every byte.
+
+    Parameters
+    ----------
+    everything
+        Include pages, texts, comments and docstrings.
+    """
+    root = Path(cobayes.__file__).parent
+    parts = []
+    for path in sorted(root.rglob("*")):
+        place = path.relative_to(root)
+        if not path.is_file() or "__pycache__" in place.parts or path.suffix in (".pyi", ".typed"):
+            continue
+        if everything:
+            parts.append(f"{place} {_digest(path.read_bytes())}")
+        elif not place.as_posix().startswith(_NOT_NUMERICAL):
+            source = path.read_bytes()
+            code = _compiled(source) if path.suffix == ".py" else source
+            parts.append(f"{place} {_digest(code)}")
+    return _digest("\n".join(parts))
+
+
+def function_digest(function: Any) -> str:
+    """Return a digest of the code that a function reaches, without comments and docstrings.
+
+    Of its own module, the statements count whose names it leads to. Of what these import, the
+    modules count that lie around it: in its package, or beside its script.
+
+    Parameters
+    ----------
+    function
+        Defined at the top of a module.
+    """
+    module = sys.modules[function.__module__]
+    path = Path(getattr(module, "__file__", None) or "")
+    body = ast.parse(path.read_bytes()).body if path.is_file() else []
+    statements = _reached(body, function.__qualname__.partition(".")[0])
+    if not statements:  # defined interactively
+        return _digest("\n".join(_parts(function.__code__)))
+    package = (module.__spec__ and module.__spec__.parent) or ""
+    # Around a module of cobayes is its package: the others are part of `package_digest`.
+    home = path.parents[package.count(".") - package.startswith("cobayes.")]
+    own = [_compiled(ast.Module([statement], [])) for statement in statements]
+    around: dict[Path, str] = {}
+    waiting = [(package, statements)] if home.name not in ("site-packages", "dist-packages") else []
+    while waiting:
+        for spec in _imports(*waiting.pop()):
+            file = Path(spec.origin or "")
+            if file.suffix == ".py" and file.is_relative_to(home) and file not in (*around, path):
+                around[file] = f"{file.relative_to(home)} {_compiled(file.read_bytes())}"
+                waiting.append((spec.parent or "", ast.parse(file.read_bytes()).body))
+    return _digest("\n".join([*own, *sorted(around.values())]))
+
+
+def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
+    """Return the statements at the top of a module that bind or change what a name leads to."""
+    bound: dict[str, list[ast.stmt]] = {}
+    for statement in body:
+        is_definition = isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        for node in [statement] if is_definition else ast.walk(statement):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                bound.setdefault(node.name, []).append(statement)
+            elif isinstance(node, ast.alias):
+                bound.setdefault(_name(node), []).append(statement)
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                bound.setdefault(node.id, []).append(statement)
+    waiting, names, chosen = [start], set(), set()
+    while waiting:
+        name = waiting.pop()
+        for statement in bound.get(name, ()) if name not in names else ():
+            chosen.add(statement)
+            waiting += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        names.add(name)
+    for statement in chosen:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            statement.names = [alias for alias in statement.names if _name(alias) in names]
+    return [statement for statement in body if statement in chosen]
+
+
+def _name(alias: ast.alias) -> str:
+    """Return the name that an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _imports(package: str, statements: list[ast.stmt]) -> Iterator[ModuleSpec]:
+    """Yield the modules that statements import from the outermost package of a module."""
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        stem = ""
+        if isinstance(node, ast.ImportFrom):
+            stem = resolve_name("." * node.level + (node.module or ""), package)
+        elif not isinstance(node, ast.Import):
+            continue
+        for name in {stem, *(f"{stem}.{alias.name}".strip(".") for alias in node.names)} - {""}:
+            if name.startswith(package.partition(".")[0]):
+                with contextlib.suppress(ImportError, ValueError):
+                    if (spec := find_spec(name)) is not None:
+                        yield spec
+
+
+def _compiled(source: bytes | ast.Module) -> str:
+    """Return what code does as text: comments, docstrings and positions are no part of it."""
+    return "\n".join(_parts(compile(source, "", "exec", optimize=2, dont_inherit=True)))
+
+
+def _parts(code: CodeType) -> Iterator[str]:
+    steps = [code.co_code[k : k + 2] for k in range(0, len(code.co_code), 2)]
+    # A docstring leaves an instruction that does nothing.
+    yield b"".join(step for step in steps if step[0] != opmap["NOP"]).hex()
+    yield from map(repr, (code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
+        else:
+            # The order of a frozenset differs from process to process.
+            yield repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)
+
+
+def _digest(content: str | bytes) -> str:
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()[:32]

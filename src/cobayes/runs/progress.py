@@ -1,236 +1,260 @@
-"""Progress on standard error: a live table in a terminal, plain lines elsewhere."""
+"""The progress of runs: for the process that runs them, and for others who look on."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+import shutil
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, Protocol, TextIO
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from cobayes.runs.state import PointState, RunState
+from cobayes.errors import CobayesError
+from cobayes.runs.store import STORE_NAME, RunError, Store
 
-
-class Reporter(Protocol):
-    """Is told how a run goes."""
-
-    def message(self, text: str) -> None:
-        """Take something worth saying once."""
-        ...
-
-    def update(self, state: RunState) -> None:
-        """Take the state, about once a second and at the end."""
-        ...
-
-    def close(self) -> None:
-        """Stop showing."""
-        ...
+_SECONDS_BETWEEN_LINES = 10.0
+# Back to the start of a terminal's line, and clear it.
+_CLEAR = "\r\x1b[2K"
 
 
-def choose_reporter(progress: bool | Callable[[RunState], None]) -> Reporter:
-    """Return the reporter for the `progress` argument and the kind of standard error.
+@dataclass(frozen=True)
+class PointState:
+    """The progress of one point.
 
     Parameters
     ----------
-    progress
-        True for standard error, False for silence, or a function of the state.
-    """
-    if callable(progress):
-        return FunctionReporter(progress)
-    if not progress:
-        return FunctionReporter(lambda _: None)
-    if sys.stderr.isatty():
-        return LiveReporter()
-    return PlainReporter(sys.stderr)
-
-
-class FunctionReporter:
-    """Hands the state to a function, and keeps messages to itself.
-
-    Parameters
-    ----------
-    function
-        Is called with the state.
-    """
-
-    def __init__(self, function: Callable[[RunState], None]) -> None:
-        self._function = function
-
-    def message(self, text: str) -> None:
-        """Drop it: a library does not print."""
-
-    def update(self, state: RunState) -> None:
-        """Pass it on."""
-        self._function(state)
-
-    def close(self) -> None:
-        """Nothing to stop."""
-
-
-class PlainReporter:
-    """Writes a line now and then: for logs.
-
-    Parameters
-    ----------
-    stream
-        An open text file, such as standard error.
+    name
+        The point's name.
+    num_done, num_shards
+        Number of finished shards, and of all.
     seconds
-        Between two lines at first; less often as the run goes on.
+        Computing time of the finished shards, summed over workers.
+
+    Examples
+    --------
+    >>> from cobayes.runs import PointState
+    >>> point = PointState("one", num_done=3, num_shards=8, seconds=4.2)
+    >>> point.num_done, point.num_shards
+    (3, 8)
     """
 
-    def __init__(self, stream: TextIO, seconds: float = 10.0) -> None:
-        self._stream = stream
-        self._seconds = seconds
-        self._started = time.monotonic()
-        self._written_at = float("-inf")
-        self._num_written = 0
-
-    def message(self, text: str) -> None:
-        """Write it."""
-        self._write(text)
-
-    def update(self, state: RunState) -> None:
-        """Write a line if the last was long ago or the run has ended."""
-        now = time.monotonic()
-        interval = max(self._seconds, 0.05 * (now - self._started))
-        if state.status == "running" and now - self._written_at < interval:
-            return
-        self._written_at = now
-        self._write(f"{summary_line(state)}{self._some_estimates(state)}")
-
-    def close(self) -> None:
-        """Nothing to stop."""
-
-    def _some_estimates(self, state: RunState) -> str:
-        """Return the estimates of one point, another one in every line."""
-        points = [point for point in state.points if point.estimates]
-        if not points:
-            return ""
-        point = points[self._num_written % len(points)]
-        self._num_written += 1
-        return f"; {point.name}: {estimates_text(point)}"
-
-    def _write(self, text: str) -> None:
-        try:
-            self._stream.write(f"cobayes: {text}\n")
-            self._stream.flush()
-        except OSError:
-            # A log that is full or closed is no reason to stop computing.
-            pass
+    name: str
+    num_done: int
+    num_shards: int
+    seconds: float
 
 
-class LiveReporter:
-    """Keeps a table up to date in a terminal.
+@dataclass(frozen=True)
+class RunState:
+    """The progress of a run.
 
     Parameters
     ----------
-    console
-        A rich console; standard error when left out.
+    folder
+        The run's folder.
+    experiment
+        The experiment's name.
+    status
+        "running", "complete" or "stopped".
+    points
+        In the plan's order.
+    num_workers
+        Number of workers when the run was last at work.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from cobayes.runs import PointState, RunState
+    >>> points = (PointState("one", 3, 8, 6.0), PointState("two", 0, 8, 0.0))
+    >>> state = RunState(Path("results"), "uniform", "running", points, 2)
+    >>> state.num_done, state.num_shards
+    (3, 16)
+    >>> state.seconds_left, state.is_upper_bound
+    (13.0, True)
     """
 
-    def __init__(self, console: Any = None) -> None:
-        from rich.console import Console
-        from rich.live import Live
+    folder: Path
+    experiment: str
+    status: str
+    points: tuple[PointState, ...]
+    num_workers: int
 
-        self._console = console or Console(stderr=True)
-        self._live = Live(console=self._console, auto_refresh=False, transient=False)
-        self._is_started = False
+    @property
+    def num_done(self) -> int:
+        """Number of finished shards."""
+        return sum(point.num_done for point in self.points)
 
-    def message(self, text: str) -> None:
-        """Print it above the table."""
-        self._console.print(text, markup=False, highlight=False)
+    @property
+    def num_shards(self) -> int:
+        """Number of all shards."""
+        return sum(point.num_shards for point in self.points)
 
-    def update(self, state: RunState) -> None:
-        """Draw the table anew."""
-        if not self._is_started:
-            self._live.start()
-            self._is_started = True
-        num_rows = max(3, self._console.size.height - 8)
-        self._live.update(state_table(state, num_rows), refresh=True)
+    @property
+    def seconds(self) -> float:
+        """Computing time so far, summed over workers."""
+        return sum(point.seconds for point in self.points)
 
-    def close(self) -> None:
-        """Leave the last table standing."""
-        if self._is_started:
-            self._live.stop()
+    @property
+    def seconds_left(self) -> float:
+        """Time left, from the mean cost of each point's finished shards; NaN while none is known.
+
+        A point without a finished shard is taken to cost as much as the dearest of the others.
+        """
+        dearest = max((p.seconds / p.num_done for p in self.points if p.num_done), default=math.nan)
+        left = [
+            (p.num_shards - p.num_done, p.seconds / p.num_done if p.num_done else dearest)
+            for p in self.points
+            if p.num_done < p.num_shards
+        ]
+        if not left:
+            return 0.0
+        if self.num_workers == 0:
+            return math.nan
+        work = sum(count * cost for count, cost in left)
+        return max(work / self.num_workers, *(cost for _, cost in left))
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether `seconds_left` takes the cost of some points from the dearest of the others."""
+        return any(point.num_done == 0 for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON holds it; an unknown time is None."""
+        left = self.seconds_left
+        return {
+            **asdict(self),
+            "folder": str(self.folder),
+            "num_done": self.num_done,
+            "num_shards": self.num_shards,
+            "seconds": self.seconds,
+            "seconds_left": None if math.isnan(left) else left,
+            "is_upper_bound": self.is_upper_bound,
+        }
 
 
-def state_table(state: RunState, max_points: int | None = None) -> Any:
-    """Return the state of a run as a rich table.
+def read_state(folder: str | Path) -> RunState:
+    """Return the progress of a run, also while it is running.
 
     Parameters
     ----------
-    state
-        The state of a run.
-    max_points
-        How many points to show; all when left out.
-    """
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
+    folder
+        The run's folder.
 
-    shown, left_out = _points_to_show(state, max_points)
-    names = list(dict.fromkeys(name for point in shown for name in point.estimates))
-    # Where the height is limited, a row that wraps would push others out of sight.
-    is_one_line = max_points is not None
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("point", no_wrap=is_one_line, overflow="ellipsis")
-    table.add_column("", no_wrap=True)
-    table.add_column("shards", justify="right", no_wrap=True)
-    for name in names:
-        table.add_column(Text(name), no_wrap=is_one_line, overflow="ellipsis")
-    for point in shown:
-        table.add_row(
-            Text(point.name),
-            ProgressBar(total=point.num_shards, completed=point.num_done, width=10),
-            f"{point.num_done}/{point.num_shards}",
-            *(Text(str(point.estimates.get(name, ""))) for name in names),
+    Returns
+    -------
+    RunState
+        Status, finished shards and times.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> result = runs.run(experiment, tempfile.mkdtemp(), jobs=1)
+    >>> runs.read_state(result.folder).status
+    'complete'
+    """
+    place = Path(folder)
+    if not (place / STORE_NAME).is_file():
+        raise CobayesError(
+            f"there is no run in {str(folder)!r}.",
+            f"expected a file {STORE_NAME} in it; find_runs() looks into subfolders, too",
         )
-    # A bar alone does not end its line; a cell does.
-    overall = Table.grid()
-    overall.add_row(ProgressBar(total=state.num_shards, completed=state.num_done, width=60))
-    parts: list[Any] = [overall, Text(summary_line(state)), table]
-    if left_out:
-        parts.append(Text(f"and {left_out} more points", style="dim"))
-    return Group(*parts)
+    with contextlib.closing(Store(place, only_read=True)) as store:
+        identity, counts = store.identity(), store.counts()
+        if identity is None:
+            raise RunError(f"the run in {str(folder)!r} has not begun yet.")
+        points = tuple(
+            PointState(
+                name,
+                counts.get(position, (0, 0.0))[0],
+                -(-num_samples // samples_per_shard),
+                counts.get(position, (0, 0.0))[1],
+            )
+            for position, (name, num_samples, samples_per_shard, _) in enumerate(identity["points"])
+        )
+        status = "stopped"
+        if all(point.num_done == point.num_shards for point in points):
+            status = "complete"
+        elif store.is_locked():
+            status = "running"
+        return RunState(place, str(identity["experiment"]), status, points, store.num_workers())
+
+
+def find_runs(folder: str | Path) -> list[Path]:
+    """Return the folders of all runs in a folder and below, sorted.
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+
+    Returns
+    -------
+    list of Path
+        Empty where there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cobayes.runs import find_runs
+    >>> find_runs(tempfile.mkdtemp())
+    []
+    """
+    return sorted(path.parent for path in Path(folder).rglob(STORE_NAME))
+
+
+def joined(states: Sequence[RunState]) -> RunState:
+    """Return the progress of several runs on the same workers as one."""
+    if len(states) == 1:
+        return states[0]
+    return RunState(
+        states[0].folder.parent,
+        ", ".join(dict.fromkeys(state.experiment for state in states)),
+        next((state.status for state in states if state.status != "complete"), "complete"),
+        tuple(point for state in states for point in state.points),
+        max(state.num_workers for state in states),
+    )
 
 
 def summary_line(state: RunState) -> str:
-    """Return the state of a run in one line.
+    """Return the progress of a run in one line.
 
     Parameters
     ----------
     state
-        The state of a run.
+        The progress.
     """
     share = 100 * state.num_done / state.num_shards
     parts = [f"{state.num_done}/{state.num_shards} shards ({share:.1f} %)"]
-    if not math.isnan(state.shards_per_second):
-        parts.append(f"{state.shards_per_second:.3g} shards/s")
-    parts.append(f"{duration(state.seconds)} spent")
+    parts.append(f"{duration(state.seconds)} of computing")
     if state.status == "running" and state.num_workers == 0:
         parts.append("waiting for workers")
-    elif state.status != "complete":
-        left = state.seconds_left
-        parts.append("time left unknown" if math.isnan(left) else f"{duration(left)} left")
-    if state.status != "running":
+    elif state.status == "running":
+        parts.append(time_left(state))
+    else:
         parts.append(state.status)
     return f"{state.experiment}: {', '.join(parts)}"
 
 
-def estimates_text(point: PointState) -> str:
-    """Return the estimates of a point in one line.
-
-    Parameters
-    ----------
-    point
-        The state of one point.
-    """
-    return ", ".join(f"{name} = {estimate}" for name, estimate in point.estimates.items())
+def time_left(state: RunState) -> str:
+    """Return the time left in words."""
+    left = state.seconds_left
+    if math.isnan(left):
+        return "time left unknown"
+    return f"{'up to ' if state.is_upper_bound else ''}{duration(left)} left"
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words: seconds, minutes, hours or days.
+    """Return a time in seconds, minutes, hours or days.
 
     Parameters
     ----------
@@ -243,10 +267,45 @@ def duration(seconds: float) -> str:
     return f"{seconds / 86_400:.3g} d"
 
 
-def _points_to_show(state: RunState, most: int | None) -> tuple[list[PointState], int]:
-    points = list(state.points)
-    if most is None or len(points) <= most:
-        return points, 0
-    # Unfinished ones first: they are what is being waited for.
-    points.sort(key=lambda point: point.num_done == point.num_shards)
-    return points[:most], len(points) - most
+class Reporter:
+    """Shows progress on standard error, hands it to a function, or does nothing.
+
+    A terminal has one line that is kept up to date. A log gets a line now and then: every ten
+    seconds at first, less often as the run goes on.
+
+    Parameters
+    ----------
+    progress
+        True for standard error, False for silence, or a function of a `RunState`.
+    """
+
+    def __init__(self, progress: bool | Callable[[RunState], None]) -> None:
+        self._function = progress if callable(progress) else None
+        self._is_shown = progress is True
+        self._is_terminal = self._is_shown and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._written_at = -math.inf
+
+    def message(self, text: str) -> None:
+        """Show a line that stays."""
+        if self._is_shown:
+            self._write(f"{_CLEAR}{text}\n" if self._is_terminal else f"cobayes: {text}\n")
+
+    def update(self, state: RunState) -> None:
+        """Show the progress."""
+        now = time.monotonic()
+        interval = max(_SECONDS_BETWEEN_LINES, 0.05 * (now - self._started))
+        if self._function is not None:
+            self._function(state)
+        elif self._is_terminal and state.status == "running":
+            columns = shutil.get_terminal_size().columns
+            self._write(f"{_CLEAR}{summary_line(state)[: columns - 1]}")
+        elif state.status != "running" or now - self._written_at >= interval:
+            self._written_at = now
+            self.message(summary_line(state))
+
+    def _write(self, text: str) -> None:
+        # A log that is full or closed is no reason to stop computing.
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
+            sys.stderr.flush()

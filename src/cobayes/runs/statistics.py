@@ -1,35 +1,33 @@
-"""Sufficient statistics: packing into bytes without loss, adding up, and estimates from them.
-
-A shard's statistics are a flat mapping of names to numbers and small arrays. Packed, they are
-a checksum, a line of JSON (names, types, shapes) and the raw bytes, so every float comes back
-with the same bits.
-"""
+"""Sufficient statistics of shards as bytes, their sums, estimates from them, and results."""
 
 from __future__ import annotations
 
-import json
+import hashlib
+import io
 import math
-import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cobayes.errors import CobayesError
+from cobayes._intervals import proportion_stderr
+from cobayes.errors import CobayesError, import_optional
 
 Statistics = Mapping[str, Any]
 
-_ARRAY_KINDS = "biufc"
+_NUMBERS = "biufc"
 
 
 def pack(statistics: Statistics) -> bytes:
-    """Pack statistics into bytes; the same statistics always give the same bytes.
+    """Return statistics as the bytes of an NPZ file; equal statistics give equal bytes.
 
     Parameters
     ----------
     statistics
-        Names to ints, floats, bools, or NumPy arrays and scalars of numbers.
+        Names to numbers or arrays of numbers.
     """
     if not isinstance(statistics, Mapping):
         raise CobayesError(
@@ -37,64 +35,42 @@ def pack(statistics: Statistics) -> bytes:
             "expected a dict of names to numbers or arrays of numbers.",
             'return something like {"count": 1000, "total": total}',
         )
-    fields: list[list[Any]] = []
-    chunks: list[bytes] = []
+    arrays = {}
     for name, value in statistics.items():
         if not isinstance(name, str):
             raise CobayesError(f"a statistic is named {name!r}; expected a string.")
-        if isinstance(value, int) and not isinstance(value, bool):
-            # Python's ints have no largest value; JSON keeps all their digits.
-            fields.append([name, "int", value])
-            continue
-        array = np.asarray(value)
-        if array.dtype.kind not in _ARRAY_KINDS:
+        arrays[name] = np.asarray(value)
+        if arrays[name].dtype.kind not in _NUMBERS:
             raise CobayesError(
                 f"the statistic {name!r} is a {type(value).__name__}; "
-                "expected a number or an array of numbers.",
+                "expected a number of at most 64 bits or an array of numbers.",
             )
-        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        kind = "array" if isinstance(value, np.ndarray) else "scalar"
-        fields.append([name, kind, array.dtype.str, list(array.shape)])
-        chunks.append(array.tobytes())
-    body = json.dumps(fields, separators=(",", ":")).encode() + b"\n" + b"".join(chunks)
-    return zlib.crc32(body).to_bytes(4, "little") + body
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+    return file.getvalue()
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    """Return the statistics that `pack` made into bytes.
+    """Return the statistics that `pack` made into bytes, single numbers as Python's.
 
     Parameters
     ----------
     packed
         What `pack` returned.
     """
-    body = packed[4:]
-    if len(packed) < 4 or zlib.crc32(body) != int.from_bytes(packed[:4], "little"):
-        raise CobayesError("the stored statistics of a shard do not match their checksum.")
-    header, _, data = body.partition(b"\n")
-    statistics: dict[str, Any] = {}
-    offset = 0
     try:
-        for name, kind, *rest in json.loads(header):
-            if kind == "int":
-                statistics[str(name)] = int(rest[0])
-                continue
-            dtype, shape = np.dtype(str(rest[0])), tuple(map(int, rest[1]))
-            if dtype.kind not in _ARRAY_KINDS or min(shape, default=0) < 0:
-                raise ValueError(f"an array of type {dtype} and shape {shape}")
-            size = dtype.itemsize * math.prod(shape)
-            array = np.frombuffer(data[offset : offset + size], dtype=dtype).reshape(shape)
-            statistics[str(name)] = array.copy() if kind == "array" else array[()]
-            offset += size
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise CobayesError(f"the stored statistics cannot be read: {error}.") from error
-    if offset != len(data):
-        raise CobayesError(f"{len(data) - offset} bytes follow the stored statistics.")
-    return statistics
+    return {name: value if value.ndim else value.item() for name, value in found.items()}
 
 
 def add(left: Statistics, right: Statistics) -> dict[str, Any]:
-    """Add two sets of statistics name by name: how shards are reduced unless told otherwise.
+    """Add two sets of statistics name by name, the default way to reduce shards.
 
     Parameters
     ----------
@@ -207,18 +183,18 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
     return Estimate(mean, math.sqrt(variance / count))
 
 
-def proportion_estimate(successes: float, trials: float) -> Estimate:
+def proportion_estimate(successes: int, trials: int) -> Estimate:
     """Estimate a probability from counts.
 
-    The standard error adds two successes and two failures (Agresti and Coull), so that it
-    is never zero: a proportion of one in a finite sample is not certain.
+    The standard error is that of a Beta distribution with one success and one failure more. It is
+    never zero: a proportion of one in a finite sample is not certain.
 
     Parameters
     ----------
     successes
-        How often it happened.
+        Number of successes.
     trials
-        How often it could have.
+        Number of trials.
 
     Returns
     -------
@@ -230,13 +206,11 @@ def proportion_estimate(successes: float, trials: float) -> Estimate:
     >>> from cobayes.runs import proportion_estimate
     >>> found = proportion_estimate(10, 10)
     >>> found.value, round(found.stderr, 3)
-    (1.0, 0.094)
+    (1.0, 0.077)
     """
-    successes, trials = float(successes), float(trials)
     if trials == 0:
         return Estimate(math.nan)
-    adjusted = (successes + 2) / (trials + 4)
-    return Estimate(successes / trials, math.sqrt(adjusted * (1 - adjusted) / (trials + 4)))
+    return Estimate(float(successes / trials), proportion_stderr(int(successes), int(trials)))
 
 
 def _widened(value: Any) -> Any:
@@ -256,3 +230,134 @@ def _check_same_names(left: Statistics, right: Statistics) -> None:
             f"{sorted(left)} and {sorted(right)}.",
             "a shard function returns the same names whatever its parameters and seed",
         )
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """The result of one point.
+
+    Parameters
+    ----------
+    name
+        The point's name.
+    parameters
+        The point's parameters.
+    num_samples
+        Number of samples.
+    statistics
+        Statistics of all shards, reduced in their order.
+    estimates
+        Estimates from these statistics.
+    seconds
+        Computing time, summed over workers.
+
+    Examples
+    --------
+    >>> from cobayes.runs import Estimate, PointResult
+    >>> point = PointResult("one", {}, 100, {"total": 52.0}, {"mean": Estimate(0.52, 0.03)}, 0.1)
+    >>> point.estimates["mean"].value
+    0.52
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    num_samples: int
+    statistics: Statistics = field(repr=False)
+    estimates: Mapping[str, Estimate]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The result of an experiment: a sequence of points, also found by name.
+
+    Parameters
+    ----------
+    experiment
+        The experiment's name.
+    seed
+        The experiment's seed.
+    points
+        In the plan's order.
+    folder
+        The run's folder.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from cobayes.runs import Estimate, PointResult, RunResult
+    >>> point = PointResult("one", {}, 100, {"total": 52.0}, {"mean": Estimate(0.52, 0.03)}, 0.1)
+    >>> result = RunResult("uniform", 1, (point,), Path("results"))
+    >>> result["one"].num_samples
+    100
+    """
+
+    experiment: str
+    seed: int
+    points: tuple[PointResult, ...]
+    folder: Path
+
+    @property
+    def seconds(self) -> float:
+        """Computing time, summed over workers."""
+        return sum(point.seconds for point in self.points)
+
+    def __getitem__(self, name: str) -> PointResult:
+        for point in self.points:
+            if point.name == name:
+                return point
+        raise CobayesError(
+            f"{self.experiment!r} has no point named {name!r}.",
+            f"its points are {', '.join(repr(point.name) for point in self.points[:10])}"
+            + (", ..." if len(self.points) > 10 else ""),
+        )
+
+    def __iter__(self) -> Iterator[PointResult]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def digest(self) -> str:
+        """A digest of all statistics: equal if and only if every bit is."""
+        whole = hashlib.sha256()
+        for point in self.points:
+            whole.update(hashlib.sha256(pack(point.statistics)).digest())
+        return whole.hexdigest()
+
+    def to_dataframe(self):
+        """Return a pandas DataFrame: a row per point with parameters and estimates.
+
+        An estimate makes two columns, ``name`` and ``name_stderr``. Parameters that are lists
+        or dicts are left out.
+        """
+        pandas = import_optional("pandas", "labels", "A table of results")
+        rows = []
+        for point in self.points:
+            row = {**self._parameters(point), "num_samples": point.num_samples}
+            for name, estimate in point.estimates.items():
+                row |= {name: estimate.value, f"{name}_stderr": estimate.stderr}
+            rows.append(row)
+        names = [point.name for point in self.points]
+        return pandas.DataFrame(rows, index=pandas.Index(names, name="point"))
+
+    def to_xarray(self):
+        """Return an xarray Dataset over points; the parameters are its coordinates."""
+        xarray = import_optional("xarray", "labels", "A labelled array of results")
+        names = {name for point in self.points for name in self._parameters(point)}
+        data = xarray.Dataset.from_dataframe(self.to_dataframe()).set_coords(names)
+        return data.assign_attrs(experiment=self.experiment, seed=self.seed)
+
+    @staticmethod
+    def _parameters(point: PointResult) -> dict[str, Any]:
+        return {k: v for k, v in point.parameters.items() if not isinstance(v, list | dict)}
+
+    def __repr__(self) -> str:
+        lines = [f"RunResult({self.experiment!r}, seed {self.seed}, {len(self.points)} points)"]
+        for point in self.points[:8]:
+            shown = ", ".join(f"{name} = {value}" for name, value in point.estimates.items())
+            lines.append(f"  {point.name}: {shown or f'{point.num_samples} samples'}")
+        if len(self.points) > 8:
+            lines.append(f"  ... and {len(self.points) - 8} more")
+        return "\n".join(lines)

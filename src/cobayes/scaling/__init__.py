@@ -1,7 +1,6 @@
 """Sinkhorn scaling: the problem, its solvers, its result."""
 
 from cobayes.scaling.blocks import ScalingBlocks, scaling_blocks
-from cobayes.scaling.result import ScalingResult
-from cobayes.scaling.scale import scale
+from cobayes.scaling.scale import ScalingResult, scale
 
 __all__ = ["ScalingBlocks", "ScalingResult", "scale", "scaling_blocks"]

@@ -1,4 +1,4 @@
-"""What zeros do to a scaling: the blocks that rows and columns fall into."""
+"""What zeros do to a scaling: the blocks that rows and columns split into."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes import _core
 from cobayes._input.distributions import aligned
 from cobayes._input.labels import shorten
 from cobayes._output import freeze
 from cobayes.model import MatrixLike, as_model
-from cobayes.scaling.block_subsets import MAX_COLUMNS, subset_blocks
-from cobayes.scaling.block_workspace import BlockWorkspace, as_pattern, as_words, block_workspace
-from cobayes.scaling.problem import validated_sums
+from cobayes.scaling.sums import validated_sums
 
 Status = Literal["exact", "limit", "infeasible"]
+STATUSES: tuple[Status, ...] = ("exact", "limit", "infeasible")
 
 
 class Block(NamedTuple):
@@ -119,74 +119,26 @@ def scaling_blocks(
         aligned(row_sums, model.data, "datum", "row_sums"),
         aligned(column_sums, model.hypotheses, "hypothesis", "column_sums"),
     )
-    work = pattern_workspace(model.matrix > 0.0)
-    return describe_blocks(work, find_blocks(work, rows, columns), rows, columns)
-
-
-def pattern_workspace(pattern: NDArray[np.bool_]) -> BlockWorkspace:
-    """Return memory for finding the blocks of one pattern, (n, m), at any sums."""
-    return block_workspace(as_words(pattern), as_words(pattern.T), MAX_COLUMNS)
-
-
-def fresh_workspace(work: BlockWorkspace) -> BlockWorkspace:
-    """Return a workspace for the same pattern with memory of its own, for another thread."""
-    return block_workspace(work.row_masks, work.column_masks, MAX_COLUMNS)
+    return find_blocks(model.matrix, rows, columns)
 
 
 def find_blocks(
-    work: BlockWorkspace, row_sums: NDArray[np.float64], column_sums: NDArray[np.float64]
-) -> int:
-    """Fill labels, masses and ratios of a workspace; return the number of components.
-
-    Kernels call `subset_blocks` (up to `MAX_COLUMNS` columns) or `flow_blocks` themselves, with the
-    same arguments.
-
-    Parameters
-    ----------
-    work
-        Made by `pattern_workspace`.
-    row_sums, column_sums
-        Not negative; the totals need not agree.
-    """
-    if len(column_sums) <= MAX_COLUMNS:
-        return subset_blocks(work, row_sums, column_sums)
-    # Compiled for those who have many hypotheses only.
-    from cobayes.scaling.block_flows import flow_blocks
-
-    return flow_blocks(work, row_sums, column_sums)
-
-
-def describe_blocks(
-    work: BlockWorkspace,
-    count: int,
-    row_sums: NDArray[np.float64],
-    column_sums: NDArray[np.float64],
+    matrix: NDArray[np.float64], row_sums: NDArray[np.float64], column_sums: NDArray[np.float64]
 ) -> ScalingBlocks:
-    """Return the blocks that a search has found, and whether the sums can be met.
-
-    Parameters
-    ----------
-    work, count
-        After `find_blocks`.
-    row_sums, column_sums
-        What the blocks were found for.
-    """
-    row_labels, column_labels = work.row_labels.copy(), work.column_labels.copy()
-    pattern = as_pattern(work.row_masks, len(column_labels))
-    support = pattern & (row_labels[:, None] == column_labels)
+    """Return the blocks of validated arrays; see `scaling_blocks`."""
+    row_labels, column_labels, block_of, count, status = _core.scaling_blocks(
+        matrix, row_sums, column_sums
+    )
     blocks = []
-    for block in np.unique(work.block_of[:count]):
-        is_member = work.block_of[:count] == block
+    for block in np.unique(block_of[:count]):
+        is_member = block_of[:count] == block
         rows = np.flatnonzero(is_member[row_labels] & (row_labels >= 0))
         columns = np.flatnonzero(is_member[column_labels] & (column_labels >= 0))
-        ratio = float(column_sums[columns].sum() / row_sums[rows].sum())
-        blocks.append(Block(rows, columns, ratio))
-    if len(blocks) > 1 or column_sums[column_labels < 0].any():
-        status: Status = "infeasible"
-    else:
-        counts = pattern & (row_sums > 0.0)[:, None] & (column_sums > 0.0)
-        status = "exact" if (support >= counts).all() else "limit"
-    return ScalingBlocks(tuple(blocks), support, status, row_labels, column_labels)
+        blocks.append(
+            Block(rows, columns, float(column_sums[columns].sum() / row_sums[rows].sum()))
+        )
+    support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
+    return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 
 
 def explain(

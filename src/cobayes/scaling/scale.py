@@ -2,58 +2,133 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes import _core
 from cobayes._input.distributions import aligned
 from cobayes._input.labels import make_labels
 from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import number_between, whole_number
-from cobayes._runtime.threads import map_chunks
-from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError
+from cobayes._output import freeze
+from cobayes._runtime.threads import num_threads
+from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.scaling import small
-from cobayes.scaling.blocks import (
-    Status,
-    describe_blocks,
-    explain,
-    find_blocks,
-    pattern_workspace,
-)
-from cobayes.scaling.lanes import slow_mode
-from cobayes.scaling.plain import (
-    Scalings,
-    scale_many_plainly,
-    scale_plain_array,
-    scale_together,
-    sum_unit,
-)
-from cobayes.scaling.problem import balance, validated_sums
-from cobayes.scaling.result import ScalingResult, accuracy_hint
-from cobayes.scaling.solver import Solution, solve, solve_components
-from cobayes.scaling.stopping import (
-    LARGEST,
-    LOOSEST,
-    MAX_SWEEPS,
-    NEGLIGIBLE,
-    PARALLEL_SIZE,
-    SMALLEST,
-    entry_spread,
-    is_nearly_blocks,
-)
-from cobayes.scaling.sweeps import assemble
+from cobayes.scaling.blocks import STATUSES, explain, find_blocks
+from cobayes.scaling.sums import validated_sums
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 Array = NDArray[np.float64]
 
-# Matrices of a batch that one thread scales in one go.
-BATCH_CHUNK = 1024
-# From so many column sums for one matrix on, they are scaled side by side.
-MANY = 16
-# Where all entries are above this, none comes from a product with a denormal part.
-FAINT = 1e-10
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScalingResult:
+    """A scaled matrix, its scalings and how well its sums were met.
+
+    ``matrix == row_scaling[:, None] * original * column_scaling``, except for entries that vanish
+    (status "limit" or "infeasible"). For a batch every attribute has the batch's leading axes.
+
+    Attributes
+    ----------
+    matrix : ndarray
+        The scaled matrix.
+    row_scaling, column_scaling : ndarray
+        The two diagonals. A column with sum zero has scaling zero.
+    row_sums, column_sums : ndarray
+        The sums that were scaled to: those asked for, their totals made equal. Where these are
+        infeasible, the row sums are what the rows got.
+    status : str or ndarray
+        "exact": the sums are met and no positive entry vanishes. "limit": the sums are met and some
+        positive entries vanish. "infeasible": no matrix with these zeros has these sums; the column
+        sums are met, the row sums are as even as they can be.
+    residual : float or ndarray
+        The largest relative error of a row or column sum, measured on `matrix`.
+    num_iterations : int or ndarray
+        Sweeps and Newton steps together.
+    is_converged : bool or ndarray
+        Whether the residual and the estimated error of the scalings are within the tolerance.
+    error : float or ndarray
+        Estimated relative error of the scalings, from the measured rate of convergence or from
+        the last Newton step.
+    data, hypotheses : tuple of str or None
+        The labels, where the input had some.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.scale([[1.0, 2.0], [3.0, 1.0]])
+    ScalingResult(2 x 2; converged; residual 0.0e+00; 3 iterations)
+    """
+
+    matrix: Array
+    row_scaling: Array
+    column_scaling: Array
+    row_sums: Array
+    column_sums: Array
+    residual: Any
+    num_iterations: Any
+    is_converged: Any
+    error: Any
+    factors: Array
+    status: Any = "exact"
+    data: tuple[str, ...] | None = None
+    hypotheses: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the scaled matrix as a DataFrame with the labels of the input."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        self._require_single("a DataFrame")
+        return pandas.DataFrame(
+            self.matrix.copy(),
+            index=pandas.Index(self._labels(self.data, 0), name="datum"),
+            columns=pandas.Index(self._labels(self.hypotheses, 1), name="hypothesis"),
+        )
+
+    def to_xarray(self) -> xr.DataArray:
+        """Return the scaled matrix as a DataArray with the labels of the input."""
+        xarray = import_optional("xarray", "labels", "a DataArray")
+        leading = [f"batch_{axis}" for axis in range(self.matrix.ndim - 2)]
+        return xarray.DataArray(
+            self.matrix.copy(),
+            dims=(*leading, "datum", "hypothesis"),
+            coords={
+                "datum": self._labels(self.data, -2),
+                "hypothesis": self._labels(self.hypotheses, -1),
+            },
+        )
+
+    def __repr__(self) -> str:
+        if np.size(self.residual) == 0:
+            return f"ScalingResult(an empty batch of shape {self.matrix.shape})"
+        state = "converged" if np.all(self.is_converged) else "NOT converged"
+        for status in ("limit", "infeasible"):
+            state += f"; {status}" if np.any(np.asarray(self.status) == status) else ""
+        shape = " x ".join(str(length) for length in self.matrix.shape)
+        return (
+            f"ScalingResult({shape}; {state}; residual {np.max(self.residual):.1e}; "
+            f"{int(np.max(self.num_iterations))} iterations)"
+        )
+
+    def _labels(self, labels: tuple[str, ...] | None, axis: int) -> list[str]:
+        if labels is not None:
+            return list(labels)
+        return [str(position) for position in range(self.matrix.shape[axis])]
+
+    def _require_single(self, what: str) -> None:
+        if self.matrix.ndim != 2:
+            raise CobayesError(
+                f"{what} holds one matrix; this result is a batch of shape {self.matrix.shape}.",
+                "use .to_xarray().",
+            )
 
 
 def scale(
@@ -63,15 +138,14 @@ def scale(
     *,
     tolerance: float = 1e-12,
     max_iterations: int = 100_000,
-    warm_start: ScalingResult | None = None,
     on_failure: Literal["raise", "return"] = "raise",
 ) -> ScalingResult:
     """Scale a non-negative matrix to given row and column sums (Sinkhorn scaling).
 
     Finds the one matrix of the form ``diag(row_scaling) @ matrix @ diag(column_scaling)`` that
-    has these sums. Plain sweeps are tried first; where they are slow (entries many powers of
-    ten apart, nearly diagonal matrices) Newton's method takes over. Zeros may make some positive
-    entries vanish, or make the sums impossible: see the result's ``status`` and `scaling_blocks`.
+    has these sums: by Newton's method for few columns, by accelerated sweeps for more. Zeros may
+    make some positive entries vanish, or make the sums impossible: see the result's ``status``
+    and `scaling_blocks`.
 
     Parameters
     ----------
@@ -88,8 +162,6 @@ def scale(
         entry.
     max_iterations
         Most sweeps and Newton steps together.
-    warm_start
-        The result for a problem nearby; saves sweeps.
     on_failure
         "raise" a `ConvergenceError` (an `InfeasibleError` where zeros make the sums impossible), or
         "return" the result as far as it got: for infeasible sums the limit of alternating
@@ -112,19 +184,17 @@ def scale(
     The ``(r, c)``-Sinkhorn scaling of Section 2.1; ``scale(M, column_sums=n * theta)`` is the
     paper's ``M^<n theta>``. Cross-ratios of the matrix are preserved.
     """
-    _validate_options(tolerance, max_iterations, on_failure)
-    if warm_start is None:
-        result = scale_plain_array(matrix, row_sums, column_sums, tolerance, max_iterations)
-        if result is not None:
-            return result
+    number_between(tolerance, "tolerance", 0.0, 1.0, hint="1e-12 is the default.")
+    whole_number(max_iterations, "max_iterations", 1)
+    if on_failure not in ("raise", "return"):
+        raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
     values, data, hypotheses = unpack(matrix)
     array = _as_float_array(values)
+    n, m = array.shape[-2:]
     if array.ndim == 2:
-        data = None if data is None else make_labels(data, array.shape[0], "datum")
-        hypotheses = (
-            None if hypotheses is None else make_labels(hypotheses, array.shape[1], "hypothesis")
-        )
-    smallest, largest = _require_entries(array, data, hypotheses)
+        data = None if data is None else make_labels(data, n, "datum")
+        hypotheses = None if hypotheses is None else make_labels(hypotheses, m, "hypothesis")
+    _require_entries(array, data, hypotheses)
     rows, columns = validated_sums(
         array.shape,
         row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
@@ -133,201 +203,56 @@ def scale(
         else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
     )
     batch = rows.shape[:-1]
-    is_positive = array.size > 0 and bool(smallest > 0.0 and rows.min(initial=1.0) > 0.0)
-    is_moderate = smallest >= SMALLEST and largest <= LARGEST
-    # With zeros rows may get less than was asked for.
-    asked, rows = rows, rows if is_positive else rows.copy()
-    matrices, array = array, np.broadcast_to(array, (*batch, *array.shape[-2:]))
-    start = _validated_start(warm_start, batch, array.shape[-1])
-
-    out = np.empty(array.shape)
-    num_items = math.prod(batch)
-    row_scaling, factors = np.empty(rows.shape), np.empty(columns.shape)
-    measures = np.empty((*batch, 3))  # iterations, error, residual
-    statuses = ["exact"] * num_items
-    is_small = array.shape[-2] * array.shape[-1] < PARALLEL_SIZE
-    is_quick = batch and num_items and start is None and is_small and is_positive
-    plain = _stacked(matrices, array) if is_quick else None
-    slowest = None
-    if plain is not None and matrices.ndim == 2 and num_items >= MANY:
-        slowest = _slow_mode(plain[0], rows, tolerance, max_iterations)
-        matrices = plain[0]
-
-    def scale_items(first: int) -> None:
-        found = np.zeros((min(BATCH_CHUNK, num_items - first), 4))
-        chunk = slice(first, first + len(found))
-        targets = columns.reshape(-1, columns.shape[-1])[chunk]
-        scalings = Scalings(
-            out.reshape(-1, *out.shape[-2:])[chunk],
-            row_scaling.reshape(-1, rows.shape[-1])[chunk],
-            factors.reshape(-1, columns.shape[-1])[chunk],
-            found,
+    is_one_table = array.ndim == 2 and (row_sums is None or np.ndim(row_sums) <= 1 or not batch)
+    tables = array if array.ndim == 2 else np.broadcast_to(array, (*batch, n, m))
+    found, row_scaling, factors, targets, errors, residuals, iterations, codes = _core.scale(
+        np.ascontiguousarray(tables).reshape(-1, n, m),
+        rows.reshape(-1, n)[:1] if is_one_table else rows.reshape(-1, n),
+        columns.reshape(-1, m),
+        tolerance=tolerance,
+        max_iterations=min(max_iterations, 2**30),
+        num_threads=num_threads(),
+    )
+    if (codes == 3).any():
+        raise CobayesError(
+            "the entries of the matrix are too far apart for floating point, even after its rows "
+            "and columns are rescaled.",
+            "make the smallest entries larger, or replace them by zeros.",
         )
-        if slowest is not None:
-            scale_together(matrices, targets, slowest, tolerance, scalings)
-        elif plain is not None:
-            scale_many_plainly(
-                plain[chunk] if len(plain) > 1 else plain,
-                rows.reshape(-1, rows.shape[-1])[chunk],
-                targets,
-                tolerance,
-                min(max_iterations, MAX_SWEEPS),
-                scalings,
-            )
-        measures.reshape(-1, 3)[chunk] = found[:, 1:]
-        for k in np.flatnonzero(found[:, 0] == 0.0).tolist():
-            item = _item(first + k, batch)
-            balanced, row_units, column_units = (
-                (array[item], 1.0, 1.0) if is_moderate else balance(array[item])
-            )
-            total = sum_unit(rows[item].sum())
-            supported, solution, ratios, statuses[first + k] = _solve_item(
-                balanced,
-                is_positive,
-                rows[item] / total,
-                columns[item] / total,
-                tolerance,
-                max_iterations,
-                None if start is None else start[item] * column_units,
-            )
-            rows[item] *= ratios
-            residual = assemble(
-                supported,
-                solution.row_scaling,
-                solution.factors,
-                rows[item],
-                columns[item],
-                out[item],
-            )
-            _restore_faint(
-                supported, solution, columns[item], out[item], smallest if is_moderate else 0.0
-            )
-            measures[item] = solution.num_iterations, solution.error, residual
-            with np.errstate(over="ignore"):  # scalings of extreme matrices may be beyond float64
-                row_scaling[item] = solution.row_scaling / row_units
-                factors[item] = solution.factors / column_units
-
-    # A single matrix is dealt out to threads row by row, inside `solve`; a batch here.
-    map_chunks(scale_items, range(0, num_items, BATCH_CHUNK))
-    counts, errors, residuals = np.moveaxis(measures, -1, 0).copy()
-    converged = (residuals <= tolerance) & (errors <= tolerance)
+    is_converged = (residuals <= tolerance) & (errors <= tolerance)
+    status = np.array([STATUSES[code] for code in codes.tolist()], dtype=object)
     result = ScalingResult(
-        matrix=out,
-        row_scaling=row_scaling,
-        column_scaling=factors * columns,
-        row_sums=rows,
+        matrix=found.reshape(*batch, n, m),
+        row_scaling=row_scaling.reshape(*batch, n),
+        column_scaling=factors.reshape(*batch, m) * columns,
+        row_sums=targets.reshape(*batch, n),
         column_sums=columns,
-        residual=residuals if batch else float(residuals),
-        num_iterations=counts.astype(np.int64) if batch else int(counts),
-        is_converged=converged if batch else bool(converged),
-        error=errors if batch else float(errors),
-        factors=factors,
-        status=np.array(statuses, dtype=object).reshape(batch) if batch else statuses[0],
+        residual=residuals.reshape(batch) if batch else float(residuals[0]),
+        num_iterations=iterations.reshape(batch) if batch else int(iterations[0]),
+        is_converged=is_converged.reshape(batch) if batch else bool(is_converged[0]),
+        error=errors.reshape(batch) if batch else float(errors[0]),
+        factors=factors.reshape(*batch, m),
+        status=status.reshape(batch) if batch else status[0],
         data=data,
         hypotheses=hypotheses,
     )
     if on_failure == "raise":
-        if "infeasible" in statuses:
-            item = _item(statuses.index("infeasible"), batch)
-            raise _infeasible_error(array, asked, result, item)
-        if not np.all(result.is_converged):
+        if (codes == 2).any():
+            place = int(np.argmax(codes == 2))
+            item = tuple(int(k) for k in np.unravel_index(place, batch)) if batch else ()
+            raise _infeasible_error(tables[item] if array.ndim > 2 else array, rows, result, item)
+        if not is_converged.all():
             raise _convergence_error(result, tolerance, max_iterations)
     return result
 
 
-def _item(position: int, batch: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the indices of an item of a batch."""
-    return tuple(int(index) for index in np.unravel_index(position, batch)) if batch else ()
-
-
-def _restore_faint(
-    supported: Array, solution: Solution, column_sums: Array, out: Array, smallest: float
-) -> None:
-    """Compute by logarithms the entries that lost digits in a product with a denormal part."""
-    with np.errstate(all="ignore"):  # a bound, which saves a look at all entries
-        bound = smallest * solution.row_scaling.min() * (solution.factors * column_sums).min()
-    if bound > FAINT or out.min() > FAINT:
-        return
-    with np.errstate(over="ignore"):  # factors that are not usable become an error later
-        is_lost = solution.row_scaling[:, None] * supported < NEGLIGIBLE
-    i, j = np.nonzero(is_lost & (supported > 0.0) & (column_sums > 0.0))
-    factors = solution.row_scaling[i], supported[i, j], solution.factors[j], column_sums[j]
-    with np.errstate(divide="ignore", invalid="ignore"):  # rows and columns without a factor
-        entries = np.exp(sum(np.log(factor) for factor in factors))
-    out[i, j] = np.where(np.isfinite(entries), entries, 0.0)
-
-
-def _solve_item(
-    matrix: Array,
-    is_positive: bool,
-    row_sums: Array,
-    column_sums: Array,
-    tolerance: float,
-    max_iterations: int,
-    factors: Array | None,
-) -> tuple[Array, Solution, Array | float, Status]:
-    """Scale one matrix; also return what survives of it, and by how much row sums change."""
-    if (is_positive or matrix.min() > 0.0) and row_sums.min() > 0.0:
-        solution = solve(
-            matrix,
-            row_sums,
-            column_sums,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-            spread=entry_spread(matrix),
-            factors=factors,
-        )
-        return matrix, solution, 1.0, "exact"
-    work = pattern_workspace(matrix > 0.0)
-    count = find_blocks(work, row_sums, column_sums)
-    blocks = describe_blocks(work, count, row_sums, column_sums)
-    supported, solution = solve_components(
-        matrix,
-        row_sums,
-        work,
-        count,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        factors=factors,
-    )
-    if count == 1 and blocks.status != "infeasible":
-        return supported, solution, 1.0, blocks.status
-    # What rows get is what their component's columns have, nothing where these have nothing.
-    is_placed = work.column_labels >= 0
-    given = np.bincount(work.column_labels[is_placed], column_sums[is_placed], count)
-    ratios = np.append(given / work.totals[:count], 0.0)  # the last one for rows without any
-    return supported, solution, ratios[work.row_labels], blocks.status
-
-
-def _slow_mode(
-    matrix: Array, row_sums: Array, tolerance: float, max_iterations: int
-) -> Array | None:
-    """Return the slow mode of a matrix that can be scaled in lanes, else None."""
-    if matrix.shape[1] <= small.LARGEST or max_iterations < MAX_SWEEPS or tolerance > LOOSEST:
-        return None
-    is_plain = (matrix >= SMALLEST).all() and (matrix <= LARGEST).all() and (row_sums == 1.0).all()
-    if not is_plain or is_nearly_blocks(matrix):
-        return None
-    return slow_mode(matrix, row_sums.reshape(-1, len(matrix))[0], tolerance)
-
-
-def _stacked(matrices: Array, array: Array) -> Array:
-    """Return matrices one after another: a single one where all items of a batch share it."""
-    stack = matrices if matrices.ndim == 2 else array
-    stack = np.ascontiguousarray(stack).reshape(-1, *array.shape[-2:])
-    # To the compiler read-only arrays would be another type, for which it would compile again.
-    return stack if stack.flags.writeable else stack.copy()
-
-
-def _infeasible_error(array: Array, asked: Array, result: ScalingResult, item: tuple[int, ...]):
+def _infeasible_error(table: Array, asked: Array, result: ScalingResult, item: tuple[int, ...]):
     """Return the error about sums that zeros make impossible, for the first item concerned."""
-    n, m = array.shape[-2:]
-    work = pattern_workspace(array[item] > 0.0)
-    columns = result.column_sums[item]
-    count = find_blocks(work, asked[item], columns)
+    n, m = table.shape
+    rows, columns = asked[item], result.column_sums[item]
     text = explain(
-        describe_blocks(work, count, asked[item], columns),
-        asked[item],
+        find_blocks(np.ascontiguousarray(table), rows, columns),
+        rows,
         columns,
         result.data or make_labels(None, n, "datum"),
         result.hypotheses or make_labels(None, m, "hypothesis"),
@@ -367,11 +292,10 @@ def _as_float_array(values) -> Array:
     return array
 
 
-def _require_entries(array: Array, data, hypotheses) -> tuple[float, float]:
-    """Explain what is wrong with the entries, or return the smallest and the largest."""
-    smallest, largest = array.min(initial=np.inf), array.max(initial=0.0)
-    if smallest > 0.0 and largest < np.inf:
-        return smallest, largest
+def _require_entries(array: Array, data, hypotheses) -> None:
+    """Raise an error that says what is wrong with the entries."""
+    if array.min(initial=np.inf) > 0.0 and array.max(initial=0.0) < np.inf:
+        return
     for item in np.ndindex(array.shape[:-2]):
         try:
             require_entries(
@@ -386,32 +310,21 @@ def _require_entries(array: Array, data, hypotheses) -> tuple[float, float]:
             raise CobayesError(
                 f"item ({place}) of the batch: {error.message}", error.hint
             ) from None
-    return smallest, largest
 
 
-def _validate_options(tolerance: float, max_iterations: int, on_failure: str) -> None:
-    number_between(tolerance, "tolerance", 0.0, 1.0, hint="1e-12 is the default.")
-    whole_number(max_iterations, "max_iterations", 1)
-    if on_failure not in ("raise", "return"):
-        raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
+def accuracy_hint(error: float, loosest: float, use: str) -> str:
+    """Return what to do about a scaling that missed its tolerance.
 
-
-def _validated_start(
-    warm_start: ScalingResult | None, batch: tuple[int, ...], num_columns: int
-) -> Array | None:
-    if warm_start is None:
-        return None
-    if not isinstance(warm_start, ScalingResult):
-        raise CobayesError(
-            f"warm_start is a {type(warm_start).__name__}; expected the result of another scale()."
-        )
-    factors = np.asarray(warm_start.factors)
-    expected = (*batch, num_columns)
-    usable = np.isfinite(factors) & (factors > 0.0)
-    try:
-        return np.broadcast_to(np.where(usable, factors, 1.0), expected)
-    except ValueError as error:
-        raise CobayesError(
-            f"warm_start is a result with column scalings of shape {factors.shape}; "
-            f"expected {expected}."
-        ) from error
+    Parameters
+    ----------
+    error
+        The error that was reached.
+    loosest
+        A tolerance larger than this would not help.
+    use
+        How to pass a tolerance.
+    """
+    larger = "make the smallest entries of the matrix larger."
+    if not error <= loosest:
+        return f"float64 cannot hold these numbers: {larger}"
+    return f"float64 gets no closer here: use {use} larger tolerance, or {larger}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, SupportsIndex, cast, get_args
+from typing import Any, Literal, SupportsIndex, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.distributions import as_distribution
+from cobayes._input.distributions import Distribution, as_distribution
 from cobayes._input.labels import find, make_labels
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
@@ -18,29 +18,9 @@ Array = NDArray[np.float64]
 Distance = Literal["euclidean", "l1", "tv"]
 
 
-class SuccessBounds(NamedTuple):
-    """The interval in which the success rate lies, whatever the matrices.
-
-    Attributes
-    ----------
-    lower, upper : float
-        Its ends.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> found = cb.stability.success_bounds([0.5, 0.5], [0.4, 0.6], 0)
-    >>> round(found.lower, 3), round(found.upper, 3)
-    (0.0, 0.8)
-    """
-
-    lower: float
-    upper: float
-
-
 def success_bounds(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
-) -> SuccessBounds:
+    teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
+) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
     Fed the same uniform data, teacher and learner end at vertices, the one at i with
@@ -56,8 +36,8 @@ def success_bounds(
 
     Returns
     -------
-    SuccessBounds
-        Two numbers between zero and one, `lower` and `upper`.
+    tuple of float
+        The lower and the upper bound.
 
     Notes
     -----
@@ -68,11 +48,11 @@ def success_bounds(
     --------
     >>> import cobayes as cb
     >>> cb.stability.success_bounds([0.5, 0.5], [0.4, 0.6], 0)
-    SuccessBounds(lower=0.0, upper=0.8)
+    (0.0, 0.8)
     """
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     lower, upper = frechet(taught[position], believed[position])
-    return SuccessBounds(float(lower), float(upper))
+    return float(lower), float(upper)
 
 
 def frechet(taught, believed):
@@ -90,7 +70,7 @@ def frechet(taught, believed):
 
 
 def two_hypothesis_success(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
+    teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> float:
     """Return the exact success rate for two hypotheses and a matrix that both agents share.
 
@@ -127,8 +107,8 @@ def two_hypothesis_success(
 
 
 def conjectured_success(
-    teacher_prior: ArrayLike,
-    learner_prior: ArrayLike,
+    teacher_prior: Distribution,
+    learner_prior: Distribution,
     hypothesis: SupportsIndex | str,
     distance: Distance = "euclidean",
 ) -> float:
@@ -141,7 +121,7 @@ def conjectured_success(
     hypothesis
         The hypothesis that is taught, by position or label.
     distance
-        "euclidean" (the paper's figures; refuted, see `cobayes.conjecture.certificate`), "l1", or
+        "euclidean" (the paper's figures; refuted, see `cobayes.conjecture`), "l1", or
         "tv", total variation, half of l1.
 
     Returns
@@ -206,7 +186,7 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
 
 
 def validated_priors(
-    teacher_prior: ArrayLike, learner_prior: ArrayLike, hypothesis: SupportsIndex | str
+    teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> tuple[Array, Array, int]:
     """Return both priors and the position of what is taught, or say what is wrong with them."""
     if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):

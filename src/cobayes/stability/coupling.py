@@ -1,73 +1,200 @@
-"""The coupling: teacher and learner fed the same uniform data."""
+"""The coupling: teacher and learner are shown the same data, whatever is taught."""
 
 from __future__ import annotations
 
+import functools
 import operator
-from functools import reduce
-from typing import Any, NamedTuple, SupportsIndex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from cobayes._input.validation import counts_by
-from cobayes._runtime.threads import map_chunks
-from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike
+from cobayes import _core
+from cobayes._input.distributions import Distribution
+from cobayes._input.validation import whole_number
+from cobayes._intervals import proportion_stderr
+from cobayes._output import counted, freeze, html_table
+from cobayes._runtime.randomness import seed_of, spawn_sequences
+from cobayes._runtime.threads import num_threads
+from cobayes.errors import CobayesError, import_optional, unteachable
+from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule
-from cobayes.scaling.lanes import LANES
-from cobayes.stability.blocks import (
-    BLOCK,
-    GROUP_ROUNDS,
+from cobayes.stability.success import SuccessRate
+from cobayes.stability.teaching import (
+    LEVEL,
+    MAX_ROUNDS,
     MOST_ROUNDS,
-    block_generator,
-    draw_data,
-    root_seed,
-)
-from cobayes.stability.coupled import Coupling
-from cobayes.stability.marching import Marchers
-from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
-from cobayes.stability.validation import (
-    as_rule,
-    at_least_one,
+    Agent,
+    Limits,
     common_law,
     is_scbi,
-    log_prior,
     require_affordable_lessons,
-    require_same_world,
-    small_probability,
+    teach_until_sure,
+    teacher_and_learner,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 Array = NDArray[np.float64]
 
+# With fewer pairs that end at the taught hypothesis, their spread underestimates the error.
+FEW = 30
+# Pairs that are drawn together.
+CHUNK = 1 << 16
+# The most columns that a notebook shows.
+MOST_SHOWN = 12
 
-@counts_by("num_sequences")
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coupling:
+    """Where teacher and learner end when both see the same data.
+
+    Attributes
+    ----------
+    matrix, stderr : ndarray
+        C[i, j], the chance that the teacher ends at i and the learner at j, (m, m), and its
+        standard errors. Up to sampling, rows sum to the teacher's prior, columns to the learner's.
+    lower, upper : ndarray
+        Between which values C would lie if every pair were taken to its end, (m, m).
+    confusion, confusion_stderr : ndarray
+        The chance that the learner ends at j when it is taught i, (m, m), and its standard errors.
+        Rows are those of C over their own sums, not over the prior that the sums estimate: this
+        makes the errors several times smaller. A row is NaN where no teacher ended.
+    teacher_prior, learner_prior : ndarray
+        The marginals, (m,).
+    model : Model
+        The teacher's matrix with its labels.
+    num_lessons, num_unfinished : int
+        The number of pairs, and how many were cut off before either agent was sure.
+    max_rounds : int
+        The round after which pairs were cut off.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.coupling("example:M_1", num_lessons=200, rng=1)
+    Coupling(3 hypotheses; both agree with probability 1.0000; 200 pairs, 0 unfinished)
+    """
+
+    matrix: Array
+    stderr: Array
+    lower: Array
+    upper: Array
+    confusion: Array
+    confusion_stderr: Array
+    teacher_prior: Array
+    learner_prior: Array
+    model: Model
+    num_lessons: int
+    num_unfinished: int
+    max_rounds: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def success(self, hypothesis: SupportsIndex | str) -> SuccessRate:
+        """Return the success rate of teaching a hypothesis, by position or label."""
+        h = self.model.hypothesis_index(hypothesis)
+        name = self.model.hypotheses[h]
+        if self.teacher_prior[h] == 0.0:
+            raise unteachable(name, "teacher's prior")
+        taught = float(self.matrix[h].sum())
+        # Beliefs stop short of certainty: a little is left in the row even where no pair ended.
+        num_taught = round(taught * self.num_lessons)
+        if num_taught < 1:
+            raise CobayesError(
+                f"in {self.num_lessons} pairs the teacher never ended at {name!r}, whose prior "
+                f"is {self.teacher_prior[h]:.2g}.",
+                'take more pairs, or method="lessons", which teaches it every time.',
+            )
+        sampling = float(self.confusion_stderr[h, h])
+        if num_taught < FEW:
+            share = round(self.confusion[h, h] * num_taught)
+            sampling = max(sampling, proportion_stderr(share, num_taught))
+        return SuccessRate.of(
+            sampling,
+            self.lower[h, h] / taught,
+            min(1.0, self.upper[h, h] / taught),
+            h,
+            num_lessons=self.num_lessons,
+            num_unfinished=self.num_unfinished,
+            outcomes=self.confusion[h].copy(),
+            outcomes_stderr=self.confusion_stderr[h].copy(),
+            method="coupling",
+            hypotheses=self.model.hypotheses,
+            max_rounds=self.max_rounds,
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a tidy table: one row for each pair of ends."""
+        return self.to_xarray().to_dataframe().reset_index()
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return coupling and confusion matrix as a Dataset with the labels."""
+        xarray = import_optional("xarray", "labels", "a Dataset")
+        dims = ("taught", "believed")
+        content = {"coupling": self.matrix, "stderr": self.stderr}
+        content |= {"confusion": self.confusion, "confusion_stderr": self.confusion_stderr}
+        return xarray.Dataset(
+            {name: (dims, values.copy()) for name, values in content.items()},
+            coords={name: list(self.model.hypotheses) for name in dims},
+        )
+
+    def _repr_html_(self) -> str:
+        names = self.model.hypotheses
+        rows = [
+            (name, *(f"{share:.4f}" for share in row[:MOST_SHOWN]))
+            for name, row in zip(names, self.matrix, strict=True)
+        ]
+        hidden = len(names) - MOST_SHOWN
+        more = f"; {hidden} columns are not shown" if hidden > 0 else ""
+        return html_table(
+            "where teacher (rows) and learner (columns) end, "
+            f"{counted(self.num_lessons, 'pair')}{more}",
+            ("", *names[:MOST_SHOWN]),
+            rows,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Coupling({len(self.matrix)} hypotheses; both agree with probability "
+            f"{np.trace(self.matrix):.4f}; {counted(self.num_lessons, 'pair')}, "
+            f"{self.num_unfinished} unfinished)"
+        )
+
+
 def coupling(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None = None,
+    rule: Rule | MatrixLike,
     *,
-    teacher_prior: ArrayLike | None = None,
-    learner_prior: ArrayLike | None = None,
-    num_sequences: SupportsIndex = 10_000,
-    doubt: float = DOUBT,
+    num_lessons: SupportsIndex = 10_000,
+    prior: Distribution | None = None,
+    learner_rule: Rule | MatrixLike | None = None,
+    learner_prior: Distribution | None = None,
+    level: float = LEVEL,
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Coupling:
-    """Feed teacher and learner the same uniform data and count where they end.
+    """Show teacher and learner the same data from the data prior and count where they end.
 
-    One set of pairs serves every hypothesis: the teacher of h is the process of uniform data
-    given that the teacher's estimate ends at h.
+    One set of pairs serves every hypothesis: the data of a teacher of h are those after which the
+    teacher's estimate ends at h.
 
     Parameters
     ----------
-    teacher_matrix, learner_matrix
-        The two matrices, or `SCBI` rules that hold them; the learner's is by default the same.
-    teacher_prior, learner_prior
-        The two priors: the teacher's is uniform by default, the learner's the teacher's.
-    num_sequences
-        How many pairs.
-    doubt
-        A pair is finished when either agent believes some hypothesis more than ``1 - doubt``:
-        where it ends is then known, and the other's belief is its chance of ending anywhere.
+    rule
+        The teacher's rule; a matrix means `SCBI` of it.
+    num_lessons
+        The number of pairs.
+    prior
+        What the teacher takes the learner's prior to be (default: uniform).
+    learner_rule, learner_prior
+        The learner's actual rule and prior (default: what the teacher assumes).
+    level
+        A pair is finished when either agent believes some hypothesis more than this: its end is
+        then known, and the other's belief is its chance of ending anywhere.
     max_rounds
         A pair is cut off after this many rounds.
     rng
@@ -81,170 +208,122 @@ def coupling(
 
     Notes
     -----
-    Under uniform data both beliefs are martingales (Lemma of Proposition 5.1) that end at
-    vertices. Taught h, the learner ends at j with probability ``C[h, j] / theta^T(h)``. Data
-    come from the data prior where both rules have the same. On tables with zeros the two agents
-    expect different data: C is then what lessons about each hypothesis lead to, and its
-    columns need not sum to the learner's prior. Lessons go on until the learner is sure, or has
-    excluded what is taught; its belief then counts as where it ends.
+    Under data from the data prior, which both rules must share, both beliefs are martingales
+    (Lemma of Proposition 5.1) that end at vertices. Taught h, the learner ends at j with
+    probability ``C[h, j] / theta^T(h)``. On tables with zeros the two agents expect different
+    data: row h of C is then made of lessons about h, and the columns need not sum to the
+    learner's prior. Lessons go on until the learner is sure, or has excluded the taught
+    hypothesis.
 
     Examples
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> cb.coupling(model, learner_prior=[0.4, 0.6], num_sequences=1000, rng=1).matrix.round(2)
-    array([[0.39, 0.1 ],
-           [0.  , 0.5 ]])
+    >>> cb.coupling(model, learner_prior=[0.4, 0.6], num_lessons=1000, rng=1).matrix.round(1)
+    array([[0.4, 0.1],
+           [0. , 0.5]])
     """
-    agents = coupled_agents(teacher_matrix, learner_matrix, teacher_prior, learner_prior)
-    count = at_least_one(num_sequences, "num_sequences")
-    most = at_least_one(max_rounds, "max_rounds")
-    return run_coupling(agents, count, doubt, most, root_seed(rng))
-
-
-class CoupledAgents(NamedTuple):
-    """Both agents of a coupling and the logarithms of their priors."""
-
-    teacher: Rule
-    learner: Rule
-    teacher_log_prior: Array
-    learner_log_prior: Array
-
-
-def coupled_agents(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None,
-    teacher_prior: ArrayLike | None,
-    learner_prior: ArrayLike | None,
-    hypothesis: int | None = None,
-) -> CoupledAgents:
-    """Validate the two agents of a coupling."""
-    teacher = as_rule(teacher_matrix)
-    learner = teacher if learner_matrix is None else as_rule(learner_matrix)
-    require_same_world(teacher, learner)
-    for rule in (teacher, learner):
-        if not is_scbi(rule):
+    teacher, learner, _ = teacher_and_learner(rule, None, prior, learner_rule, learner_prior)
+    for agent in (teacher, learner):
+        if not is_scbi(agent.rule):
             raise CobayesError(
-                f"the coupling needs two SCBI agents; one of them follows {type(rule).__name__}, "
-                "whose belief is no martingale under uniform data.",
+                "the coupling needs two SCBI agents; one of them follows "
+                f"{type(agent.rule).__name__}, whose belief is no martingale under uniform data.",
                 'use success_rate(..., method="lessons").',
             )
-    own = log_prior(teacher, teacher_prior, hypothesis, "teacher's prior")
-    theirs = own
-    if learner_prior is not None:
-        theirs = log_prior(learner, learner_prior, hypothesis, "learner's prior")
-    return CoupledAgents(teacher, learner, own, theirs)
-
-
-def run_coupling(
-    agents: CoupledAgents,
-    num_sequences: int,
-    doubt: float,
-    max_rounds: int,
-    seed: np.random.SeedSequence,
-) -> Coupling:
-    """Do what `coupling` does, with agents that were validated and a seed for the blocks."""
-    count = at_least_one(num_sequences, "num_sequences")
-    limit = at_least_one(max_rounds, "max_rounds")
-    level = 1.0 - small_probability(doubt, "doubt")
-    teacher, learner, teacher_log_prior, learner_log_prior = agents
-    law = common_law(teacher, learner)
-    if law is None:
-        return _coupling_by_lessons(agents, count, doubt, limit, seed)
-    require_affordable_lessons(teacher, count, limit, doubt, num_agents=2)
-
-    def run(number: int) -> _Sums:
-        size = min(BLOCK, count - number * BLOCK)
-        stream = block_generator(seed, number)
-        pairs = (
-            Marchers(teacher, teacher_log_prior, size),
-            Marchers(learner, learner_log_prior, size),
+    count = whole_number(num_lessons, "num_lessons", 1)
+    limits = Limits.of(level, max_rounds)
+    require_affordable_lessons(teacher.rule, count, limits, 2)
+    law = common_law(teacher.rule, learner.rule)
+    own, other = teacher.rule.core, learner.rule.core
+    if law is None or own is None or other is None:
+        return _by_lessons(teacher, learner, count, limits, rng)
+    seed = seed_of(rng)
+    parts = []
+    # In chunks, so that memory does not grow with the number of pairs.
+    for first in range(0, count, CHUNK):
+        taught, believed, num_unfinished = _core.couple(
+            own,
+            other,
+            teacher_logs=teacher.log_prior,
+            learner_logs=learner.log_prior,
+            law=law,
+            level=limits.level,
+            max_rounds=min(limits.max_rounds, MOST_ROUNDS),
+            first=first,
+            num_pairs=min(CHUNK, count - first),
+            seed=seed,
+            num_threads=num_threads(),
         )
-        return _run_block(pairs, np.random.Generator(stream), law, level, limit)
-
-    blocks = map_chunks(run, range(-(-count // BLOCK)))
-    total = _Sums(*(reduce(operator.add, values) for values in zip(*blocks, strict=True)))
+        parts.append(_Sums.of(_core.exp(taught), _core.exp(believed), num_unfinished))
+    total = _Sums(*(functools.reduce(operator.add, values) for values in zip(*parts, strict=True)))
     matrix = total.ends / count
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        given = matrix / taught
-        # The spread of (ends - given * taught), which has mean zero: a ratio of two means.
-        spread = total.squares - 2.0 * given * total.products + given**2 * total.taught_squares
-        given_stderr = np.sqrt(np.maximum(spread, 0.0)) / (count * taught)
-    squares = np.maximum(total.squares - count * matrix**2, 0.0)
-    variance = squares / (count - 1) if count > 1 else np.full_like(squares, np.nan)
+        confusion = matrix / taught
+        # The spread of (ends - confusion * taught), which has mean zero: a ratio of two means.
+        spread = total.squares - 2.0 * confusion * total.products
+        spread += confusion**2 * total.taught_squares
+        confusion_stderr = np.sqrt(np.maximum(spread, 0.0)) / (count * taught)
+        variance = np.maximum(total.squares - count * matrix**2, 0.0) / np.float64(count - 1)
     return Coupling(
         matrix=matrix,
         stderr=np.sqrt(variance / count),
         lower=total.lower / count,
         upper=total.upper / count,
-        given_taught=given,
-        given_taught_stderr=given_stderr,
-        teacher_prior=np.exp(teacher_log_prior),
-        learner_prior=np.exp(learner_log_prior),
-        model=teacher.model,
-        num_sequences=count,
+        confusion=confusion,
+        confusion_stderr=confusion_stderr,
+        teacher_prior=teacher.prior,
+        learner_prior=learner.prior,
+        model=teacher.rule.model,
+        num_lessons=count,
         num_unfinished=int(total.unfinished),
-        max_rounds=limit,
+        max_rounds=limits.max_rounds,
     )
 
 
-def _coupling_by_lessons(
-    agents: CoupledAgents,
-    num_sequences: int,
-    doubt: float,
-    max_rounds: int,
-    seed: np.random.SeedSequence,
+def _by_lessons(
+    teacher: Agent, learner: Agent, num_lessons: int, limits: Limits, rng: Any
 ) -> Coupling:
-    """Estimate the coupling where no law makes both beliefs martingales.
+    """Estimate the coupling where no law of data makes both beliefs martingales.
 
-    The teacher of h is what the teacher expects, given that its estimate ends at h: row h is
-    what lessons about h lead to, and gets its share of the sequences.
+    Row h is the prior of h times the outcomes of lessons about h, which get their share of the
+    lessons.
     """
-    teacher, learner = agents.teacher, agents.learner
-    own, theirs = np.exp(agents.teacher_log_prior), np.exp(agents.learner_log_prior)
+    own = teacher.prior
     size = len(own)
     mean, spread, lower, upper = (np.zeros((size, size)) for _ in range(4))
-    unfinished, total = 0, 0
-    for h, child in enumerate(seed.spawn(size)):
+    unfinished = total = 0
+    for h, seed in enumerate(spawn_sequences(rng, size)):
         if own[h] == 0.0:
             mean[h] = spread[h] = np.nan
             continue
-        count = max(2, round(num_sequences * own[h]))
-        sequences = TeachingSequences.draw(
-            teacher,
-            h,
-            prior=own,
-            num_sequences=count,
-            doubt=doubt,
-            max_rounds=max_rounds,
-            rng=np.random.default_rng(child),
-        )
-        ends, known = sequences.ends_of(learner, theirs)
-        is_known = known[:, None]
+        count = max(2, round(num_lessons * own[h]))
+        found = teach_until_sure(teacher, [learner], h, count, limits, seed)
+        ends, is_known = found.believed[0], found.is_known[0][:, None]
         mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(count)
         lower[h] = own[h] * np.where(is_known, ends, 0.0).mean(axis=0)
         upper[h] = own[h] * np.where(is_known, ends, 1.0).mean(axis=0)
-        unfinished += int(count - known.sum())
+        unfinished += int(count - is_known.sum())
         total += count
     return Coupling(
         matrix=np.nan_to_num(mean) * own[:, None],
         stderr=np.nan_to_num(spread) * own[:, None],
         lower=lower,
         upper=upper,
-        given_taught=mean,
-        given_taught_stderr=spread,
+        confusion=mean,
+        confusion_stderr=spread,
         teacher_prior=own,
-        learner_prior=theirs,
-        model=teacher.model,
-        num_sequences=total,
+        learner_prior=learner.prior,
+        model=teacher.rule.model,
+        num_lessons=total,
         num_unfinished=unfinished,
-        max_rounds=max_rounds,
+        max_rounds=limits.max_rounds,
     )
 
 
 class _Sums(NamedTuple):
-    """What a block adds to a coupling, (m, m) each, or (m, 1) for the teacher alone."""
+    """The sums over a block of pairs, (m, m) each, or (m, 1) for the teacher alone."""
 
     ends: Array
     squares: Array
@@ -254,42 +333,17 @@ class _Sums(NamedTuple):
     upper: Array
     unfinished: int
 
-
-def _run_block(
-    agents: tuple[Marchers, Marchers],
-    rng: np.random.Generator,
-    law: Array,
-    level: float,
-    max_rounds: int,
-) -> _Sums:
-    """Run the pairs of one block."""
-    size = agents[0].size
-    num_hypotheses = agents[0].rule.model.num_hypotheses
-    ends = np.empty((2, size, num_hypotheses))
-    open_ones = np.arange(size)
-    done = 0
-    while len(open_ones) and done < max_rounds:
-        groups = -(-len(open_ones) // LANES)
-        num_rounds = min(MOST_ROUNDS, GROUP_ROUNDS // groups, max_rounds - done)
-        data = draw_data(rng, law, num_rounds)
-        for agent in agents:
-            agent.follow(data[:, open_ones])
-        beliefs = np.array([agent.beliefs for agent in agents])
-        ends[:, open_ones] = beliefs
-        done += num_rounds
-        is_open = beliefs.max(axis=(0, 2)) <= level
-        open_ones = open_ones[is_open]
-        if len(open_ones) and not is_open.all():
-            for agent in agents:
-                agent.keep(np.flatnonzero(is_open))
-    taught, believed = ends[0][:, :, None], ends[1][:, None, :]
-    joint = taught * believed
-    return _Sums(
-        joint.sum(axis=0),
-        (joint**2).sum(axis=0),
-        (joint * taught).sum(axis=0),
-        (taught**2).sum(axis=0),
-        np.maximum(taught + believed - 1.0, 0.0).sum(axis=0),
-        np.minimum(taught, believed).sum(axis=0),
-        len(open_ones),
-    )
+    @classmethod
+    def of(cls, taught: Array, believed: Array, unfinished: int) -> _Sums:
+        """Sum over the last beliefs of both agents, (size, m) each."""
+        taught, believed = taught[:, :, None], believed[:, None, :]
+        joint = taught * believed
+        return cls(
+            joint.sum(axis=0),
+            (joint**2).sum(axis=0),
+            (joint * taught).sum(axis=0),
+            (taught**2).sum(axis=0),
+            np.maximum(taught + believed - 1.0, 0.0).sum(axis=0),
+            np.minimum(taught, believed).sum(axis=0),
+            unfinished,
+        )

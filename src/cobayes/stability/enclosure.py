@@ -25,17 +25,17 @@ from fractions import Fraction
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes import _core
+from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
 from cobayes._runtime.limits import require_affordable
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import SCBI, BeliefState, Rule
+from cobayes.rules import SCBI, Rule
 from cobayes.stability.bounds import frechet
-from cobayes.stability.exclusion import EPSILON, SMALL_ERROR
-from cobayes.stability.exclusion_tree import ExclusionTree
-from cobayes.stability.validation import as_rule, has_zeros, is_scbi, martingale_law
+from cobayes.stability.teaching import as_rule, is_scbi
 
 Array = NDArray[np.float64]
 
@@ -45,9 +45,11 @@ SETTLED = 1e-13
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
-# Of tables without and with zeros: the most leaves by default, and what a leaf takes at least.
-MOST_LEAVES, LEAF_SECONDS = (200_000, 5_000), (2e-6, 2e-4)
-LEAF_BYTES = 64
+# What a leaf takes at least, measured with three data and hypotheses.
+LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
+EPSILON = float(np.finfo(np.float64).eps)
+# The bounds on the growth of an error hold as long as the error stays below this.
+SMALL_ERROR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,17 @@ class SuccessEnclosure:
     lower, upper : float
         Its ends, rounded outwards.
     num_leaves : int
-        How many leaves the tree of data has.
-    depth : int
-        The longest sequence of data in the tree.
+        The number of leaves of the tree of data.
+    num_rounds : int
+        The length of the longest sequence of data in the tree.
     hypothesis : str
-        The label of what is taught.
+        The label of the taught hypothesis.
 
     Examples
     --------
     >>> import cobayes as cb
     >>> matrix = [[0.9, 0.2], [0.1, 0.8]]
-    >>> found = cb.success_enclosure(matrix, 0, learner_prior=[0.4, 0.6], depth=9)
+    >>> found = cb.success_enclosure(matrix, 0, learner_prior=[0.4, 0.6], num_rounds=9)
     >>> round(found.lower, 2), round(found.upper, 2)
     (0.8, 0.8)
     """
@@ -77,7 +79,7 @@ class SuccessEnclosure:
     lower: float
     upper: float
     num_leaves: int
-    depth: int
+    num_rounds: int
     hypothesis: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,36 +92,36 @@ class SuccessEnclosure:
     def __repr__(self) -> str:
         return (
             f"SuccessEnclosure([{self.lower:.6g}, {self.upper:.6g}] for {self.hypothesis!r}; "
-            f"{self.num_leaves} leaves, depth {self.depth})"
+            f"{self.num_leaves} leaves, {self.num_rounds} rounds)"
         )
 
 
 def success_enclosure(
-    matrix: MatrixLike | Rule,
+    rule: Rule | MatrixLike,
     hypothesis: SupportsIndex | str,
     *,
-    teacher_prior: ArrayLike | None = None,
-    learner_prior: ArrayLike | None = None,
-    depth: SupportsIndex,
-    max_leaves: SupportsIndex | None = None,
+    num_rounds: SupportsIndex,
+    prior: Distribution | None = None,
+    learner_prior: Distribution | None = None,
+    max_leaves: SupportsIndex = 200_000,
 ) -> SuccessEnclosure:
-    """Enclose the success rate of two SCBI agents that share a matrix.
+    """Enclose the success rate of two SCBI agents that share a matrix without zeros.
 
     Parameters
     ----------
-    matrix
-        The matrix of both, or an `SCBI` rule, which may have a data prior.
+    rule
+        The `SCBI` rule of both, which may have a data prior; a matrix means `SCBI` of it.
     hypothesis
-        What is taught, by position or label.
-    teacher_prior, learner_prior
-        What the teacher takes the learner's prior to be (uniform by default), and what it is
-        (by default the same).
-    depth
+        The hypothesis that is taught, by position or label.
+    num_rounds
         The most rounds that are followed.
+    prior
+        What the teacher takes the learner's prior to be (default: uniform).
+    learner_prior
+        The learner's actual prior (default: what the teacher assumes).
     max_leaves
-        The most leaves that the tree may have. Beyond, only the leaves that matter most are
-        expanded: the interval is valid all the same. By default 200,000, and 5,000 on tables with
-        zeros, where a leaf takes about a millisecond.
+        The most leaves of the tree of data. Beyond, only the leaves that matter most are
+        expanded: the interval is valid all the same.
 
     Returns
     -------
@@ -128,55 +130,52 @@ def success_enclosure(
 
     Notes
     -----
-    Definition 5.2. Where the table has zeros, a leaf counts as success only where the learner
-    is certain of the hypothesis, and as failure only where it has excluded it; numbers are then
-    read as the simplest fractions that round to them (0.1 is 1/10). Data whose rows are
-    proportional, and on tables with zeros all leaves with equal beliefs, are merged.
+    Definition 5.2; the proof is Theorem 12 of docs/beyond.md. Data whose rows are proportional are
+    merged.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> found = cb.success_enclosure([[0.9, 0.2], [0.1, 0.8]], 0, learner_prior=[0.4, 0.6], depth=9)
+    >>> matrix = [[0.9, 0.2], [0.1, 0.8]]
+    >>> found = cb.success_enclosure(matrix, 0, learner_prior=[0.4, 0.6], num_rounds=9)
     >>> 0.8 in found, found.upper - found.lower < 0.05  # exact: 0.4 / 0.5
     (True, True)
     """
-    rule = as_rule(matrix)
+    rule = as_rule(rule)
+    model = rule.model
     if not is_scbi(rule):
         raise CobayesError(
             f"the rule is {type(rule).__name__}; the enclosure is for SCBI, whose beliefs are "
             "martingales.",
             "use success_rate(...), which takes any rule.",
         )
-    position = rule.model.hypothesis_index(hypothesis)
-    depth = whole_number(depth, "depth", 0)
-    if max_leaves is None:
-        max_leaves = MOST_LEAVES[has_zeros(rule)]
+    if (model.matrix == 0.0).any():
+        raise CobayesError(
+            "the table has zeros, so that teacher and learner may expect different data; the "
+            "enclosure is for positive tables.",
+            "estimate the rate with success_rate(...), which takes any table.",
+        )
+    position = model.hypothesis_index(hypothesis)
+    depth = whole_number(num_rounds, "num_rounds", 0)
     max_leaves = whole_number(max_leaves, "max_leaves", 1)
-    own = rule.model.distribution(teacher_prior, name="teacher's prior")
+    own = model.distribution(prior, name="teacher's prior")
     theirs = own
     if learner_prior is not None:
-        theirs = rule.model.distribution(learner_prior, name="learner's prior")
-    name = rule.model.hypotheses[position]
+        theirs = model.distribution(learner_prior, name="learner's prior")
+    name = model.hypotheses[position]
     if own[position] == 0.0:
         raise unteachable(name, "teacher's prior")
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
-    num_data, num_hypotheses = rule.model.shape
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
-    if depth * math.log(num_data) < math.log(count):
-        count = float(num_data) ** depth
+    if depth * math.log(model.num_data) < math.log(count):
+        count = float(model.num_data) ** depth
     require_affordable(
         f"a tree of {count:.3g} leaves",
-        "take a smaller depth or max_leaves; the interval is valid all the same.",
-        seconds=count * LEAF_SECONDS[has_zeros(rule)],
-        num_bytes=count * (LEAF_BYTES + 32.0 * num_hypotheses),
+        "take a smaller num_rounds or max_leaves; the interval is valid all the same.",
+        seconds=count * LEAF_SECONDS,
+        num_bytes=count * (LEAF_BYTES + 32.0 * model.num_hypotheses),
     )
-    if has_zeros(rule):
-        share = getattr(rule, "data_prior", None)
-        law = rule.model.distribution(share, over="datum")
-        priors = own, theirs
-        found = ExclusionTree(rule.model.matrix, law, priors, position, depth, max_leaves)
-        return SuccessEnclosure(*found.interval(), found.num_leaves, found.depth, name)
     agents = _Agent.of(rule, own, position), _Agent.of(rule, theirs, position)
     tree = _Tree(agents, depth, max_leaves)
     return SuccessEnclosure(*tree.interval(), tree.num_leaves, tree.depth, name)
@@ -240,8 +239,7 @@ class _Agent:
         kept = np.flatnonzero(prior > 0.0)
         model = rule.model
         part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
-        law = martingale_law(rule)
-        assert law is not None  # tables with zeros go another way
+        law = model.distribution(getattr(rule, "data_prior", None), over="datum")
         return cls(
             SCBI(part, data_prior=law), prior[kept], int(np.searchsorted(kept, position)), law
         )
@@ -252,10 +250,10 @@ class _Agent:
         num_data, num_hypotheses = matrix.shape
         if num_hypotheses == 1:
             return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
-        answers = self.rule.respond_many(BeliefState.from_logs(np.log(beliefs)))
+        likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
         # Any factors v make diag(u) M diag(v), with the u that gives row sums p, the scaling of
         # the belief that its own columns sum to. The first row of a likelihood gives v.
-        factors = answers.likelihoods[:, 0] * beliefs / matrix[0]
+        factors = likelihoods[:, 0] * beliefs / matrix[0]
         rows = matrix * factors[:, None, :]
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)

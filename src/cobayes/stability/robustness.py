@@ -7,30 +7,29 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from cobayes._input.validation import counts_by, number_between, positive_number, whole_number
+from cobayes._input.distributions import Distribution
+from cobayes._input.validation import number_between, positive_number, whole_number
+from cobayes._output import freeze
+from cobayes._runtime.limits import short_number
+from cobayes._runtime.randomness import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.stability.blocks import root_seed
-from cobayes.stability.bounds import SuccessBounds, conjectured_success, success_bounds
-from cobayes.stability.geometry import MOST_POINTS, plane_basis, random_directions
-from cobayes.stability.results import SuccessRate, SuccessRates
-from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
-from cobayes.stability.validation import (
-    as_rule,
-    at_least_one,
-    require_affordable_lessons,
-    small_probability,
-)
+from cobayes.rules import Rule
+from cobayes.stability.bounds import conjectured_success, success_bounds
+from cobayes.stability.success import SuccessRate, success_rate, success_rates
+from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, teacher_and_learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
 
-# Beyond this many hypotheses, moving weight between every two of them is left out.
+# The most hypotheses for which weight is moved between every two of them.
 MOST_PAIRED = 12
+# The most random directions, and the most divisions of a grid.
+MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,44 +40,50 @@ class Robustness:
     ----------
     rate : SuccessRate
         Success rate of the learner in question.
-    bounds : SuccessBounds
-        What is proved about it from the priors alone.
+    bounds : tuple of float
+        The proved bounds on it, from the priors alone.
     directions : ndarray
-        The ways in which the learner's prior was moved, of length one, (k, m).
+        Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
-        How far: the radius, or less where the simplex ends, (k,).
-    moved : SuccessRates
+        How far it was moved: the radius, or less where the simplex ends, (k,).
+    moved_priors : ndarray
+        The priors there, (k, m).
+    moved_rates : tuple of SuccessRate
         The success rates there.
     worst : int
         The position of the direction that costs most success for its length.
     worst_rate : SuccessRate
-        Its success rate, from sequences drawn after it was chosen.
+        Its success rate, from lessons drawn after it was chosen.
     teacher_prior, learner_prior : ndarray
-        The priors that directions start from and that were asked about, (m,).
+        The prior from which directions start, and the one that was asked about, (m,).
 
     Examples
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.stability.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found = cb.stability.robustness(model, "summer", num_lessons=500, rng=1)
     >>> found.worst_prior.round(3)
     array([0.465, 0.535])
     """
 
     rate: SuccessRate
-    bounds: SuccessBounds
+    bounds: tuple[float, float]
     directions: Array
     distances: Array
-    moved: SuccessRates
+    moved_priors: Array
+    moved_rates: tuple[SuccessRate, ...]
     worst: int
     worst_rate: SuccessRate
     teacher_prior: Array
     learner_prior: Array
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def worst_prior(self) -> Array:
         """The learner's prior at the end of the most dangerous direction, (m,)."""
-        return self.moved.priors[self.worst]
+        return self.moved_priors[self.worst]
 
     @property
     def worst_slope(self) -> float:
@@ -103,12 +108,12 @@ class Robustness:
             {
                 "direction": [self.describe_direction(k) for k in range(len(self.directions))],
                 "distance": self.distances,
-                "success_rate": self.moved.values,
-                "stderr": self.moved.stderrs,
+                "success_rate": [rate.value for rate in self.moved_rates],
+                "stderr": [rate.stderr for rate in self.moved_rates],
             }
         )
         for j, name in enumerate(self.rate.hypotheses):
-            table[f"prior of {name}"] = self.moved.priors[:, j]
+            table[f"prior of {name}"] = self.moved_priors[:, j]
         return table
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +122,7 @@ class Robustness:
         return {
             "success": self.rate.to_dict(),
             "interval": list(self.rate.interval()),
-            "proved_bounds": {"lower": self.bounds.lower, "upper": self.bounds.upper},
+            "proved_bounds": dict(zip(("lower", "upper"), self.bounds, strict=True)),
             "conjectured_success": conjectured_success(
                 self.teacher_prior, self.learner_prior, names.index(self.rate.hypothesis)
             ),
@@ -138,18 +143,17 @@ class Robustness:
         )
 
 
-@counts_by("num_sequences")
 def robustness(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None = None,
-    *,
+    rule: Rule | MatrixLike,
     hypothesis: SupportsIndex | str,
-    teacher_prior: ArrayLike | None = None,
-    learner_prior: ArrayLike | None = None,
+    *,
+    num_lessons: SupportsIndex = 10_000,
+    prior: Distribution | None = None,
+    learner_rule: Rule | MatrixLike | None = None,
+    learner_prior: Distribution | None = None,
     radius: float = 0.05,
     num_random: int = 24,
-    num_sequences: SupportsIndex = 10_000,
-    doubt: float = DOUBT,
+    level: float = LEVEL,
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Robustness:
@@ -157,15 +161,13 @@ def robustness(
 
     Parameters
     ----------
-    teacher_matrix, learner_matrix, hypothesis, teacher_prior, learner_prior
-        As in `success_rate`.
+    rule, hypothesis, num_lessons, prior, learner_rule, learner_prior, level, max_rounds, rng
+        See `success_rate`.
     radius
-        How far, in Euclidean distance, the learner's prior is moved in every direction; less
+        The Euclidean distance by which the learner's prior is moved in every direction; less
         where the simplex ends.
     num_random
-        Random directions, besides moving weight from every hypothesis to every other one.
-    num_sequences, doubt, max_rounds, rng
-        As in `success_rate`.
+        Number of random directions, besides those that move weight from one hypothesis to another.
 
     Returns
     -------
@@ -176,62 +178,52 @@ def robustness(
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> found = cb.stability.robustness(model, hypothesis="summer", num_sequences=500, rng=1)
+    >>> found = cb.stability.robustness(model, "summer", num_lessons=500, rng=1)
     >>> print(found.describe_direction())
     less summer; more autumn
     """
     radius = positive_number(radius, "radius")
     num_random = whole_number(num_random, "num_random", 0)
-    at_least_one(num_random + 1, "the number of random directions", MOST_POINTS)
-    teacher = as_rule(teacher_matrix)
-    learner = teacher if learner_matrix is None else as_rule(learner_matrix)
-    if teacher.model.num_hypotheses < 2:
+    _require_at_most(num_random, MOST_POINTS, "num_random")
+    teacher, learner, position = teacher_and_learner(
+        rule, hypothesis, prior, learner_rule, learner_prior
+    )
+    model = teacher.rule.model
+    if model.num_hypotheses < 2:
         raise CobayesError("there is one hypothesis only; it cannot be confused with anything.")
-    if teacher.model.num_data < 2:
+    if model.num_data < 2:
         raise CobayesError(
-            "the table has one datum, which tells the hypotheses apart under no rule: no belief "
-            "ever changes, and no lesson ends.",
+            "the table has one datum, so that no belief ever changes and no lesson ends.",
             "give at least two data.",
         )
-    seed = root_seed(rng)
-    streams = [np.random.default_rng(child) for child in seed.spawn(3)]
-    options = {
-        "prior": teacher_prior,
-        "num_sequences": num_sequences,
-        "doubt": doubt,
-        "max_rounds": max_rounds,
-    }
-    m = teacher.model.num_hypotheses
-    num_directions = 2 + num_random + (m * (m - 1) if m <= MOST_PAIRED else 2 * m - 2)
-    require_affordable_lessons(
-        teacher,
-        at_least_one(num_sequences, "num_sequences"),
-        at_least_one(max_rounds, "max_rounds"),
-        small_probability(doubt, "doubt"),
-        num_agents=3 + num_directions,
-        is_stored=True,
-    )
-    sequences = TeachingSequences.draw(teacher, hypothesis, **options, rng=streams[0])
-    rate = sequences.success_of(learner, learner_prior)
-    own = sequences.prior
-    theirs = own if learner_prior is None else learner.model.distribution(learner_prior)
-    directions = _directions(len(own), sequences.hypothesis, num_random, streams[1])
+    first, second, third = spawn_generators(rng, 3)
+    own, theirs = teacher.prior, learner.prior
+    directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # Weight can always be taken from what is taught; from a hypothesis without any it cannot.
+    # Weight can always be taken from the taught hypothesis; from one without any it cannot.
     kept = distances > 0.0
-    directions, steps, distances = directions[kept], steps[kept], distances[kept]
-    moved = sequences.success_of_many([learner] * len(steps), own + steps)
-    worst = int(np.argmax((1.0 - moved.values) / distances))
-    # What was selected as the worst looks worse than it is: measure it with new sequences.
-    again = TeachingSequences.draw(teacher, hypothesis, **options, rng=streams[2])
+    directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
+    options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
+    options["max_rounds"] = max_rounds
+    rate, *moved = success_rates(
+        teacher.rule, position, learner_rules=[learner.rule], learner_priors=[theirs, *priors],
+        rng=first, **options,
+    )  # fmt: skip
+    worst = int(np.argmax((1.0 - np.array([one.value for one in moved])) / distances))
+    # The direction was chosen for its low estimate, which is biased: new lessons measure it.
+    worst_rate = success_rate(
+        teacher.rule, position, learner_rule=learner.rule, learner_prior=priors[worst], rng=third,
+        **options,
+    )  # fmt: skip
     return Robustness(
         rate=rate,
-        bounds=success_bounds(own, theirs, sequences.hypothesis),
+        bounds=success_bounds(own, theirs, position),
         directions=directions,
         distances=distances,
-        moved=moved,
+        moved_priors=priors,
+        moved_rates=tuple(moved),
         worst=worst,
-        worst_rate=again.success_of(learner, own + steps[worst]),
+        worst_rate=worst_rate,
         teacher_prior=own,
         learner_prior=theirs,
     )
@@ -261,13 +253,15 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     >>> cb.stability.simplex_grid(3, 4).shape
     (15, 3)
     """
-    m = at_least_one(num_hypotheses, "num_hypotheses", 1000)
-    cuts = at_least_one(divisions, "divisions", MOST_POINTS)
+    m = whole_number(num_hypotheses, "num_hypotheses", 1)
+    cuts = whole_number(divisions, "divisions", 1)
+    _require_at_most(m, 1000, "num_hypotheses")
+    _require_at_most(cuts, MOST_POINTS, "divisions")
     if (cuts + 1) ** (m - 1) > 10 * MOST_POINTS:
         raise CobayesError(
             f"a grid of {cuts} divisions for {m} hypotheses has about "
             f"{float(min((cuts + 1) ** (m - 1), 10**300)):.3g} points.",
-            "take fewer divisions, or uniform_points(...).",
+            "take fewer divisions.",
         )
     number_between(margin, "margin", 0.0, 1.0)
     axes = np.meshgrid(*[np.arange(cuts + 1)] * (m - 1), indexing="ij")
@@ -292,10 +286,19 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
             step[source], step[aim] = -np.sqrt(0.5), np.sqrt(0.5)
             found.append(step)
     else:
-        found.extend(sign * step for step in plane_basis(m) for sign in (1.0, -1.0))
-    if num_random:
-        found.extend(random_directions(num_random, m, rng))
+        centred = np.eye(m) - 1.0 / m
+        centred /= np.linalg.norm(centred, axis=1, keepdims=True)
+        found.extend(sign * step for step in centred for sign in (1.0, -1.0))
+    # Normal vectors less their mean point in all directions of the simplex alike.
+    steps = rng.standard_normal((num_random, m))
+    steps -= steps.mean(axis=1, keepdims=True)
+    found.extend(steps / np.linalg.norm(steps, axis=1, keepdims=True))
     return np.array(found)
+
+
+def _require_at_most(value: int, most: int, name: str) -> None:
+    if value > most:
+        raise CobayesError(f"{name} is {short_number(value)}; expected at most {most}.")
 
 
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:

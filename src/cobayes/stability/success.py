@@ -1,71 +1,206 @@
-"""The success rate: how well teaching survives a difference between the two agents."""
+"""The success rate: how often a learner ends up believing what it is taught."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal, SupportsIndex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from cobayes._input.validation import counts_by, number_between
-from cobayes.errors import CobayesError, warn_user
+from cobayes._input.distributions import Distribution
+from cobayes._input.validation import whole_number
+from cobayes._intervals import normal_quantile
+from cobayes._output import counted, freeze, html_table
+from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.stability.blocks import root_seed
-from cobayes.stability.coupling import coupled_agents, run_coupling
-from cobayes.stability.results import SuccessRate
-from cobayes.stability.sequences import DOUBT, MAX_ROUNDS, TeachingSequences
-from cobayes.stability.validation import as_rule, at_least_one, log_prior, require_same_world
+from cobayes.rules import Rule
+from cobayes.stability.bounds import frechet
+from cobayes.stability.teaching import (
+    LEVEL,
+    MAX_ROUNDS,
+    Agent,
+    Ends,
+    Limits,
+    as_rule,
+    common_law,
+    teach_until_sure,
+    teacher_and_learner,
+)
 
-Method = Literal["lessons", "coupling"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
-# With a wanted precision: how much further than asked rounds may go.
-PATIENCE = 1024
+Array = NDArray[np.float64]
 
 
-@counts_by("num_sequences")
+@dataclass(frozen=True, eq=False, repr=False)
+class SuccessRate:
+    """How often a learner ends up believing what it is taught.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    stderr : float
+        Its standard error: sampling, and half of the distance from `lower` to `upper`.
+    sampling_stderr : float
+        The standard error of sampling alone, which more lessons make smaller.
+    lower, upper : float
+        Between which values the estimate would lie if every lesson were taken to its end.
+    num_lessons, num_unfinished : int
+        The number of lessons (or coupled pairs), and how many of them were cut off.
+    outcomes, outcomes_stderr : ndarray
+        The chance of ending at each hypothesis, (m,), and its standard errors of sampling.
+    method : str
+        "lessons" or "coupling".
+    hypothesis : str
+        The label of the taught hypothesis.
+    hypotheses : tuple of str
+        All labels.
+    max_rounds : int
+        The round after which lessons were cut off.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.success_rate("example:M_1", "h_1", num_lessons=200, rng=1)
+    SuccessRate(1.0000 ± 4e-06 for 'h_1'; 200 lessons)
+    """
+
+    value: float
+    stderr: float
+    sampling_stderr: float
+    lower: float
+    upper: float
+    num_lessons: int
+    num_unfinished: int
+    outcomes: Array
+    outcomes_stderr: Array
+    method: str
+    hypothesis: str
+    hypotheses: tuple[str, ...]
+    max_rounds: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @classmethod
+    def of(
+        cls, sampling_stderr: float, lower: float, upper: float, position: int, **more: Any
+    ) -> SuccessRate:
+        """Add up the error of sampling and what unfinished lessons hide."""
+        return cls(
+            value=float(more["outcomes"][position]),
+            stderr=math.hypot(sampling_stderr, (upper - lower) / 2.0),
+            sampling_stderr=float(sampling_stderr),
+            lower=float(lower),
+            upper=float(upper),
+            hypothesis=more["hypotheses"][position],
+            **more,
+        )
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return an interval that covers sampling and unfinished lessons.
+
+        Parameters
+        ----------
+        confidence
+            Confidence level of the normal interval around `lower` and `upper`.
+        """
+        reach = normal_quantile(confidence) * self.sampling_stderr
+        return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per hypothesis: how often the learner ends there."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        return pandas.DataFrame(
+            {"probability": self.outcomes, "stderr": self.outcomes_stderr},
+            index=pandas.Index(self.hypotheses, name="believes"),
+        )
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return how often the learner ends at each hypothesis, with the labels."""
+        found = self.to_dataframe().to_xarray()
+        return found.assign_attrs(taught=self.hypothesis, method=self.method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold."""
+        return {
+            "value": self.value,
+            "stderr": self.stderr,
+            "lower": self.lower,
+            "upper": self.upper,
+            "num_lessons": self.num_lessons,
+            "num_unfinished": self.num_unfinished,
+            "outcomes": dict(zip(self.hypotheses, self.outcomes.tolist(), strict=True)),
+            "method": self.method,
+            "hypothesis": self.hypothesis,
+            "max_rounds": self.max_rounds,
+        }
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval()
+        shares = zip(self.hypotheses, self.outcomes, self.outcomes_stderr, strict=True)
+        return html_table(
+            f"teaching {self.hypothesis} succeeds with {self.value:.4f} (95 % interval {low:.4f} "
+            f"to {high:.4f}, {self._counted()})",
+            ("the learner ends at", "probability", "standard error"),
+            [(name, f"{share:.4f}", f"{error:.1g}") for name, share, error in shares],
+        )
+
+    def _counted(self) -> str:
+        return counted(self.num_lessons, "lesson" if self.method == "lessons" else "coupled pair")
+
+    def __repr__(self) -> str:
+        # One lesson has no standard error.
+        error = "" if math.isnan(self.stderr) else f" ± {self.stderr:.1g}"
+        cut = ""
+        if self.num_unfinished:
+            cut = f", {self.num_unfinished} unfinished: {self.lower:.4f} to {self.upper:.4f}"
+        return (
+            f"SuccessRate({self.value:.4f}{error} for {self.hypothesis!r}; {self._counted()}{cut})"
+        )
+
+
 def success_rate(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None = None,
-    *,
+    rule: Rule | MatrixLike,
     hypothesis: SupportsIndex | str,
-    teacher_prior: ArrayLike | None = None,
-    learner_prior: ArrayLike | None = None,
-    num_sequences: SupportsIndex = 10_000,
-    method: Method = "lessons",
-    doubt: float = DOUBT,
+    *,
+    num_lessons: SupportsIndex = 10_000,
+    prior: Distribution | None = None,
+    learner_rule: Rule | MatrixLike | None = None,
+    learner_prior: Distribution | None = None,
+    method: Literal["lessons", "coupling"] = "lessons",
+    level: float = LEVEL,
     max_rounds: SupportsIndex = MAX_ROUNDS,
-    precision: float | None = None,
-    max_sequences: SupportsIndex = 10_000_000,
     rng: Any = None,
 ) -> SuccessRate:
     """Estimate how often a learner ends up believing the hypothesis it is taught.
 
     Parameters
     ----------
-    teacher_matrix, learner_matrix
-        The two matrices; the learner's is by default the same. A rule may stand for a matrix: a
-        learner that follows `BI` is possible with method "lessons".
+    rule
+        The teacher's rule; a matrix means `SCBI` of it.
     hypothesis
-        What is taught, by position or label.
-    teacher_prior, learner_prior
-        What the teacher takes the learner's prior to be (uniform by default), and what it is
-        (by default the same).
-    num_sequences
-        How many lessons, or pairs.
+        The hypothesis that is taught, by position or label.
+    num_lessons
+        The number of lessons, or of coupled pairs.
+    prior
+        What the teacher takes the learner's prior to be (default: uniform).
+    learner_rule, learner_prior
+        The learner's actual rule and prior (default: what the teacher assumes).
     method
-        "lessons" draws data from the teacher; "coupling" draws uniform data and weighs them.
-    doubt
-        A sequence stops when the teacher's estimate exceeds ``1 - doubt``; in a coupling, when
-        either agent's belief in any hypothesis does.
+        "lessons" draws data from the teacher; "coupling" shows both agents data from the data
+        prior and counts where they end, see `coupling`.
+    level
+        A lesson stops when the teacher's estimate exceeds this; in a coupling, when either agent
+        believes some hypothesis more than this.
     max_rounds
-        A sequence is cut off after this many rounds; `lower` and `upper` say what that hides.
-    precision
-        Go on, with more sequences and longer ones, until the standard error and the width from
-        `lower` to `upper` are at most this.
-    max_sequences
-        With a precision: never draw more than this.
+        A lesson is cut off after this many rounds; `lower` and `upper` say what that hides.
     rng
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
@@ -78,120 +213,127 @@ def success_rate(
     Notes
     -----
     Definition 5.2 and Proposition 5.1: the learner's belief when the teacher is sure has the
-    success rate as its mean, up to `doubt`. On tables with zeros, and with different data priors,
-    the proposition does not hold: the sure teacher then goes on until the learner is sure, too, or
-    has excluded what is taught. With a learner (or teacher) that follows plain Bayes the value is
-    the learner's mean belief at the moment at which the teacher stops.
+    success rate as its mean, up to ``1 - level``. On tables with zeros, and with different data
+    priors, the proposition does not hold: the sure teacher then goes on until the learner is sure,
+    too, or has excluded the taught hypothesis. If teacher or learner follow another rule than
+    SCBI, the value is the learner's mean belief at the moment at which the teacher stops.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> rate = cb.success_rate([[0.6, 0.3], [0.4, 0.7]], hypothesis=0,
-    ...                        learner_prior=[0.4, 0.6], rng=1)
+    >>> rate = cb.success_rate([[0.6, 0.3], [0.4, 0.7]], 0, learner_prior=[0.4, 0.6], rng=1)
     >>> abs(rate.value - 0.4 / 0.5) < 4 * rate.stderr  # min(1, theta^L(h) / theta^T(h))
     True
     """
-    if precision is not None:
-        number_between(precision, "precision", 0.0, 1.0)
-    max_sequences = at_least_one(max_sequences, "max_sequences")
-    max_rounds = at_least_one(max_rounds, "max_rounds")
-    num_sequences = at_least_one(num_sequences, "num_sequences")
-    if not isinstance(method, str) or method not in ("lessons", "coupling"):
-        raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
-    prepare = _lessons if method == "lessons" else _coupled
-    run = prepare(
-        teacher_matrix, learner_matrix, hypothesis, teacher_prior, learner_prior, doubt, rng
-    )
-    rate = run(num_sequences, max_rounds)
-    if precision is None:
-        return rate
-    return _until(rate, run, precision, max_sequences, PATIENCE * max_rounds)
+    if method == "coupling":
+        from cobayes.stability.coupling import coupling
 
-
-def _lessons(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None,
-    hypothesis: SupportsIndex | str,
-    teacher_prior: ArrayLike | None,
-    learner_prior: ArrayLike | None,
-    doubt: float,
-    rng: Any,
-) -> Callable[[int, int], SuccessRate]:
-    """Return a function that estimates with so many lessons of so many rounds at most."""
-    sequences: TeachingSequences | None = None
-    # A bad learner must be found before the teacher's work is done.
-    teacher = as_rule(teacher_matrix)
-    learner = teacher if learner_matrix is None else as_rule(learner_matrix)
-    require_same_world(teacher, learner)
-    if learner_prior is not None:
-        position = learner.model.hypothesis_index(teacher.model.hypothesis_index(hypothesis))
-        log_prior(learner, learner_prior, position, "learner's prior")
-
-    def run(num_sequences: int, max_rounds: int) -> SuccessRate:
-        nonlocal sequences
-        if sequences is None:
-            sequences = TeachingSequences.draw(
-                teacher,
-                hypothesis,
-                prior=teacher_prior,
-                num_sequences=num_sequences,
-                doubt=doubt,
-                max_rounds=max_rounds,
-                rng=rng,
-            )
-        else:
-            sequences = sequences.continued(max_rounds).enlarged(num_sequences)
-        return sequences.success_of(learner, learner_prior)
-
-    return run
-
-
-def _coupled(
-    teacher_matrix: MatrixLike,
-    learner_matrix: MatrixLike | None,
-    hypothesis: SupportsIndex | str,
-    teacher_prior: ArrayLike | None,
-    learner_prior: ArrayLike | None,
-    doubt: float,
-    rng: Any,
-) -> Callable[[int, int], SuccessRate]:
-    """Return a function that estimates with so many pairs of so many rounds at most."""
-    position = as_rule(teacher_matrix).model.hypothesis_index(hypothesis)
-    agents = coupled_agents(teacher_matrix, learner_matrix, teacher_prior, learner_prior, position)
-    seed = root_seed(rng)
-
-    def run(num_sequences: int, max_rounds: int) -> SuccessRate:
-        return run_coupling(agents, num_sequences, doubt, max_rounds, seed).success(position)
-
-    return run
-
-
-def _until(
-    rate: SuccessRate,
-    run: Callable[[int, int], SuccessRate],
-    precision: float,
-    max_sequences: int,
-    most_rounds: int,
-) -> SuccessRate:
-    """Take more and longer sequences until an estimate is precise."""
-    while True:
-        count, rounds = rate.num_sequences, rate.max_rounds
-        if rate.upper - rate.lower > precision and rate.num_unfinished:
-            rounds = min(2 * rounds, most_rounds)
-        # A sample of one has no standard error: NaN must not count as precise.
-        sampling = rate.sampling_stderr
-        if not sampling <= precision:
-            needed = count * (sampling / precision) ** 2 if sampling > 0.0 else 2 * count
-            needed = 2 * count if not math.isfinite(needed) else needed
-            count = int(min(np.ceil(max(1.1 * needed, count + 1)), max_sequences))
-        if count <= rate.num_sequences and rounds == rate.max_rounds:
-            break
-        rate = run(max(count, rate.num_sequences), rounds)
-    if not (rate.sampling_stderr <= precision and rate.upper - rate.lower <= precision):
-        warn_user(
-            f"the wanted precision of {precision:g} was not reached: standard error "
-            f"{rate.sampling_stderr:.2g}, width of what stopping hides "
-            f"{rate.upper - rate.lower:.2g}, after {rate.num_sequences} sequences of up to "
-            f"{rate.max_rounds} rounds."
+        teacher, learner, position = teacher_and_learner(
+            rule, hypothesis, prior, learner_rule, learner_prior
         )
-    return rate
+        return coupling(
+            teacher.rule, num_lessons=num_lessons, prior=teacher.prior,
+            learner_rule=learner.rule, learner_prior=learner.prior,
+            level=level, max_rounds=max_rounds, rng=rng,
+        ).success(position)  # fmt: skip
+    if method != "lessons":
+        raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
+    (found,) = success_rates(
+        rule, hypothesis, num_lessons=num_lessons, prior=prior,
+        learner_rules=None if learner_rule is None else [learner_rule],
+        learner_priors=None if learner_prior is None else [learner_prior],
+        level=level, max_rounds=max_rounds, rng=rng,
+    )  # fmt: skip
+    return found
+
+
+def success_rates(
+    rule: Rule | MatrixLike,
+    hypothesis: SupportsIndex | str,
+    *,
+    num_lessons: SupportsIndex = 10_000,
+    prior: Distribution | None = None,
+    learner_rules: Sequence[Rule | MatrixLike] | None = None,
+    learner_priors: Iterable[Distribution] | None = None,
+    level: float = LEVEL,
+    max_rounds: SupportsIndex = MAX_ROUNDS,
+    rng: Any = None,
+) -> list[SuccessRate]:
+    """Estimate the success rates of many learners on the same lessons.
+
+    Differences between learners are then less noisy than the success rates themselves.
+
+    Parameters
+    ----------
+    rule, hypothesis, num_lessons, prior, level, max_rounds, rng
+        See `success_rate`.
+    learner_rules, learner_priors
+        A rule and a prior for each learner (default: what the teacher assumes). A single one
+        serves all learners.
+
+    Returns
+    -------
+    list of SuccessRate
+        One for each learner, in their order.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> priors = [[1 / 3, 1 / 3, 1 / 3], [0.2, 0.4, 0.4]]
+    >>> found = cb.stability.success_rates(
+    ...     "example:M_3", 0, learner_priors=priors, num_lessons=500, rng=1
+    ... )
+    >>> [round(rate.value, 1) for rate in found]
+    [1.0, 0.6]
+    """
+    rule = as_rule(rule)
+    rules: list[Any] = [None] if learner_rules is None else list(learner_rules)
+    priors: list[Any] = [None] if learner_priors is None else list(learner_priors)
+    count = max(len(rules), len(priors))
+    if min(len(rules), len(priors)) not in (1, count):
+        raise CobayesError(
+            f"there are {len(rules)} rules and {len(priors)} priors of learners.",
+            "give lists of the same length, or a single rule or prior for all.",
+        )
+    rules, priors = rules * (count // len(rules)), priors * (count // len(priors))
+    checked = [
+        teacher_and_learner(rule, hypothesis, prior, *pair)
+        for pair in zip(rules, priors, strict=True)
+    ]
+    (teacher, _, position), learners = checked[0], [learner for _, learner, _ in checked]
+    limits = Limits.of(level, max_rounds)
+    size = whole_number(num_lessons, "num_lessons", 1)
+    ends = teach_until_sure(teacher, learners, position, size, limits, rng)
+    return [
+        _summary(teacher, learner, ends, k, position, limits.max_rounds)
+        for k, learner in enumerate(learners)
+    ]
+
+
+def _summary(
+    teacher: Agent, learner: Agent, ends: Ends, k: int, position: int, max_rounds: int
+) -> SuccessRate:
+    """Turn the beliefs of learner k at the end of lessons into a success rate; Proposition 5.1."""
+    beliefs, is_known = ends.believed[k], ends.is_known[k]
+    count = len(beliefs)
+    means = beliefs.mean(axis=0)
+    spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(means), math.nan)
+    own = beliefs[:, position]
+    if common_law(teacher.rule, learner.rule) is not None:
+        # After the last round teacher and learner are a pair with known beliefs again.
+        lower, upper = frechet(ends.taught[:, position], own)
+    else:
+        lower, upper = np.where(is_known, own, 0.0), np.where(is_known, own, 1.0)
+    return SuccessRate.of(
+        spread[position] / math.sqrt(count),
+        lower.mean(),
+        upper.mean(),
+        position,
+        num_lessons=count,
+        num_unfinished=int(count - is_known.sum()),
+        outcomes=means,
+        outcomes_stderr=spread / math.sqrt(count),
+        method="lessons",
+        hypotheses=teacher.rule.model.hypotheses,
+        max_rounds=max_rounds,
+    )

@@ -10,38 +10,27 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike, Model, as_task
-from cobayes.tasks.task import State, Task
+from cobayes.model import MatrixLike, Model
+from cobayes.tasks.around import Around
+from cobayes.tasks.task import State
 
 Array = NDArray[np.float64]
 
 
-class MovingCosts(Task):
+class MovingCosts(Around):
     """A task in which the next datum is the less likely the more it costs to get there.
 
-    Made by `moving_costs`. The state is the last datum, None before the first round, and the
-    state of the task within.
+    Made by `moving_costs`. Its own state is the last datum, None before the first round.
     """
 
     def __init__(self, task: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> None:
-        self.task = as_task(task)
-        self.start = (None, self.task.start)
+        super().__init__(task)
         self.weight = number_between(weight, "weight", 0.0, np.inf, closed="low")
         self.costs = _read_costs(costs, self.task.model)
 
-    @property
-    def is_seen(self) -> bool:
-        """Whether the state of the task within is seen."""
-        return self.task.is_seen
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every datum leads to one state of the task within."""
-        return self.task.is_certain
-
-    def matrix_at(self, state: State) -> Model:
-        """Return the matrix of the task within."""
-        return self.task.matrix_at(state[1])
+    def following(self, own: int | None, datum: int) -> int:  # noqa: ARG002
+        """Return the datum, which is now the last one."""
+        return datum
 
     def data_prior_at(self, state: State) -> Array | None:
         """Return a prior in proportion to ``exp(-weight * cost)`` from the last datum on."""
@@ -56,33 +45,6 @@ class MovingCosts(Task):
         if prior is not None:
             worth *= prior
         return worth / worth.sum() if worth.any() else worth
-
-    def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return the state in which this datum was the last."""
-        return tuple(
-            ((int(datum), inner), chance)
-            for inner, chance in self.task.next_states(state[1], datum)
-        )
-
-    def next_state(self, state: State, datum: int) -> State:
-        """Return the state in which this datum was the last."""
-        return self.next_states(state, datum)[0][0]
-
-    def seen_part(self, state: State) -> State:
-        """Return what is seen of the state of the task within."""
-        return self.task.seen_part(state[1])
-
-    def with_seen_part(self, state: State, seen: State) -> State:
-        """Return the state with another seen part of the task within."""
-        return state[0], self.task.with_seen_part(state[1], seen)
-
-    def is_over(self, state: State, hypothesis: int) -> bool:
-        """Tell whether the task within is over, or no datum can be reached."""
-        return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
-
-    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return what the task within says."""
-        return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:
         """Return the task within, the costs and their weight."""

@@ -7,35 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.model import MatrixLike, Model, as_task
-from cobayes.tasks.task import State, Task
+from cobayes.model import MatrixLike
+from cobayes.tasks.around import Around
+from cobayes.tasks.task import State
 
 Array = NDArray[np.float64]
 
 
-class WithoutRepeats(Task):
+class WithoutRepeats(Around):
     """A task in which no datum is shown twice; made by `without_repeats`.
 
-    The state is the data that were shown, sorted, and the state of the task within.
+    Its own state is the data that were shown, sorted.
     """
 
-    def __init__(self, task: MatrixLike) -> None:
-        self.task = as_task(task)
-        self.start = ((), self.task.start)
+    first = ()
 
-    @property
-    def is_seen(self) -> bool:
-        """Whether the state of the task within is seen."""
-        return self.task.is_seen
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every datum leads to one state of the task within."""
-        return self.task.is_certain
-
-    def matrix_at(self, state: State) -> Model:
-        """Return the matrix of the task within."""
-        return self.task.matrix_at(state[1])
+    def following(self, own: tuple[int, ...], datum: int) -> tuple[int, ...]:
+        """Return the data that were shown with one more."""
+        return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
         """Return the prior of the task within, given that the datum is a new one."""
@@ -47,29 +36,6 @@ class WithoutRepeats(Task):
         prior[list(shown)] = 0.0
         total = prior.sum()
         return prior / total if total > 0.0 else prior
-
-    def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
-        """Return the state with one datum more."""
-        shown = tuple(sorted({*state[0], int(datum)}))
-        return tuple(
-            ((shown, inner), chance) for inner, chance in self.task.next_states(state[1], datum)
-        )
-
-    def next_state(self, state: State, datum: int) -> State:
-        """Return the state with one datum more."""
-        return self.next_states(state, datum)[0][0]
-
-    def seen_part(self, state: State) -> State:
-        """Return what is seen of the state of the task within."""
-        return self.task.seen_part(state[1])
-
-    def with_seen_part(self, state: State, seen: State) -> State:
-        """Return the state with another seen part of the task within."""
-        return state[0], self.task.with_seen_part(state[1], seen)
-
-    def is_over(self, state: State, hypothesis: int) -> bool:
-        """Tell whether nothing new is left or the task within is over."""
-        return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
         """Return the number of data that are still to show and that the hypothesis allows."""
@@ -86,10 +52,6 @@ class WithoutRepeats(Task):
         left = int(is_new.sum())
         inner = self.task.rounds_left(within, hypothesis)
         return left if inner is None else min(left, inner)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the task within."""
-        return {"task": self.task}
 
     def read_state(self, content: Any) -> State:
         """Return a saved state, or raise an error where it cannot be one."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError
 
 if TYPE_CHECKING:
@@ -52,10 +55,8 @@ class Task(ABC):
     start: State = None
     """The state before the first round."""
 
-    @property
-    def is_seen(self) -> bool:
-        """Whether both agents see the state itself, as the place of a walker."""
-        return False
+    is_seen: bool = False
+    """Whether both agents see the state itself, as the place of a walker."""
 
     @property
     def is_certain(self) -> bool:
@@ -113,6 +114,13 @@ class Task(ABC):
         if prior is None:
             return False
         return not prior[self.matrix_at(state).matrix[:, hypothesis] > 0.0].any()
+
+    def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:  # noqa: ARG002
+        """Tell which data bring a lesson about a hypothesis nearer to its end, (n,).
+
+        None, the default, where a task has no end that data can be nearer to.
+        """
+        return None
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:  # noqa: ARG002
         """Return the largest number of rounds that can follow, or None where that is unknown.
@@ -195,16 +203,54 @@ def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Gener
     return outcomes[min(drawn, len(outcomes) - 1)][0]
 
 
+def no_datum(model: Model, hypothesis: int, available: NDArray[np.bool_]) -> CobayesError:
+    """Return the error about a hypothesis that allows none of the data that may be shown.
+
+    Parameters
+    ----------
+    model
+        The matrix with its labels.
+    hypothesis
+        The position of the hypothesis that is to be taught.
+    available
+        Which data may be shown, (n,).
+    """
+    name = model.hypotheses[hypothesis]
+    if not available.any():
+        return CobayesError(
+            f"no datum is left to teach hypothesis {name!r}.", "ask for fewer rounds."
+        )
+    shown = [model.data[row] for row in np.flatnonzero(available)]
+    allowed = [model.data[row] for row in np.flatnonzero(model.matrix[:, hypothesis])]
+    return CobayesError(
+        f"hypothesis {name!r} allows none of the data that may be shown ({shorten(shown, 4)}).",
+        f"allow one of {shorten(allowed, 4)}, or teach another hypothesis.",
+    )
+
+
+OWN_TASKS = ("cobayes.tasks.", "cobayes.worlds.", "cobayes.lessons.")
+"""Modules that a saved task may name; files may come from anywhere and must not load others."""
+
+
+def class_name(task: Task) -> str:
+    """Return the name of a task's class, from which `task_from_settings` finds it."""
+    return f"{type(task).__module__}.{type(task).__name__}"
+
+
 def task_from_settings(name: str, settings: dict[str, Any]) -> Task:
-    """Make a task from the name of its class and from what `Task.settings` returned.
+    """Make a task from the `class_name` and the `settings` of another one.
 
     A custom task is found by the name of its class as soon as the class has been defined.
     """
+    module, _, own_name = str(name).rpartition(".")
+    if module.startswith(OWN_TASKS):
+        with suppress(ImportError):
+            importlib.import_module(module)
     kinds: list[type[Task]] = [Task]
     for kind in kinds:
-        if kind.__name__ == name:
+        if kind.__name__ == own_name:
             return kind.from_settings(settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
-        f"there is no task called {name!r}.", "define or import its class before loading."
+        f"there is no task called {own_name!r}.", "define or import its class before loading."
     )

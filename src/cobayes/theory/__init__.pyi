@@ -1,12 +1,12 @@
-from .choosing import ChoosingRate as ChoosingRate
-from .choosing import choosing_rate as choosing_rate
-from .emphasis import DataPrior as DataPrior
-from .emphasis import best_data_prior as best_data_prior
-from .empirical import EmpiricalRate as EmpiricalRate
-from .empirical import empirical_rate as empirical_rate
+from .best_prior import DataPrior as DataPrior
+from .best_prior import best_data_prior as best_data_prior
+from .certainty import ChoosingRate as ChoosingRate
+from .certainty import PredictedRounds as PredictedRounds
+from .certainty import choosing_rate as choosing_rate
+from .certainty import empirical_rate as empirical_rate
+from .certainty import predicted_rounds as predicted_rounds
 from .exact import ExactRounds as ExactRounds
 from .exact import exact_rounds as exact_rounds
-from .exact import exact_rounds_all as exact_rounds_all
 from .invariants import InvariantReport as InvariantReport
 from .invariants import check_invariants as check_invariants
 from .inverse import inverse_update as inverse_update
@@ -14,5 +14,3 @@ from .measures import AtomicMeasure as AtomicMeasure
 from .rates import m_sharp as m_sharp
 from .rates import rate_of_convergence as rate_of_convergence
 from .rates import relevant_hypothesis as relevant_hypothesis
-from .time_to_certainty import PredictedRounds as PredictedRounds
-from .time_to_certainty import predicted_rounds as predicted_rounds

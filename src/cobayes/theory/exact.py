@@ -1,39 +1,43 @@
 """Exact means and deviations of beliefs, round by round.
 
-The beliefs after k rounds do not depend on what is taught, only their probabilities do. One
-pass over all sequences of data therefore serves every hypothesis: each sequence carries one
-weight for each hypothesis that might have produced it.
-
-SCBI needs the whole tree of sequences, BI one atom for each count of the data.
+Rules that follow the belief, like SCBI, need the whole tree of sequences of data. Where the
+likelihood does not depend on the belief, as in BI, the order of the data does not matter, and there
+is one atom for each count of the data.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from cobayes import _core
+from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
-from cobayes._output import counted, rounds_dataset
+from cobayes._output import counted, freeze, rounds_dataset
 from cobayes._runtime.limits import require_affordable, short_number
-from cobayes.errors import CobayesError, import_optional, unteachable
-from cobayes.model import Model
+from cobayes._runtime.threads import num_threads
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round, require_teachable
-from cobayes.theory.sequences import Counts, Tree, distinct_data
+from cobayes.rules.base import require_datum, require_teachable
+from cobayes.rules.response import add_evidence
+from cobayes.tasks.task import State
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Method = Literal["auto", "tree", "counts"]
+Indices = NDArray[np.int64]
 
 MAX_ATOMS = 100_000_000
+# Rows count as proportional when no log ratio strays further than this.
+PROPORTIONAL = 1e-14
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,14 +50,12 @@ class ExactRounds:
         The matrix and its labels.
     rule_name : str
         The name of the rule.
-    hypothesis : int or None
-        The position of the hypothesis that is taught; None where each one is, in turn.
+    hypothesis : int
+        The position of the hypothesis that is taught.
     means, stds : ndarray
-        Mean and standard deviation of the belief in every hypothesis, (k + 1, m). Where each
-        one is taught they are at [round, taught, believed], (k + 1, m, m); NaN where the prior
-        excludes the taught one.
+        Mean and standard deviation of the belief in every hypothesis, (k + 1, m).
     num_atoms : int
-        How many different beliefs the last round was computed from, at most.
+        The number of beliefs that the last round was computed from, at most.
 
     Examples
     --------
@@ -65,20 +67,23 @@ class ExactRounds:
 
     model: Model
     rule_name: str
-    hypothesis: int | None
+    hypothesis: int
     means: Array
     stds: Array
     num_atoms: int
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def mean(self) -> Array:
-        """The mean of the belief in what is taught, (k + 1,), or (k + 1, m) for each in turn."""
-        return self._of_taught(self.means)
+        """The mean of the belief in the taught hypothesis, (k + 1,)."""
+        return self.means[:, self.hypothesis]
 
     @property
     def std(self) -> Array:
-        """The standard deviation of the belief in what is taught, in the shape of `mean`."""
-        return self._of_taught(self.stds)
+        """The standard deviation of the belief in the taught hypothesis, (k + 1,)."""
+        return self.stds[:, self.hypothesis]
 
     @property
     def num_rounds(self) -> int:
@@ -86,76 +91,37 @@ class ExactRounds:
         return len(self.means) - 1
 
     @property
-    def hypothesis_label(self) -> str | None:
-        """The label of the hypothesis that is taught; None where each one is."""
-        return None if self.hypothesis is None else self.model.hypotheses[self.hypothesis]
-
-    def for_hypothesis(self, hypothesis: SupportsIndex | str) -> ExactRounds:
-        """Return the moments while one hypothesis is taught, by position or label."""
-        column = self.model.hypothesis_index(hypothesis)
-        if self.hypothesis is not None:
-            if column != self.hypothesis:
-                raise CobayesError(
-                    f"these are the moments while {self.hypothesis_label!r} is taught.",
-                    "use exact_rounds_all(...) for every hypothesis.",
-                )
-            return self
-        if np.isnan(self.means[0, column]).any():
-            raise unteachable(self.model.hypotheses[column], "prior")
-        return replace(
-            self, hypothesis=column, means=self.means[:, column], stds=self.stds[:, column]
-        )
+    def hypothesis_label(self) -> str:
+        """The label of the hypothesis that is taught."""
+        return self.model.hypotheses[self.hypothesis]
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return a tidy table: one row per round and hypothesis (taught and believed)."""
+        """Return a tidy table: one row per round and hypothesis."""
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_xarray(self) -> xr.Dataset:
         """Return means and standard deviations as a Dataset with the labels."""
-        names, content = list(self.model.hypotheses), {"mean": self.means, "std": self.stds}
-        if self.hypothesis is not None:
-            attributes = {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label}
-            return rounds_dataset(content, "hypothesis", names, attributes)
-        xarray = import_optional("xarray", "labels", "a Dataset")
-        dims = ("round", "taught", "hypothesis")
-        return xarray.Dataset(
-            {name: (dims, values) for name, values in content.items()},
-            coords=dict(zip(dims, (np.arange(self.num_rounds + 1), names, names), strict=True)),
-            attrs={"rule": self.rule_name},
+        return rounds_dataset(
+            {"mean": self.means, "std": self.stds},
+            "hypothesis",
+            list(self.model.hypotheses),
+            {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
         )
 
-    def _of_taught(self, values: Array) -> Array:
-        if self.hypothesis is None:
-            return np.diagonal(values, axis1=1, axis2=2)
-        return values[:, self.hypothesis]
-
     def __repr__(self) -> str:
-        last = self.mean[-1]
-        if self.hypothesis is not None:
-            what = (
-                f"taught {self.hypothesis_label!r}; belief in it {self.mean[0]:.4f} -> "
-                f"{last:.4f}, sd {self.std[-1]:.4f}"
-            )
-        elif np.isnan(last).all():
-            what = f"{len(last)} hypotheses; none can be taught"
-        else:
-            what = (
-                f"{len(last)} hypotheses; belief in the taught one {np.nanmin(last):.4f} to "
-                f"{np.nanmax(last):.4f}"
-            )
         return (
-            f"ExactRounds({self.rule_name}; {counted(self.num_rounds, 'round')}; {what}; "
-            f"{counted(self.num_atoms, 'atom')})"
+            f"ExactRounds({self.rule_name}; {counted(self.num_rounds, 'round')}; taught "
+            f"{self.hypothesis_label!r}; belief in it {self.mean[0]:.4f} -> {self.mean[-1]:.4f}, "
+            f"sd {self.std[-1]:.4f}; {counted(self.num_atoms, 'atom')})"
         )
 
 
 def exact_rounds(
-    rule: Rule,
+    rule: Rule | MatrixLike,
     hypothesis: SupportsIndex | str,
     num_rounds: SupportsIndex,
-    prior: ArrayLike | None = None,
+    prior: Distribution | None = None,
     *,
-    method: Method = "auto",
     max_atoms: SupportsIndex = MAX_ATOMS,
 ) -> ExactRounds:
     """Compute the exact mean and standard deviation of a learner's belief, round by round.
@@ -163,16 +129,14 @@ def exact_rounds(
     Parameters
     ----------
     rule
-        That of teacher and learner, who share the matrix and the prior.
+        The rule of teacher and learner, who share the prior, on a matrix, a task or a world; a
+        matrix means `SCBI` of it.
     hypothesis
-        The one that is taught, by position or label.
+        The hypothesis that is taught, by position or label.
     num_rounds
-        How many; every further one multiplies the work by the number of data for SCBI.
+        The number of rounds; a further one multiplies the work by the number of data for SCBI.
     prior
-        Uniform by default; positive for the hypothesis that is taught.
-    method
-        "tree" goes through all sequences of data; "counts", for `BI` only, through all counts of
-        the data; "auto" takes the quicker one that applies.
+        The common prior (default: uniform); positive for the hypothesis that is taught.
     max_atoms
         Refuse to go through more beliefs than this.
 
@@ -183,133 +147,215 @@ def exact_rounds(
 
     Notes
     -----
-    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top).
+    Iterates Psi(h), Eq. (4) of the paper, as for Figure 3 (top). Data with proportional rows lead
+    to the same posterior and count as one.
 
     Examples
     --------
     >>> import cobayes as cb
     >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> cb.exact_rounds(cb.SCBI(model), "summer", 3).mean.round(4)
+    >>> cb.exact_rounds(model, "summer", 3).mean.round(4)
     array([0.5   , 0.6284, 0.6892, 0.7524])
     """
-    rule = in_every_round(as_rule(rule))
-    model = rule.model
+    own = as_rule(rule)
+    model = own.model
     column = model.hypothesis_index(hypothesis)
-    log_prior = rule.log_belief(prior, "prior")
+    log_prior = own.log_belief(prior, "prior")
     require_teachable(model, log_prior, column, "prior")
-    means, stds, count = _moments_by_round(
-        rule, log_prior, np.array([column]), num_rounds, method, max_atoms
-    )
-    return ExactRounds(model, rule.name, column, means[:, 0], stds[:, 0], count)
-
-
-def exact_rounds_all(
-    rule: Rule,
-    num_rounds: SupportsIndex,
-    prior: ArrayLike | None = None,
-    *,
-    method: Method = "auto",
-    max_atoms: SupportsIndex = MAX_ATOMS,
-) -> ExactRounds:
-    """Do what `exact_rounds` does, for every hypothesis that might be taught, in one pass.
-
-    Parameters
-    ----------
-    rule
-        That of teacher and learner.
-    num_rounds
-        The number of rounds.
-    prior
-        Uniform by default. A hypothesis of prior zero cannot be taught: its results are NaN.
-    method, max_atoms
-        As for `exact_rounds`.
-
-    Returns
-    -------
-    ExactRounds
-        As from `exact_rounds`, with an axis for the hypothesis that is taught.
-
-    Notes
-    -----
-    A sequence of data has probability ``theta_k(h) / theta_0(h)`` times its probability under
-    independent uniform data when SCBI teaches h. All hypotheses share one tree of beliefs.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
-    >>> cb.theory.exact_rounds_all(cb.SCBI(model), 3).means.shape
-    (4, 2, 2)
-    """
-    rule = in_every_round(as_rule(rule))
-    model = rule.model
-    log_prior = rule.log_belief(prior, "prior")
-    everything = np.arange(model.num_hypotheses)
-    means, stds, count = _moments_by_round(
-        rule, log_prior, everything, num_rounds, method, max_atoms
-    )
-    for table in (means, stds):
-        table[:, log_prior == -np.inf] = np.nan
-    return ExactRounds(model, rule.name, None, means, stds, count)
-
-
-def _moments_by_round(
-    rule: Rule,
-    log_prior: Array,
-    taught: Indices,
-    num_rounds: SupportsIndex,
-    method: Method,
-    max_atoms: SupportsIndex,
-) -> tuple[Array, Array, int]:
-    """Return means and deviations, (k + 1, t, m), and the number of atoms in the last round."""
-    num_rounds = whole_number(num_rounds, "num_rounds", 0)
-    max_atoms = whole_number(max_atoms, "max_atoms", 1)
-    if not isinstance(method, str) or method not in ("auto", "tree", "counts"):
-        raise CobayesError(f"method is {method!r}; expected 'auto', 'tree' or 'counts'.")
-    if method == "counts" and rule.depends_on_belief:
-        raise CobayesError(
-            f"under {rule.name} the order of the data matters: counts are not enough.",
-            "use method='tree' or 'auto'.",
+    require_datum(own, column)
+    rounds = whole_number(num_rounds, "num_rounds", 0)
+    most = whole_number(max_atoms, "max_atoms", 1)
+    start = np.exp(log_prior)
+    if not own.task.is_constant:
+        return _as_result(
+            own, column, start, *moments_on_task(own, log_prior, column, rounds, most)
         )
-    by_counts = not rule.depends_on_belief and method != "tree"
-    data, copies = distinct_data(rule)
-    # Beyond this many rounds every case with two data has too many atoms: no power is computed.
-    if num_rounds > max_atoms:
-        raise _too_many(num_rounds, len(data), f"more than {short_number(max_atoms)}", max_atoms)
-    if by_counts:
-        count = math.comb(len(data) + num_rounds - 1, num_rounds)
-        # The sum over rounds: the counts of up to num_rounds data.
-        total = math.comb(len(data) + num_rounds, num_rounds)
+    own = own.at(own.task.start)
+    data, copies = distinct_data(own)
+    count = _num_atoms(own, len(data), rounds, most)
+    if not own.depends_on_belief:
+        means, variances = moments_by_counts(own, log_prior, column, rounds, data, copies)
+    elif own.core is not None:
+        means, variances = _core.exact_rounds(
+            own.core,
+            log_prior=log_prior,
+            hypothesis=column,
+            num_rounds=rounds,
+            data=data,
+            copies=copies,
+            num_threads=num_threads(),
+        )
     else:
-        power = num_rounds * math.log10(len(data))
-        if power > 300.0:  # an integer this long takes time itself
-            raise _too_many(num_rounds, len(data), f"about 10^{power:.0f}", max_atoms)
-        count = len(data) ** num_rounds
+        means, variances = moments_by_levels(own, log_prior, column, rounds, data, copies)
+    return _as_result(own, column, start, means, variances, count)
+
+
+def _as_result(
+    rule: Rule, column: int, start: Array, means: Array, variances: Array, count: int
+) -> ExactRounds:
+    return ExactRounds(
+        rule.model,
+        rule.name,
+        column,
+        np.vstack([start, means]),
+        np.sqrt(np.vstack([np.zeros_like(start), variances])),
+        count,
+    )
+
+
+def moments_on_task(
+    rule: Rule, log_prior: Array, h: int, num_rounds: int, max_atoms: int
+) -> tuple[Array, Array, int]:
+    """Return means, variances (k, m) and the number of atoms on a task with states.
+
+    Atoms with one state and one belief are merged; a lesson that is over keeps its last belief.
+    """
+    task = rule.task
+    atoms: dict[tuple[State, bytes], tuple[Array, float]] = {(task.start, b""): (log_prior, 1.0)}
+    found = np.empty((2, num_rounds, len(log_prior)))
+    for k in range(num_rounds):
+        after: dict[tuple[State, bytes], tuple[Array, float]] = {}
+        for (state, _), (logs, weight) in atoms.items():
+            for following, belief, share in _children(rule, state, logs, h):
+                key = following, belief.tobytes()
+                after[key] = belief, weight * share + after.get(key, (belief, 0.0))[1]
+            if len(after) > max_atoms:
+                raise CobayesError(
+                    f"{counted(num_rounds, 'round')} lead through more than "
+                    f"{short_number(max_atoms)} beliefs.",
+                    "take fewer rounds, raise max_atoms, or use cobayes.simulate.",
+                )
+        atoms = after
+        logs, weights = zip(*atoms.values(), strict=True)
+        found[:, k] = _moments(np.array(weights), np.exp(np.array(logs)))
+    return found[0], found[1], len(atoms)
+
+
+def _children(
+    rule: Rule, state: State, logs: Array, h: int
+) -> Iterator[tuple[State, Array, float]]:
+    """Yield the states and log-beliefs that one round leads to, and their chances."""
+    if rule.task.is_over(state, h):
+        yield state, logs, 1.0
+        return
+    response = rule.at(state).respond(logs)
+    chances = response.column(h) / response.column(h).sum()
+    for datum in np.flatnonzero(chances).tolist():
+        belief = add_evidence(logs, response.log_row(datum))
+        for following, chance in rule.task.next_states(state, datum):
+            yield following, belief, float(chances[datum] * chance)
+
+
+def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
+    """Return the number of beliefs in the last round, or raise an error where it is too large."""
+    # Beyond max_atoms rounds, and 10^300 beliefs, no power is computed.
+    power = num_rounds * math.log10(num_data)
+    total: float = math.inf
+    count = 0
+    if num_rounds <= max_atoms and not rule.depends_on_belief:
+        count = math.comb(num_data + num_rounds - 1, num_rounds)
+        total = math.comb(num_data + num_rounds, num_rounds)  # of all rounds
+    elif num_rounds <= max_atoms and power < 300.0:
+        count = num_data**num_rounds
         total = max(count, num_rounds)
     if total > max_atoms:
-        raise _too_many(num_rounds, len(data), short_number(total), max_atoms)
-    shape = (num_rounds + 1, len(taught), len(log_prior))
+        many = f"about 10^{power:.0f}" if power >= 6.0 else f"more than {short_number(max_atoms)}"
+        raise CobayesError(
+            f"{counted(num_rounds, 'round')} with {num_data} different data lead through {many} "
+            f"beliefs; exact_rounds goes up to {short_number(max_atoms)}.",
+            "take fewer rounds, raise max_atoms (time grows in proportion), or use "
+            "cobayes.simulate, which draws lessons at random.",
+        )
+    width = rule.model.num_hypotheses
+    # The native tree stores the moments alone.
+    stored = count if rule.core is None or not rule.depends_on_belief else 0
     require_affordable(
         f"the moments of {num_rounds} rounds",
         "take fewer rounds.",
-        num_bytes=16.0 * math.prod(shape),
+        num_bytes=16.0 * ((num_rounds + 1) * width + stored * (width + 2)),
     )
-    means, stds = np.empty(shape), np.zeros(shape)
-    means[0] = np.exp(log_prior)
-    if by_counts:
-        levels = Counts(rule, log_prior, taught, data, copies).moments(num_rounds)
-    else:
-        levels = Tree(rule, log_prior, taught, data, copies).moments(num_rounds)
-    for k, moments in enumerate(levels, start=1):
-        means[k] = moments.mean
-        stds[k] = np.sqrt(moments.squares / moments.total[:, None])
-    return means, stds, count
+    return count
 
 
-def _too_many(num_rounds: int, num_data: int, count: str, max_atoms: int) -> CobayesError:
-    return CobayesError(
-        f"{counted(num_rounds, 'round')} with {num_data} different data lead through {count} "
-        f"beliefs; exact_rounds goes up to {short_number(max_atoms)}.",
-        "take fewer rounds, raise max_atoms (time grows in proportion), or use "
-        "cobayes.simulate, which draws lessons at random.",
-    )
+def moments_by_levels(
+    rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
+) -> tuple[Array, Array]:
+    """Return means and variances after every round, (k, m), from all sequences of data."""
+    logs, weights = log_prior[None], np.ones(1)
+    found = np.empty((2, num_rounds, len(log_prior)))
+    for k in range(num_rounds):
+        answers = rule.respond_many(logs)[:, data]
+        shares = copies * np.exp(answers[:, :, h])
+        weights = weights[:, None] * (shares / shares.sum(axis=1, keepdims=True))
+        shown = weights > 0.0
+        logs, weights = add_evidence(logs[:, None, :], answers)[shown], weights[shown]
+        found[:, k] = _moments(weights, np.exp(logs))
+    return found[0], found[1]
+
+
+def moments_by_counts(
+    rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
+) -> tuple[Array, Array]:
+    """Return means and variances after every round, (k, m), where the order does not matter."""
+    log_likelihood = rule.respond_many(log_prior[None])[0][data]
+    chances = copies * np.exp(log_likelihood[:, h])
+    with np.errstate(divide="ignore"):
+        log_chances = np.log(chances / chances.sum())
+    # Every multiset of data once: a datum follows itself and earlier ones only. A multiset with
+    # counts c has k! / prod(c!) orders; `runs` is the count of its last datum.
+    seen, log_weights = np.zeros((1, len(log_prior))), np.zeros(1)
+    last, runs = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    found = np.empty((2, num_rounds, len(log_prior)))
+    for k in range(num_rounds):
+        parts = []
+        for d in np.flatnonzero(log_chances > -np.inf):
+            before = last <= d
+            own = np.where(last[before] == d, runs[before], 0) + 1
+            weight = log_weights[before] + log_chances[d] - np.log(own)
+            parts.append((seen[before] + log_likelihood[d], weight, np.full(len(own), d), own))
+        seen, log_weights, last, runs = map(np.concatenate, zip(*parts, strict=True))
+        weights = np.exp(log_weights + math.lgamma(k + 2.0))
+        found[:, k] = _moments(weights, np.exp(add_evidence(log_prior, seen)))
+    return found[0], found[1]
+
+
+def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
+    total = weights.sum()
+    mean = weights @ beliefs / total
+    return mean, weights @ (beliefs - mean) ** 2 / total
+
+
+def distinct_data(rule: Rule) -> tuple[Indices, Array]:
+    """Return the data that lead to different posteriors, and how many each stands for.
+
+    Data with proportional rows lead to the same posterior under a factored rule. A teacher that
+    follows the belief chooses them in proportion to their data prior, one that does not in
+    proportion to their rows. Of any other rule nothing is assumed.
+    """
+    matrix = rule.model.matrix
+    if not rule.is_factored:
+        return np.arange(len(matrix)), np.ones(len(matrix))
+    share = getattr(rule, "data_prior", None)
+    allowed = matrix > 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.where(allowed, np.log(matrix), 0.0)
+    sizes = logs.sum(axis=1) / allowed.sum(axis=1)
+    logs -= np.where(allowed, sizes[:, None], 0.0)
+    chosen: list[int] = []
+    copies: list[float] = []
+    for row in range(len(matrix)):
+        if share is not None and share[row] == 0.0:
+            continue
+        distances = np.abs(logs[chosen] - logs[row]).max(axis=1, initial=0.0)
+        same = (allowed[chosen] == allowed[row]).all(axis=1)
+        equal = np.flatnonzero((distances <= PROPORTIONAL) & same)
+        if len(equal) == 0:
+            chosen.append(row)
+            copies.append(1.0)
+            continue
+        first = chosen[equal[0]]
+        if not rule.depends_on_belief:
+            copies[equal[0]] += float(np.exp(sizes[row] - sizes[first]))
+        else:
+            copies[equal[0]] += 1.0 if share is None else float(share[row] / share[first])
+    return np.array(chosen, dtype=np.int64), np.array(copies)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
-from cobayes._output import counted
+from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_teachable
-from cobayes.theory.atoms import most_rounds
-from cobayes.theory.measures import AtomicMeasure
+from cobayes.theory.measures import AtomicMeasure, most_rounds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +102,9 @@ class InvariantReport:
     uniform_mean: Array
     uniform_spread: Array
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def holds(self) -> bool:
         """Whether every statement holds."""
@@ -172,18 +174,17 @@ class InvariantReport:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{'holds' if i.holds else 'FAILS'}</td><td>{escape(i.statement)}</td>"
-            f"<td>{escape(i.source)}</td><td>{i.deviation:.2g}</td></tr>"
-            for i in self.invariants
-        )
-        return f"<table><caption>{escape(repr(self))}</caption>{rows}</table>"
+        rows = [
+            ("holds" if one.holds else "FAILS", one.statement, one.source, f"{one.deviation:.2g}")
+            for one in self.invariants
+        ]
+        return html_table(repr(self), ("", "statement", "source", "largest violation"), rows)
 
 
 def check_invariants(
-    matrix: MatrixLike | Rule,
+    rule: Rule | MatrixLike,
     hypothesis: SupportsIndex | str,
-    prior: ArrayLike | None = None,
+    prior: Distribution | None = None,
     *,
     num_rounds: int | None = None,
     tolerance: float = 1e-9,
@@ -199,16 +200,16 @@ def check_invariants(
 
     Parameters
     ----------
-    matrix
-        A matrix or `Model`, checked under `SCBI`, or a rule.
+    rule
+        The rule to check; a matrix means `SCBI` of it.
     hypothesis
-        The one that is taught, by position or label.
+        The hypothesis that is taught, by position or label.
     prior
-        Uniform by default.
+        The common prior (default: uniform).
     num_rounds
-        How many; by default as many, up to six, as are quick.
+        The number of rounds (default: as many as 20,000 beliefs allow, six at most).
     tolerance
-        Violations up to this, relative for the ratios, are rounding.
+        Violations up to this, relative for the ratios, count as rounding.
 
     Returns
     -------
@@ -227,7 +228,7 @@ def check_invariants(
     >>> report.holds
     True
     """
-    rule = matrix if isinstance(matrix, Rule) else SCBI(matrix)
+    rule = as_rule(rule)
     model = rule.model
     column = model.hypothesis_index(hypothesis)
     log_prior = rule.log_belief(prior, "prior")
@@ -245,11 +246,13 @@ def check_invariants(
             f"take num_rounds={most} or fewer.",
         )
 
-    def ratios(log_beliefs: Array) -> Array:
-        return np.exp(log_beliefs - log_beliefs[:, [column]])
+    def mean_of_ratios(measure: AtomicMeasure) -> Array:
+        logs = measure.log_beliefs
+        return measure.weights @ np.exp(logs - logs[:, [column]])
 
-    def square_distances(beliefs: Array) -> Array:
-        return ((beliefs - 1.0 / model.num_hypotheses) ** 2).sum(axis=1)
+    def mean_square_distance(measure: AtomicMeasure) -> float:
+        distances = ((measure.beliefs - 1.0 / model.num_hypotheses) ** 2).sum(axis=1)
+        return float(measure.weights @ distances)
 
     start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
     # One measure at a time: the last ones are large.
@@ -257,7 +260,7 @@ def check_invariants(
         start,
         num_rounds,
         lambda measure: measure.push(rule, column),
-        lambda measure: (measure.mean()[column], measure.expect(ratios, log=True)),
+        lambda measure: (measure.mean()[column], mean_of_ratios(measure)),
     )
     # With zeros data come from the data prior as far as they allow it.
     has_zeros = bool((model.matrix == 0.0).any())
@@ -266,7 +269,7 @@ def check_invariants(
         start,
         num_rounds,
         lambda measure: measure.push_data(rule, law),
-        lambda measure: (measure.mean(), measure.expect(square_distances)),
+        lambda measure: (measure.mean(), mean_square_distance(measure)),
     )
     name = model.hypotheses[column]
     present = mean_ratios[0] > 0.0

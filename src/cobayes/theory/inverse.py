@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.rules import Rule, as_rule
+from cobayes.rules import SCBI, Rule, as_rule
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,8 @@ def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str)
     >>> cb.theory.inverse_update(rule, rule.update([0.2, 0.8], 1), 1).round(9)
     array([0.2, 0.8])
     """
-    row = as_rule(rule).model.datum_index(datum)
+    rule = as_rule(rule)
+    row = rule.model.datum_index(datum)
     return np.exp(log_inverse(rule, rule.log_belief(posterior, "posterior"), row))
 
 
@@ -57,7 +58,7 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     """Return the logarithms of the belief before a datum, exact where beliefs underflow."""
     if not rule.depends_on_belief:
         log_matrix = rule.respond(log_posterior).log_likelihood
-    elif rule.closed_form == "scbi":
+    elif isinstance(rule, SCBI) and rule.core is not None:
         with np.errstate(divide="ignore"):
             log_matrix = np.log(rule.model.matrix)
     else:

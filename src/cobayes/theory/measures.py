@@ -9,34 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.distributions import SUM_SLACK, Distribution, as_distribution
+from cobayes._input.labels import make_labels, shorten
+from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between, whole_number
+from cobayes._output import counted, freeze
 from cobayes.errors import CobayesError, import_optional
+from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round
-from cobayes.theory.atoms import (
-    checked_beliefs,
-    checked_weights,
-    even_shares,
-    expectation,
-    joined_labels,
-    merge_equal,
-    split_atoms,
-    without_lightest,
-)
+from cobayes.rules.base import in_every_round, require_datum
+from cobayes.rules.response import add_evidence
+from cobayes.scaling import scaling_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+# From log-beliefs (a, m) and likelihoods (a, n, m) to the probabilities of the data, (a, n).
+Chances = Callable[[Array, Array], Array]
 
 # Logarithms of beliefs exceed zero by rounding at most; beliefs themselves do by more.
 LARGEST_LOG = 1e-6
+# The most numbers that one measure may hold (80 MB, and seconds to compute), and the numbers of a
+# block of likelihoods.
+MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,11 +84,13 @@ class AtomicMeasure:
                 "AtomicMeasure.from_atoms(weights, beliefs) takes beliefs, lists too; "
                 "AtomicMeasure.at(belief) is the measure on one.",
             )
-        self.weights.flags.writeable = False
-        self.log_beliefs.flags.writeable = False
+        # Copies: the caller's arrays stay as they are.
+        object.__setattr__(self, "weights", weights.copy())
+        object.__setattr__(self, "log_beliefs", logs.copy())
+        freeze(self)
 
     @classmethod
-    def at(cls, belief: ArrayLike, hypotheses: Iterable[object] | None = None) -> AtomicMeasure:
+    def at(cls, belief: Distribution, hypotheses: Iterable[object] | None = None) -> AtomicMeasure:
         """Return the measure that sits on one belief.
 
         Parameters
@@ -93,17 +98,15 @@ class AtomicMeasure:
         belief
             A distribution over hypotheses: numbers, or a mapping or Series with labels.
         hypotheses
-            The labels, where the belief brings none and they are wanted now.
+            The labels, where the belief brings none.
         """
-        labels, beliefs = checked_beliefs([belief], hypotheses)
-        with np.errstate(divide="ignore"):
-            return cls(np.ones(1), np.log(beliefs), labels)
+        return cls.from_atoms([1.0], [belief], hypotheses)
 
     @classmethod
     def from_atoms(
         cls,
         weights: ArrayLike,
-        beliefs: Sequence[ArrayLike] | ArrayLike,
+        beliefs: Sequence[Distribution] | ArrayLike,
         hypotheses: Iterable[object] | None = None,
     ) -> AtomicMeasure:
         """Return the measure with the given atoms; those of weight zero are left out.
@@ -117,8 +120,8 @@ class AtomicMeasure:
         hypotheses
             The labels.
         """
-        labels, table = checked_beliefs(beliefs, hypotheses)
-        shares = checked_weights(weights, len(table), "weights")
+        labels, table = _checked_beliefs(beliefs, hypotheses)
+        shares = _checked_weights(weights, len(table), "weights")
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
             return cls(shares[kept], np.log(table[kept]), labels)
@@ -141,12 +144,12 @@ class AtomicMeasure:
                     f"the measures hold an object of type {type(part).__name__}.",
                     "give a list of AtomicMeasure; AtomicMeasure.at(belief) makes one.",
                 )
-        checked = checked_weights(shares, len(parts), "shares")
+        checked = _checked_weights(shares, len(parts), "shares")
         if len({part.log_beliefs.shape[1] for part in parts}) > 1:
             raise CobayesError("the measures are over different numbers of hypotheses.")
         labels = None
         for part in parts:
-            labels = joined_labels(labels, part.hypotheses)
+            labels = _joined_labels(labels, part.hypotheses)
         chosen = [(share, part) for share, part in zip(checked, parts, strict=True) if share > 0.0]
         return cls(
             np.concatenate([share * part.weights for share, part in chosen]),
@@ -168,13 +171,13 @@ class AtomicMeasure:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def push(self, rule: Rule, hypothesis: SupportsIndex | str) -> AtomicMeasure:
+    def push(self, rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> AtomicMeasure:
         """Return the measure after one more round in which a hypothesis is taught.
 
         Parameters
         ----------
         rule
-            That of teacher and learner.
+            The rule of teacher and learner; a matrix means `SCBI` of it.
         hypothesis
             The true one, by position or label; every atom must believe in it a little.
 
@@ -182,15 +185,15 @@ class AtomicMeasure:
         -----
         Psi(h)(mu): Definition 3.3 and Eq. (4) of the paper.
         """
-        rule = in_every_round(as_rule(rule))
-        labels = self._labels_with(rule)
-        column = rule.model.hypothesis_index(hypothesis)
+        own = in_every_round(as_rule(rule))
+        column = own.model.hypothesis_index(hypothesis)
+        require_datum(own, column)
         lost = self.log_beliefs[:, column] == -np.inf
         if lost.any():
             raise CobayesError(
                 f"{int(lost.sum())} of {len(self)} atoms, of weight "
                 f"{self.weights[lost].sum():.3g}, rule out the hypothesis to teach, "
-                f"{rule.model.hypotheses[column]!r}; no data can ever raise it, so teaching is "
+                f"{own.model.hypotheses[column]!r}; no data can ever raise it, so teaching is "
                 "impossible.",
                 "start from beliefs that give it a positive probability, or use push_data.",
             )
@@ -200,23 +203,22 @@ class AtomicMeasure:
             drawn = likelihoods[:, :, column]
             return drawn / drawn.sum(axis=1, keepdims=True)
 
-        weights, logs = split_atoms(
-            self.weights, self.log_beliefs, rule, np.arange(rule.model.num_data), chances
-        )
-        return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
+        return self._split(own, chances)
 
     def push_data(
-        self, rule: Rule, distribution: ArrayLike | Literal["predictive", "even"] | None = None
+        self,
+        rule: Rule | MatrixLike,
+        distribution: Distribution | Literal["predictive", "even"] | None = None,
     ) -> AtomicMeasure:
         """Return the measure after one more datum that no teacher has chosen.
 
         Parameters
         ----------
         rule
-            The learner's.
+            The learner's rule; a matrix means `SCBI` of it.
         distribution
-            Over data, whatever the learner believes; by default the rule's data prior, which is
-            uniform unless it was given. "predictive" draws what the learner itself expects,
+            Over data, whatever the learner believes (default: the rule's data prior, which is
+            uniform unless it was given). "predictive" draws what the learner itself expects,
             "even" the data prior as far as the table's zeros allow it at the learner's belief:
             the row sums of `scaling_blocks`.
 
@@ -225,30 +227,16 @@ class AtomicMeasure:
         Psi_D^L of Section 5 of the paper. Under SCBI the learner expects the data prior, as far
         as zeros allow it, and so its belief is a martingale.
         """
-        rule = in_every_round(as_rule(rule))
-        labels = self._labels_with(rule)
-        possible = np.arange(rule.model.num_data)
+        own = in_every_round(as_rule(rule))
         if isinstance(distribution, str) and distribution == "predictive":
-
-            def chances(log_beliefs: Array, likelihoods: Array) -> Array:
-                expected = (np.exp(log_beliefs)[:, None, :] * likelihoods).sum(axis=2)
-                return expected / expected.sum(axis=1, keepdims=True)
-
-        elif isinstance(distribution, str) and distribution == "even":
-
-            def chances(log_beliefs: Array, likelihoods: Array) -> Array:  # noqa: ARG001
-                return even_shares(rule, np.exp(log_beliefs))
-
-        else:
-            given = getattr(rule, "data_prior", None) if distribution is None else distribution
-            shares = rule.model.distribution(given, over="datum", name="distribution of data")
-            possible = np.flatnonzero(shares)
-
-            def chances(log_beliefs: Array, likelihoods: Array) -> Array:  # noqa: ARG001
-                return np.broadcast_to(shares[possible], (len(log_beliefs), len(possible)))
-
-        weights, logs = split_atoms(self.weights, self.log_beliefs, rule, possible, chances)
-        return replace(self, weights=weights, log_beliefs=logs, hypotheses=labels)
+            return self._split(own, _predictive_shares)
+        if isinstance(distribution, str) and distribution == "even":
+            return self._split(
+                own, lambda logs, _: np.array([_even_shares(own, np.exp(one)) for one in logs])
+            )
+        given = getattr(own, "data_prior", None) if distribution is None else distribution
+        shares = own.model.distribution(given, over="datum", name="distribution of data")
+        return self._split(own, lambda logs, _: np.broadcast_to(shares, (len(logs), len(shares))))
 
     def mean(self) -> Array:
         """Return the mean belief, (m,)."""
@@ -282,8 +270,7 @@ class AtomicMeasure:
         Parameters
         ----------
         function
-            Of one belief, (m,); returns a number or an array. One that also takes a table of
-            beliefs, (a, m), and gives a result for each row, is called once.
+            Of one belief, (m,); returns a number or an array.
         log
             Whether to hand it the logarithms instead, which do not underflow.
 
@@ -296,10 +283,23 @@ class AtomicMeasure:
         --------
         >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda belief: belief[0] ** 2)
         0.0625
-        >>> AtomicMeasure.at([0.25, 0.75]).expect(lambda beliefs: beliefs[:, 0] ** 2)
-        0.0625
         """
-        return expectation(self.weights, self.log_beliefs if log else self.beliefs, function)
+        table = self.log_beliefs if log else self.beliefs
+        try:
+            values = np.array([function(row) for row in table])
+        except (IndexError, TypeError, ValueError) as error:
+            raise CobayesError(
+                f"the function fails for one belief, an array of shape {table[0].shape}, or "
+                f"returns arrays of different shapes: {error}.",
+                "write it for one belief: lambda belief: belief[0] ** 2, say.",
+            ) from error
+        if values.dtype.kind not in "biufc":
+            raise CobayesError(
+                f"the function returns {values.dtype} values; expected numbers.",
+                "return a number, or an array of numbers, for each belief.",
+            )
+        expected = np.tensordot(self.weights, values, axes=1)
+        return float(expected) if expected.ndim == 0 else expected
 
     def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
         """Return the measure with equal atoms made one.
@@ -314,7 +314,7 @@ class AtomicMeasure:
             relatively.
         """
         distance = number_between(tolerance, "tolerance", 0.0, 1.0, closed="low")
-        weights, kept = merge_equal(self.weights, self.log_beliefs, distance)
+        weights, kept = _merge_equal(self.weights, self.log_beliefs, distance)
         return replace(self, weights=weights, log_beliefs=self.log_beliefs[kept])
 
     def pruned(self, mass: float) -> AtomicMeasure:
@@ -334,19 +334,22 @@ class AtomicMeasure:
         most = number_between(
             mass, "the mass to prune", 0.0, 1.0, closed="low", hint="1e-6 is a common choice."
         )
-        kept, dropped = without_lightest(self.weights, most)
-        if len(kept) == len(self):
+        order = np.argsort(self.weights, kind="stable")
+        dropped = np.cumsum(self.weights[order])
+        count = min(int(np.searchsorted(dropped, most, side="right")), len(self) - 1)
+        if count == 0:
             return self
+        kept = np.sort(order[count:])
         weights = self.weights[kept]
         return replace(
             self,
             weights=weights / weights.sum(),
             log_beliefs=self.log_beliefs[kept],
-            pruned_mass=self.pruned_mass + dropped,
+            pruned_mass=self.pruned_mass + float(dropped[count - 1]),
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row an atom: its weight and its belief in every hypothesis."""
+        """Return one row per atom: its weight and its belief in every hypothesis."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         table = pandas.DataFrame(self.beliefs, columns=list(self._shown_labels()))
         table.index.name = "atom"
@@ -374,8 +377,8 @@ class AtomicMeasure:
         )
         pruned = f"; pruned {self.pruned_mass:.2g}" if self.pruned_mass else ""
         return (
-            f"AtomicMeasure({len(self)} atom{'s' if len(self) > 1 else ''} on {len(names)} "
-            f"hypotheses; mean {means}{', …' if len(names) > 4 else ''}{pruned})"
+            f"AtomicMeasure({counted(len(self), 'atom')} on {len(names)} hypotheses; mean "
+            f"{means}{', …' if len(names) > 4 else ''}{pruned})"
         )
 
     def _shown_labels(self) -> tuple[str, ...]:
@@ -383,10 +386,169 @@ class AtomicMeasure:
             return self.hypotheses
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
-    def _labels_with(self, rule: Rule) -> tuple[str, ...] | None:
-        if self.log_beliefs.shape[1] != rule.model.num_hypotheses:
+    def _split(self, rule: Rule, chances: Chances) -> AtomicMeasure:
+        """Return the measure after one more datum that comes with the given chances."""
+        num_atoms, width = self.log_beliefs.shape
+        model = rule.model
+        if width != model.num_hypotheses:
             raise CobayesError(
-                f"the measure is over {self.log_beliefs.shape[1]} hypotheses, the rule over "
-                f"{rule.model.num_hypotheses}."
+                f"the measure is over {width} hypotheses, the rule over {model.num_hypotheses}."
             )
-        return joined_labels(self.hypotheses, rule.model.hypotheses)
+        labels = _joined_labels(self.hypotheses, model.hypotheses)
+        if num_atoms * model.num_data * width > MOST_NUMBERS:
+            raise CobayesError(
+                f"one more round takes the measure from {num_atoms} to "
+                f"{num_atoms * model.num_data} atoms on {width} hypotheses; more than "
+                f"{MOST_NUMBERS:.0e} numbers are not kept in memory.",
+                "use pruned(mass) or, where the order of data does not matter, merged() after "
+                "every round; exact_rounds gives means and deviations without storing atoms.",
+            )
+        weights, logs = [], []
+        step = max(1, BLOCK_NUMBERS // model.matrix.size)
+        for start in range(0, num_atoms, step):
+            before = self.log_beliefs[start : start + step]
+            log_likelihoods = rule.respond_many(before)
+            shares = chances(before, np.exp(log_likelihoods))
+            after = add_evidence(before[:, None, :], log_likelihoods)
+            shares = self.weights[start : start + step, None] * shares
+            # NaN stays: what cannot be computed must not get lost.
+            shown = shares != 0.0
+            ruled_out = (log_likelihoods == -np.inf) | (before == -np.inf)[:, None, :]
+            surprising = (shares > 0.0) & ruled_out.all(axis=2)
+            if surprising.any():
+                datum = model.data[int(np.argwhere(surprising)[0][1])]
+                raise CobayesError(
+                    f"datum {datum!r} is excluded by everything that an atom of the measure "
+                    "believes.",
+                    "give such data no probability, or start from a belief that allows them.",
+                )
+            weights.append(shares[shown])
+            logs.append(after[shown])
+        return replace(
+            self,
+            weights=np.concatenate(weights),
+            log_beliefs=np.concatenate(logs),
+            hypotheses=labels,
+        )
+
+
+def most_rounds(num_data: int, num_hypotheses: int) -> int:
+    """Return after how many rounds all sequences of data still fit into one measure."""
+    rounds, numbers = 0, num_hypotheses
+    while num_data > 1 and numbers * num_data <= MOST_NUMBERS:
+        numbers *= num_data
+        rounds += 1
+    return rounds
+
+
+def _predictive_shares(log_beliefs: Array, likelihoods: Array) -> Array:
+    """Return how often the learner itself expects each datum, (a, n)."""
+    expected = (np.exp(log_beliefs)[:, None, :] * likelihoods).sum(axis=2)
+    return expected / expected.sum(axis=1, keepdims=True)
+
+
+def _even_shares(rule: Rule, belief: Array) -> Array:
+    """Return how often data are shown at a belief, as evenly as zeros allow, (n,)."""
+    prior = rule.model.distribution(getattr(rule, "data_prior", None), over="datum")
+    shares = np.zeros_like(prior)
+    for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:
+        shares[rows] = prior[rows] * ratio
+    return shares / shares.sum()
+
+
+def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[Array, Indices]:
+    """Return the weights of the different atoms and where each is first found.
+
+    Two atoms are equal when no log-belief differs by more than the tolerance. An atom joins the
+    first earlier one that it equals, in the order of a projection: equal atoms have projections
+    within a window, so that not all pairs are compared.
+    """
+    finite = np.where(np.isfinite(log_beliefs), log_beliefs, 0.0)
+    direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
+    keys = finite @ direction
+    rounding = 1e-14 * float(np.abs(finite).max()) * len(direction)
+    window = tolerance * float(np.abs(direction).sum()) + rounding
+    order = np.argsort(keys, kind="stable")
+    leaders = np.arange(len(weights))
+    heads: list[int] = []
+    for atom in order:
+        heads = [head for head in heads if keys[atom] - keys[head] <= window]
+        for head in heads:
+            one, two = log_beliefs[atom], log_beliefs[head]
+            # Two ruled-out hypotheses agree; their difference is not a number.
+            differs = one != two
+            if not differs.any() or np.abs(one[differs] - two[differs]).max() <= tolerance:
+                leaders[atom] = head
+                break
+        else:
+            heads.append(atom)
+    kept, places = np.unique(leaders, return_inverse=True)
+    return np.bincount(places, weights).astype(np.float64), kept
+
+
+def _checked_weights(values: ArrayLike, count: int, name: str) -> Array:
+    """Validate weights that sum to one; a sum within 1e-3 of one is renormalised."""
+    array = as_floats(values, copy=True, name=f"set of {name}")
+    if array.shape != (count,):
+        raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
+    if not (np.isfinite(array).all() and (array >= 0.0).all()):
+        raise CobayesError(f"the {name} hold a number that is negative or not finite.")
+    total = float(array.sum())
+    if abs(total - 1.0) > SUM_SLACK:
+        raise CobayesError(
+            f"the {name} sum to {total:.6g}, not to 1.",
+            "divide them by their sum (sums within 1e-3 of one are renormalised).",
+        )
+    return array / total
+
+
+def _checked_beliefs(
+    beliefs: Sequence[Any] | ArrayLike, hypotheses: Iterable[object] | None
+) -> tuple[tuple[str, ...] | None, Array]:
+    """Validate one belief per atom; return their labels, if there are any, and a table (a, m)."""
+    rows: list[Any] = list(beliefs) if isinstance(beliefs, Iterable) else [beliefs]
+    first: Any = rows[0] if rows else None
+    has_labels = hasattr(first, "keys")
+    if first is None or not (has_labels or _is_array(first)):
+        raise CobayesError(
+            f"the belief of an atom is {first!r}; expected a distribution over hypotheses."
+            if rows
+            else "there are no beliefs; a measure needs at least one atom.",
+            "one atom: AtomicMeasure.at([0.2, 0.8]); several: "
+            "AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8], [0.4, 0.6]]).",
+        )
+    if hypotheses is None and has_labels:
+        hypotheses = list(first.keys())
+    given = None if hypotheses is None else list(hypotheses)
+    labels = make_labels(given, len(first), "hypothesis")
+    table = np.array([as_distribution(row, labels, "hypothesis", "belief") for row in rows])
+    return None if given is None else labels, table
+
+
+def _is_array(value: Any) -> bool:
+    """Tell whether something holds several values, as text does not."""
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        return np.ndim(value) > 0
+    except ValueError:  # lists of different lengths
+        return True
+
+
+def _joined_labels(
+    own: tuple[str, ...] | None, other: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """Return the labels on which two sides agree; None, or mere positions, agree with any."""
+
+    def are_positions(labels: tuple[str, ...]) -> bool:
+        return labels == tuple(map(str, range(len(labels))))
+
+    if own is None or (other is not None and are_positions(own)):
+        return other
+    if other is None or own == other or are_positions(other):
+        return own
+    raise CobayesError(
+        f"the hypotheses are labelled {shorten(own, 4)} on one side and "
+        f"{shorten(other, 4)} on the other.",
+        "give both the same labels in the same order.",
+    )

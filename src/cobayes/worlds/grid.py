@@ -11,17 +11,34 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import is_position
+from cobayes._input.labels import is_position, shorten
+from cobayes._input.validation import number_between, whole_number
 from cobayes._runtime.limits import short_number
 from cobayes.errors import CobayesError
-from cobayes.worlds.base import World, require_discount, require_reward
-from cobayes.worlds.moves import FOUR_MOVES, PAPER_MOVES, Square, read_moves, read_slip
+from cobayes.worlds.world import World, require_discount, require_reward
 
 Array = NDArray[np.float64]
+Square = tuple[int, int]
+"""A square of a board, or a step on it: (row, column), row 0 at the top."""
+
+MOVES: dict[str, Square] = {
+    "left": (0, -1),
+    "up": (-1, 0),
+    "right": (0, 1),
+    "down": (1, 0),
+    "stay": (0, 0),
+    "up-left": (-1, -1),
+    "up-right": (-1, 1),
+    "down-left": (1, -1),
+    "down-right": (1, 1),
+}
+FOUR_MOVES = ("left", "up", "right", "down")
+PAPER_MOVES = ("left", "up", "right")
+KING_MOVES = (*FOUR_MOVES, "up-left", "up-right", "down-left", "down-right")
 
 MOST_SQUARES = 1_000_000
-# Measured with four moves and two goals: states, their positions, outcomes, distances, values.
 BYTES_PER_SQUARE = 700
+"""Measured with four moves and two goals: states, their positions, outcomes, distances, values."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -32,8 +49,7 @@ class GridWorld(World):
     leave the board or hit a wall leaves the walker where it is, and counts as a move. The walk
     ends on the walker's own goal; see `World` for the candidates that are not its own.
 
-    As a Gymnasium environment it is called ``cobayes/GridWorld-v0``; ``import cobayes.worlds.gym``
-    registers it, and so does the first use of this class if Gymnasium was imported before.
+    As a Gymnasium environment it is called ``cobayes/GridWorld-v0``.
 
     Parameters
     ----------
@@ -45,7 +61,7 @@ class GridWorld(World):
         The candidate goals: a mapping from label to square, or squares, which are then
         labelled A, B, C, ...
     discount
-        What a step costs: a square k steps from the goal is worth ``reward * discount**k``.
+        What a move costs: a square k moves from the goal is worth ``reward * discount**k``.
     walls
         Squares that cannot be entered.
     actions
@@ -91,17 +107,19 @@ class GridWorld(World):
         reward: float = 1.0,
     ) -> None:
         set_field = object.__setattr__
-        set_field(self, "width", _size(width, "width"))
-        set_field(self, "height", _size(height, "height"))
+        set_field(self, "width", whole_number(width, "the width", 1))
+        set_field(self, "height", whole_number(height, "the height", 1))
         _require_room(self.width, self.height)
         set_field(self, "walls", frozenset(self._square(wall, "a wall") for wall in walls))
         set_field(self, "start", self._free_square(start, "the start"))
         set_field(self, "goal_items", self._goals(goals))
         set_field(self, "discount", require_discount(discount))
-        set_field(self, "action_items", read_moves(actions))
-        set_field(self, "slip", read_slip(slip, len(self.action_items)))
+        set_field(self, "action_items", _read_moves(actions))
+        set_field(self, "slip", number_between(slip, "slip", 0.0, 1.0, closed="low"))
         set_field(self, "reward", require_reward(reward))
-        self.require_reachable()
+        if self.slip > 0.0 and len(self.action_items) == 1:
+            raise CobayesError("with a single move there is nothing to slip to.", "use slip=0.")
+        self.require_goals()
 
     @classmethod
     def paper(cls, discount: float = 0.5, width: SupportsIndex = 7) -> GridWorld:
@@ -124,9 +142,13 @@ class GridWorld(World):
         cls,
         width: SupportsIndex,
         height: SupportsIndex,
-        num_goals: int,
+        num_goals: SupportsIndex,
         discount: float,
-        **options: Any,
+        *,
+        walls: Iterable[Square] = (),
+        actions: Iterable[str] | Mapping[str, Square] = PAPER_MOVES,
+        slip: float = 0.0,
+        reward: float = 1.0,
     ) -> GridWorld:
         """Return a board like the paper's: goals on the upper edge, start in the lower middle.
 
@@ -135,30 +157,37 @@ class GridWorld(World):
         width, height
             Columns and rows.
         num_goals
-            How many candidates, spread evenly from corner to corner.
-        discount
-            What a step costs.
-        **options
-            Further arguments of `GridWorld`; the moves are left, up and right by default.
+            The number of candidates, spread evenly from corner to corner.
+        discount, walls, actions, slip, reward
+            As for `GridWorld`.
         """
-        columns = _size(width, "width")
-        if not is_position(num_goals) or not 2 <= num_goals <= columns:
+        columns, rows = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
+        count = whole_number(num_goals, "num_goals", 2)
+        if count > columns:
             raise CobayesError(
-                f"{num_goals!r} goals do not fit on the upper edge of a board of width {columns}.",
-                f"expected an integer from 2 to {columns}.",
+                f"{count} goals do not fit on the upper edge of a board of width {columns}.",
+                f"expected at most {columns} goals.",
             )
-        where = np.floor(np.linspace(0, columns - 1, num_goals) + 0.5).astype(int)
+        where = np.floor(np.linspace(0, columns - 1, count) + 0.5).astype(int)
+        start, goals = (rows - 1, columns // 2), [(0, int(column)) for column in where]
         return cls(
-            columns,
-            height,
-            (_size(height, "height") - 1, columns // 2),
-            [(0, int(column)) for column in where],
-            discount,
-            **{"actions": PAPER_MOVES, **options},
+            *(columns, rows, start, goals, discount),
+            walls=walls,
+            actions=actions,
+            slip=slip,
+            reward=reward,
         )
 
     @classmethod
-    def from_text(cls, text: str, discount: float = 0.5, **options: Any) -> GridWorld:
+    def from_text(
+        cls,
+        text: str,
+        discount: float = 0.5,
+        *,
+        actions: Iterable[str] | Mapping[str, Square] = FOUR_MOVES,
+        slip: float = 0.0,
+        reward: float = 1.0,
+    ) -> GridWorld:
         """Read a board from a drawing.
 
         Parameters
@@ -166,10 +195,8 @@ class GridWorld(World):
         text
             One line per row: ``S`` is the start, ``#`` a wall, ``.`` a free square, any other
             letter or digit a goal of that name.
-        discount
-            What a step costs.
-        **options
-            Further arguments of `GridWorld`.
+        discount, actions, slip, reward
+            As for `GridWorld`.
 
         Returns
         -------
@@ -200,7 +227,13 @@ class GridWorld(World):
                     )
         if len(starts) != 1:
             raise CobayesError(f"the board has {len(starts)} starts (S); expected one.")
-        return cls(len(lines[0]), len(lines), starts[0], goals, discount, walls=walls, **options)
+        return cls(
+            *(len(lines[0]), len(lines), starts[0], goals, discount),
+            walls=walls,
+            actions=actions,
+            slip=slip,
+            reward=reward,
+        )
 
     @property
     def goals(self) -> dict[str, Square]:
@@ -261,16 +294,7 @@ class GridWorld(World):
 
     def with_discount(self, discount: float) -> GridWorld:
         """Return the same board with another discount."""
-        return self._changed(discount=discount)
-
-    def _changed(self, **changes: Any) -> GridWorld:
-        content = {
-            "goals": self.goals,
-            "actions": self.actions,
-            **{name: getattr(self, name) for name in ("width", "height", "start", "discount")},
-            **{name: getattr(self, name) for name in ("walls", "slip", "reward")},
-        }
-        return GridWorld(**{**content, **changes})
+        return GridWorld.from_dict({**self.to_dict(), "discount": discount})
 
     def to_text(self, walker: Square | None = None) -> str:
         """Draw the board in letters as `from_text` reads it; a walker is shown as ``@``.
@@ -290,7 +314,7 @@ class GridWorld(World):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
+        """Return plain content that JSON can hold; `from_dict` makes the same board again."""
         return {
             "width": self.width,
             "height": self.height,
@@ -303,14 +327,14 @@ class GridWorld(World):
             "reward": self.reward,
         }
 
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments that make the same board again."""
-        return self.to_dict()
-
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> GridWorld:
         """Undo `to_dict`."""
         return cls(**content)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make the same board again."""
+        return self.to_dict()
 
     def __repr__(self) -> str:
         goals = ", ".join(f"{label} at {square}" for label, square in self.goal_items[:4])
@@ -330,12 +354,7 @@ class GridWorld(World):
         )
 
     def _square(self, square: Any, what: str) -> Square:
-        pair = tuple(square) if isinstance(square, Iterable) else ()
-        if len(pair) != 2 or not all(is_position(part) for part in pair):
-            raise CobayesError(
-                f"{what} is {square!r}; expected a square (row, column) of integers."
-            )
-        row, column = int(pair[0]), int(pair[1])
+        row, column = _pair(square, what, "a square (row, column) of integers")
         if not (0 <= row < self.height and 0 <= column < self.width):
             raise CobayesError(
                 f"{what} is at {(row, column)}, outside the board of {self.height} rows and "
@@ -355,33 +374,51 @@ class GridWorld(World):
             raise CobayesError(
                 f"the goals are {goals!r}; expected squares, or a mapping from label to square."
             )
-        given = dict(goals) if isinstance(goals, Mapping) else dict(_named(list(goals)))
-        if len(given) < 2:
-            raise CobayesError(
-                f"the number of candidate goals is {len(given)}; expected at least two.",
-                "with a single candidate there is nothing to infer.",
-            )
-        found: dict[Square, str] = {}
-        for label, place in given.items():
-            square = self._free_square(place, f"goal {label!r}")
-            if square in found:
-                raise CobayesError(
-                    f"goals {found[square]!r} and {label!r} are both at {square}.",
-                    "no moves could tell them apart: drop one of them.",
-                )
-            if square == self.start:
-                raise CobayesError(
-                    f"goal {label!r} is at {square}, which is the start: the walk would be over "
-                    "before the first move."
-                )
-            found[square] = str(label)
-        return tuple((label, square) for square, label in found.items())
+        given = dict(goals) if isinstance(goals, Mapping) else _labelled(list(goals))
+        return tuple(
+            (str(label), self._free_square(square, f"goal {label!r}"))
+            for label, square in given.items()
+        )
 
 
-def _named(squares: list[Any]) -> list[tuple[str, Any]]:
+def _labelled(squares: list[Any]) -> dict[str, Any]:
     if len(squares) <= len(ascii_uppercase):
-        return list(zip(ascii_uppercase, squares, strict=False))
-    return [(f"G{position}", square) for position, square in enumerate(squares, 1)]
+        return dict(zip(ascii_uppercase, squares, strict=False))
+    return {f"G{position}": square for position, square in enumerate(squares, 1)}
+
+
+def _pair(value: Any, what: str, expected: str) -> Square:
+    """Return two integers, or raise an error that says what was expected."""
+    pair = tuple(value) if isinstance(value, Iterable) else (value,)
+    if len(pair) != 2 or not all(is_position(part) for part in pair):
+        raise CobayesError(f"{what} is {value!r}; expected {expected}.")
+    return int(pair[0]), int(pair[1])
+
+
+def _read_moves(actions: Any) -> tuple[tuple[str, Square], ...]:
+    """Return moves, given by name or as a mapping, as pairs of a name and a step."""
+    if isinstance(actions, Mapping):
+        items = [
+            (str(name), _pair(step, f"the step of move {name!r}", "(rows, columns) as integers"))
+            for name, step in actions.items()
+        ]
+    else:
+        is_many = isinstance(actions, Iterable) and not isinstance(actions, str)
+        items = []
+        for name in actions if is_many else [actions]:
+            if not isinstance(name, str) or name not in MOVES:
+                raise CobayesError(
+                    f"there is no move called {name!r}.", f"choose from: {shorten(list(MOVES))}."
+                )
+            items.append((name, MOVES[name]))
+    if not items:
+        raise CobayesError(
+            "the world has no moves; expected at least one.",
+            f"name some of: {shorten(list(MOVES))}.",
+        )
+    if len(dict(items)) != len(items):
+        raise CobayesError(f"the moves are {[name for name, _ in items]}; names must differ.")
+    return tuple(items)
 
 
 def _require_room(width: int, height: int) -> None:
@@ -395,9 +432,3 @@ def _require_room(width: int, height: int) -> None:
             f"{memory:,.6g} GB of memory; expected at most {MOST_SQUARES:,} squares.",
             "make the board smaller, or let one square stand for several.",
         )
-
-
-def _size(value: Any, name: str) -> int:
-    if not is_position(value) or value < 1:
-        raise CobayesError(f"the {name} is {value!r}; expected a positive integer.")
-    return int(value)

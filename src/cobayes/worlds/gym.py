@@ -1,8 +1,6 @@
 """The grid world as a Gymnasium environment in which the agent is the teacher.
 
-Importing this module registers it: ``gymnasium.make("cobayes.worlds.gym:cobayes/GridWorld-v0")``
-imports the module by itself, and ``gymnasium.make("cobayes/GridWorld-v0")`` works after
-``import cobayes.worlds.gym``.
+``gymnasium.make("cobayes/GridWorld-v0")`` makes it after ``import cobayes``; see `registration`.
 """
 
 from __future__ import annotations
@@ -10,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cobayes.errors import CobayesError, import_optional
+from cobayes.lessons.agents import Learner
+from cobayes.rules import as_rule
+from cobayes.rules.naming import RuleLike
 from cobayes.tasks.task import draw_outcome
-from cobayes.worlds.agents import RuleName, WorldLearner
-from cobayes.worlds.grid import GridWorld, Square
+from cobayes.worlds.grid import GridWorld
 
 if TYPE_CHECKING:
     import gymnasium
@@ -24,7 +24,6 @@ else:
     gymnasium = import_optional("gymnasium", "worlds", "the environment cobayes/GridWorld-v0")
     spaces = gymnasium.spaces
 
-ENVIRONMENT = "cobayes/GridWorld-v0"
 RENDER_MODES = ("rgb_array", "ansi")
 BAR_WIDTH = 20
 
@@ -47,7 +46,7 @@ class GridWorldEnv(gymnasium.Env):
     goal
         The agent's goal, by position or label; None draws one at every reset.
     rule
-        How the watcher reads the moves: "SCBI" or "BI".
+        How the watcher reads the moves: "SCBI", "BI", or a rule made from the world.
     prior
         The watcher's prior; uniform by default.
     teaching_weight
@@ -64,7 +63,7 @@ class GridWorldEnv(gymnasium.Env):
         *,
         discount: float = 0.5,
         goal: int | str | None = None,
-        rule: RuleName = "SCBI",
+        rule: RuleLike = "SCBI",
         prior: ArrayLike | None = None,
         teaching_weight: float = 0.0,
         render_mode: str | None = None,
@@ -78,7 +77,7 @@ class GridWorldEnv(gymnasium.Env):
         self.teaching_weight = float(teaching_weight)
         self._fixed_goal = None if goal is None else self.world.goal_index(goal)
         self._prior = prior
-        self._learner = WorldLearner(self.world, rule, prior)
+        self._learner = Learner(as_rule(rule, self.world), prior)
         self._goal = self._fixed_goal or 0
         self._path = [self.world.start]
         num_goals = len(self.world.goal_labels)
@@ -90,32 +89,6 @@ class GridWorldEnv(gymnasium.Env):
                 "belief": spaces.Box(0.0, 1.0, (num_goals,), np.float64),
             }
         )
-
-    @property
-    def P(self) -> dict[int, dict[int, list[tuple[float, int, float, bool]]]]:
-        """The table of transitions as Gymnasium's own tabular environments have it.
-
-        States are positions in ``world.states``; reward and end are those of the present goal.
-        """
-        world = self.world
-        goals = {world.state_position(state) for state in world.goal_states(self._goal)}
-        table: dict[int, dict[int, list[tuple[float, int, float, bool]]]] = {}
-        for position, state in enumerate(world.states):
-            table[position] = {}
-            for action in range(len(world.action_labels)):
-                outcomes = []
-                for target, chance in world.next_states(state, action):
-                    to = world.state_position(target)
-                    outcomes.append((chance, to, world.reward * (to in goals), to in goals))
-                table[position][action] = outcomes
-        return table
-
-    @property
-    def initial_state_distrib(self) -> NDArray[np.float64]:
-        """Where episodes start, over the positions in ``world.states``."""
-        chances = np.zeros(len(self.world.states))
-        chances[self.world.state_position(self.world.start)] = 1.0
-        return chances
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -136,7 +109,7 @@ class GridWorldEnv(gymnasium.Env):
             if wanted is None
             else self.world.goal_index(wanted)
         )
-        self._learner.restart(self._prior)
+        self._learner = Learner(self._learner.rule, self._prior)
         self._path = [self.world.start]
         return self._observation(), self._info(None)
 
@@ -145,26 +118,24 @@ class GridWorldEnv(gymnasium.Env):
         position = self.world.action_index(int(action))
         state = self._path[-1]
         before = self._learner.belief[self._goal]
-        after = self._learner.watch(state, position)[self._goal]
-        outcomes = self.world.next_states(state, position)
-        self._path.append(draw_outcome(outcomes, self.np_random))
-        is_over = self.world.is_goal(self._path[-1], self._goal)
+        after = self._learner.observe(position)[self._goal]
+        self._path.append(draw_outcome(self.world.next_states(state, position), self.np_random))
+        self._learner.arrive(self._path[-1])
+        is_over = self.world.is_over(self._path[-1], self._goal)
         reward = self.world.reward * is_over + self.teaching_weight * float(after - before)
         return self._observation(), float(reward), is_over, False, self._info(position)
 
     def render(self) -> Any:
         """Return a picture (``rgb_array``) or a text (``ansi``) of the board and the beliefs."""
-        belief = self._learner.belief
         if self.render_mode == "ansi":
-            board = draw_board(self.world, self._path[-1])
-            return f"{board}\n{draw_beliefs(self.world, belief, self._goal)}\n"
+            return self._as_text()
         if self.render_mode == "rgb_array":
             from cobayes.plots.worlds import board_size, new_figure, plot_world, to_pixels
 
             figure = new_figure(board_size(self.world))
             plot_world(
                 self.world,
-                belief,
+                self._learner.belief,
                 path=self._path,
                 goal=self._goal,
                 title=f"watcher: {self._learner.rule.title}, move {len(self._path) - 1}",
@@ -188,53 +159,15 @@ class GridWorldEnv(gymnasium.Env):
             "belief_in_goal": float(self._learner.belief[self._goal]),
         }
 
-
-def draw_board(world: GridWorld, walker: Square | None = None) -> str:
-    """Draw the board with a frame; the walker is ``@``.
-
-    Parameters
-    ----------
-    world
-        The board.
-    walker
-        Where the walker is.
-    """
-    edge = "+" + "-" * (2 * world.width + 1) + "+"
-    rows = [f"| {' '.join(line)} |" for line in world.to_text(walker).splitlines()]
-    return "\n".join([edge, *rows, edge])
-
-
-def draw_beliefs(world: GridWorld, belief: ArrayLike, goal: int | None = None) -> str:
-    """Draw the watcher's belief, a bar for every goal; the walker's own is marked ``*``.
-
-    Parameters
-    ----------
-    world
-        The board.
-    belief
-        The watcher's belief over the goals.
-    goal
-        The position of the walker's goal.
-    """
-    width = max(len(label) for label in world.goal_labels)
-    lines = []
-    for position, (label, share) in enumerate(
-        zip(world.goal_labels, np.asarray(belief, dtype=float), strict=True)
-    ):
-        bar = "#" * round(BAR_WIDTH * float(share))
-        mark = "*" if position == goal else " "
-        lines.append(f"{mark} {label:<{width}} [{bar:<{BAR_WIDTH}}] {share:6.1%}")
-    return "\n".join(lines)
-
-
-def register() -> None:
-    """Tell Gymnasium about the grid world; a second time nothing happens."""
-    from gymnasium.envs import registration
-
-    if ENVIRONMENT not in registration.registry:
-        registration.register(
-            id=ENVIRONMENT, entry_point="cobayes.worlds.gym:GridWorldEnv", max_episode_steps=200
-        )
-
-
-register()
+    def _as_text(self) -> str:
+        """Draw the board, the walker as ``@``, and a bar of belief for each goal, its own ``*``."""
+        edge = "+" + "-" * (2 * self.world.width + 1) + "+"
+        board = self.world.to_text(self._path[-1]).splitlines()
+        lines = [edge, *(f"| {' '.join(line)} |" for line in board), edge]
+        width = max(len(label) for label in self.world.goal_labels)
+        for position, share in enumerate(self._learner.belief.tolist()):
+            mark = "*" if position == self._goal else " "
+            bar = "#" * round(BAR_WIDTH * share)
+            label = self.world.goal_labels[position]
+            lines.append(f"{mark} {label:<{width}} [{bar:<{BAR_WIDTH}}] {share:6.1%}")
+        return "\n".join(lines) + "\n"

@@ -1,59 +1,184 @@
-"""How soon a watcher understands, and what the walk costs."""
+"""Legible walks: the likeliest way to a goal, and how soon watchers understand drawn ones."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.labels import is_position
-from cobayes._input.validation import counts_by
+from cobayes._input.validation import whole_number
 from cobayes._output import counted
-from cobayes.errors import CobayesError
-from cobayes.rules import Rule
-from cobayes.worlds.agents import Moves, RuleName, WorldLearner, WorldTeacher
-from cobayes.worlds.base import World
-from cobayes.worlds.trajectory import run_trajectory
+from cobayes._runtime.randomness import generator
+from cobayes.errors import CobayesError, warn_user
+from cobayes.lessons.agents import Choice, Learner, Teacher
+from cobayes.lessons.lesson import Lesson, run_lesson
+from cobayes.lessons.planning import Planner
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.naming import RuleLike
+from cobayes.rules.response import add_evidence
+from cobayes.worlds.world import World
+
+Walk = tuple[float, tuple[int, ...]]
+"""The logarithm of a walk's probability, and its moves."""
+
+TIE = 1e-10
+"""Log-probabilities and log-beliefs that differ by less than this differ by rounding only."""
 
 
-@dataclass(frozen=True, repr=False)
-class Legibility:
-    """How legible many walks of one teacher were.
+def world_of(rule: Rule) -> World:
+    """Return the world from which a rule is made; another task is an error."""
+    if not isinstance(rule.task, World):
+        raise CobayesError(
+            f"the rule is made from a {type(rule.task).__name__}; expected a world.",
+            "make the rule from one: cobayes.SCBI(cobayes.GridWorld(...)).",
+        )
+    return rule.task
 
-    Attributes
+
+def plan_walk(
+    rule: RuleLike,
+    goal: int | str,
+    *,
+    prior: ArrayLike | None = None,
+    extra_moves: int = 0,
+    beam_width: int = 20_000,
+) -> Lesson:
+    """Plan the walk to the goal that a walker is most likely to take.
+
+    With `SCBI` the plan is cooperative: among ways of equal length it is the one after which
+    the watcher is surest. With `BI` it is literal: only the worth of the moves counts.
+
+    Parameters
     ----------
-    teacher_rule, learner_rule : str
-        Who walked and who watched.
-    certainty : float
-        How sure counts as sure.
-    rounds, rounds_stderr : float
-        Mean number of moves until the watcher was that sure, over the walks in which it was,
-        and the standard error.
-    num_unsure : int
-        Walks in which it never was.
-    steps, steps_stderr : float
-        Mean number of moves to the goal, over the walks that reached it.
-    num_unfinished : int
-        Walks that did not reach it.
-    legibility : float
-        The watcher's belief in the goal, averaged over the moves of a walk, and over walks.
-    num_walks : int
-        How many walks.
+    rule
+        The rule of walker and watcher, made from a world in which every move has one outcome. A
+        world means `SCBI` of it.
+    goal
+        The walker's goal, by position or label.
+    prior
+        The watcher's prior; uniform by default.
+    extra_moves
+        How many moves more than the fewest the way may take.
+    beam_width
+        The number of ways that are followed at a time, the likeliest first. A warning says where
+        it was too small to follow all; then the plan may not be the best.
+
+    Returns
+    -------
+    Lesson
+        The walk: moves, states, and the watcher's beliefs.
+
+    Notes
+    -----
+    Under SCBI a way d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever
+    the matrices of the rounds: column sums of the scaled matrix are ``n theta``. Of ways of equal
+    probability the first in the order of the moves is taken.
 
     Examples
     --------
     >>> import cobayes as cb
-    >>> found = cb.worlds.measure_legibility(cb.GridWorld.paper(), "A", num_walks=20, rng=1)
-    >>> found.num_walks, 0.0 < found.legibility < 1.0
+    >>> walk = cb.worlds.plan_walk(cb.GridWorld.paper(discount=0.5), "A")
+    >>> walk.data_labels
+    ('left', 'left', 'left', 'up', 'up')
+    """
+    teacher = Teacher(rule, goal, prior, rng=0)
+    rule, column = teacher.rule, teacher.hypothesis
+    world = world_of(rule)
+    if not world.is_certain:
+        raise CobayesError(
+            "planning needs a world in which every move has one outcome.",
+            "use slip=0, or draw walks: run_lesson(Teacher(rule, goal), Learner(rule), 100).",
+        )
+    extra_moves = whole_number(extra_moves, "extra_moves", 0)
+    beam_width = whole_number(beam_width, "beam_width", 1)
+    moves_left = world.distances[:, column]
+    start = world.state_position(world.start)
+    budget = int(moves_left[start]) + extra_moves
+    next_states = world.outcomes[0][:, :, 0].tolist()
+
+    best: Walk | None = None
+    layer = {(start, b""): ((0.0, ()), teacher.log_belief)}
+    is_cut = False
+    for spent in range(budget):
+        following: dict[tuple[int, bytes], tuple[Walk, np.ndarray]] = {}
+        for (state, _), ((score, actions), belief) in layer.items():
+            response = rule.at(world.states[state]).respond(belief)
+            posteriors = add_evidence(belief, response.log_likelihood)
+            scores = score + response.log_likelihood[:, column]
+            for action, target in enumerate(next_states[state]):
+                if moves_left[target] > budget - spent - 1:
+                    continue
+                way = (float(scores[action]), (*actions, action))
+                if moves_left[target] == 0.0:
+                    best = way if best is None else _better(best, way)
+                    continue
+                # Ways that lead to one state with one belief have one future: keep the best.
+                key = (target, np.round(posteriors[action] / TIE).tobytes())
+                if key not in following or _better(following[key][0], way) == way:
+                    following[key] = (way, posteriors[action])
+        ranked = sorted(
+            following.items(), key=lambda item: (-round(item[1][0][0] / TIE), item[1][0][1])
+        )
+        is_cut = is_cut or len(ranked) > beam_width
+        layer = dict(ranked[:beam_width])
+    if is_cut:
+        warn_user(
+            f"more than {beam_width} ways were open at a time; only the likeliest were followed."
+        )
+    if best is None:
+        raise CobayesError("no way to the goal was found.", "raise beam_width.")
+    planner = Planner(rule, column, prior, data=best[1])
+    return run_lesson(planner, Learner(rule, prior), len(best[1]))
+
+
+def _better(known: Walk, way: Walk) -> Walk:
+    """Return the likelier way; of two that differ by rounding only, the one listed first."""
+    if abs(way[0] - known[0]) <= TIE:
+        return min(known, way, key=lambda walk: walk[1])
+    return max(known, way)
+
+
+@dataclass(frozen=True, repr=False)
+class Legibility:
+    """How soon the watchers of many walks were sure of the goal, and how long the walks were.
+
+    Attributes
+    ----------
+    rule_name, learner_rule_name : str
+        The rules of walker and watcher.
+    choice : str
+        How the walker chose its moves: "draw", "likeliest" or "forward".
+    level : float
+        The belief in the goal from which on a watcher counts as sure.
+    rounds, rounds_stderr : float
+        Mean number of moves until the watcher was sure, over the walks in which it was, and its
+        standard error.
+    num_unsure : int
+        Walks in which the watcher was never sure.
+    steps, steps_stderr : float
+        Mean number of moves to the goal, over the walks that reached it, and its standard error.
+    num_unfinished : int
+        Walks that did not reach the goal.
+    legibility : float
+        The watcher's belief in the goal, averaged over the moves of a walk and over walks.
+    num_lessons : int
+        The number of walks.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.worlds.measure_legibility(cb.GridWorld.paper(), "A", num_lessons=20, rng=1)
+    >>> found.num_lessons, 0.0 < found.legibility < 1.0
     (20, True)
     """
 
-    teacher_rule: str
-    learner_rule: str
-    certainty: float
+    rule_name: str
+    learner_rule_name: str
+    choice: str
+    level: float
     rounds: float
     rounds_stderr: float
     num_unsure: int
@@ -61,102 +186,104 @@ class Legibility:
     steps_stderr: float
     num_unfinished: int
     legibility: float
-    num_walks: int
+    num_lessons: int
 
     def __repr__(self) -> str:
-        sure = _in_words(self.rounds, self.rounds_stderr, self.num_unsure, self.num_walks)
-        there = _in_words(self.steps, self.steps_stderr, self.num_unfinished, self.num_walks)
+        sure = _in_words(self.rounds, self.rounds_stderr, self.num_unsure, self.num_lessons)
+        there = _in_words(self.steps, self.steps_stderr, self.num_unfinished, self.num_lessons)
         return (
-            f"Legibility({self.teacher_rule} walker, {self.learner_rule} watcher; "
-            f"{100 * self.certainty:g} % sure {sure}, at the goal {there}; "
-            f"{counted(self.num_walks, 'walk')})"
+            f"Legibility({self.rule_name} walker, {self.learner_rule_name} watcher; "
+            f"{100 * self.level:g} % sure {sure}, at the goal {there}; "
+            f"{counted(self.num_lessons, 'walk')})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return asdict(self)
 
-
-def _in_words(mean: float, stderr: float, num_never: int, num_walks: int) -> str:
-    if num_never == num_walks:
+def _in_words(mean: float, stderr: float, num_never: int, num_lessons: int) -> str:
+    if num_never == num_lessons:
         return "never"
     spread = "" if math.isnan(stderr) else f" ± {stderr:.1g}"
     return f"after {mean:.3g}{spread} moves ({num_never} never)"
 
 
-@counts_by("num_walks")
 def measure_legibility(
-    world: World,
+    rule: RuleLike,
     goal: int | str,
-    rule: RuleName | type[Rule] | Rule = "SCBI",
     *,
-    learner_rule: RuleName | type[Rule] | Rule | None = None,
-    learner_world: World | None = None,
+    learner_rule: RuleLike | None = None,
     prior: ArrayLike | None = None,
-    moves: Moves = "forward",
-    certainty: float = 0.95,
-    num_walks: int = 200,
-    max_rounds: int = 100,
+    learner_prior: ArrayLike | None = None,
+    choice: Choice = "forward",
+    level: float = 0.95,
+    num_lessons: int = 200,
+    num_rounds: int = 100,
     rng: Any = None,
 ) -> Legibility:
-    """Walk many times and measure how soon the watcher is sure and what the walks cost.
+    """Walk many times; measure how soon the watcher is sure of the goal and how long the walks are.
 
     Parameters
     ----------
-    world, goal, rule, prior, moves
-        The walker's; see `WorldTeacher`.
-    learner_rule, learner_world
-        The watcher's, where they differ.
-    certainty
-        How sure counts as sure.
-    num_walks
-        How many walks to average over.
-    max_rounds
-        A walk is cut off after so many moves.
+    rule
+        The walker's rule, made from a world. A world means `SCBI` of it.
+    goal
+        The walker's goal, by position or label.
+    learner_rule
+        The watcher's rule, where it differs; its world may have another discount.
+    prior, learner_prior
+        What the walker takes the watcher's prior to be, and what it is where that differs.
+    choice
+        How the walker chooses, see `Teacher`. By default among the moves towards the goal. With
+        "draw", as in the paper, an SCBI walker wanders once its watcher is convinced.
+    level
+        The belief in the goal from which on the watcher counts as sure.
+    num_lessons
+        The number of walks.
+    num_rounds
+        The largest number of moves of a walk.
     rng
         Anything that `numpy.random.default_rng` takes.
 
     Returns
     -------
     Legibility
-        Rounds and steps with their errors, and how many walks left the watcher unsure.
+        Moves until the watcher is sure and moves to the goal, with their standard errors.
 
     Examples
     --------
     >>> import cobayes as cb
     >>> world = cb.GridWorld.paper(discount=0.5)
-    >>> round(cb.worlds.measure_legibility(world, "A", num_walks=50, rng=1).rounds, 2)
+    >>> round(cb.worlds.measure_legibility(world, "A", num_lessons=50, rng=1).rounds, 2)
     2.94
     """
-    if not is_position(num_walks) or num_walks < 2:
-        raise CobayesError(f"num_walks is {num_walks!r}; expected an integer >= 2.")
-    generator = np.random.default_rng(rng)
-    # The tables of rules are filled once and serve all walks.
-    teacher = WorldTeacher(world, goal, rule, prior, generator, moves)
-    learner = WorldLearner(learner_world or world, learner_rule or rule, prior)
+    num_lessons = whole_number(num_lessons, "num_lessons", 2)
+    rule = as_rule(rule)
+    watching = rule if learner_rule is None else as_rule(learner_rule, rule.task)
+    for one in (rule, watching):
+        world_of(one)
+    source = generator(rng)
+    learner_prior = prior if learner_prior is None else learner_prior
     rounds: list[int] = []
     steps: list[int] = []
-    scores: list[float] = []
-    for _ in range(num_walks):
-        teacher.restart(prior)
-        learner.restart(prior)
-        walk = run_trajectory(teacher, learner, max_rounds=max_rounds, rng=generator)
-        sure = walk.rounds_until(certainty)
+    beliefs: list[float] = []
+    for _ in range(num_lessons):
+        teacher = Teacher(rule, goal, prior, source, choice)
+        lesson = run_lesson(teacher, Learner(watching, learner_prior), num_rounds, rng=source)
+        sure = lesson.rounds_until(level)
         if sure is not None:
             rounds.append(sure)
-        if walk.reached_goal:
-            steps.append(walk.num_steps)
-        scores.append(walk.legibility)
+        if lesson.is_over:
+            steps.append(lesson.num_rounds)
+        beliefs.append(float(lesson.beliefs[1:, lesson.hypothesis].mean()))
     return Legibility(
-        teacher.rule.title,
-        learner.rule.title,
-        certainty,
+        rule.title,
+        watching.title,
+        choice,
+        level,
         *_mean(rounds),
-        num_walks - len(rounds),
+        num_lessons - len(rounds),
         *_mean(steps),
-        num_walks - len(steps),
-        float(np.mean(scores)),
-        num_walks,
+        num_lessons - len(steps),
+        float(np.mean(beliefs)),
+        num_lessons,
     )
 
 

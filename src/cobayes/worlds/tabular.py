@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import make_labels
-from cobayes.errors import CobayesError
+from cobayes._input.labels import is_position, make_labels
+from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, as_state
-from cobayes.worlds.base import World, require_discount, require_reward
+from cobayes.worlds.world import World, require_discount, require_reward
 
 Array = NDArray[np.float64]
-Table = Mapping[Any, Mapping[Any, Iterable[tuple[float, Any]]]]
+Transitions = Mapping[Any, Mapping[Any, Iterable[tuple[float, Any]]]]
 """State -> move -> pairs of a probability and the next state."""
+
+ACTIONS = {
+    "FrozenLakeEnv": ("left", "down", "right", "up"),
+    "CliffWalkingEnv": ("up", "right", "down", "left"),
+    "TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
+}
+"""Names of the moves of Gymnasium's own tabular environments, in their order."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +41,7 @@ class TabularWorld(World):
     goals
         From label to the state, or the states, that count as that goal.
     discount
-        What a step costs: see `World`.
+        What a move costs: see `World`.
     actions
         Labels of the moves; by default their names or numbers in the table.
     reward
@@ -49,17 +57,14 @@ class TabularWorld(World):
            [0.125, 0.5  ]])
     """
 
-    table: Table
+    table: Transitions
     start: State = field()  # and not the default of `Task`
     goals: Mapping[str, Any]
     discount: float
     actions: Sequence[str] | None = None
     reward: float = 1.0
-    view: Callable[[Any], State] | None = field(default=None, kw_only=True)
 
     if TYPE_CHECKING:  # made from the others, and no fields of the dataclass
-        _states: tuple[State, ...] = field(init=False)
-        _goal_sets: dict[str, tuple[State, ...]] = field(init=False)
         _outcomes: tuple[NDArray[np.intp], Array] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,41 +72,21 @@ class TabularWorld(World):
         set_field(self, "discount", require_discount(self.discount))
         set_field(self, "reward", require_reward(self.reward))
         set_field(self, "start", as_state(self.start))
-        set_field(self, "table", {state: dict(row) for state, row in self.table.items()})
-        if not self.table:
+        first = next(iter(self.table.values()), None)
+        if not first:
             raise CobayesError("the table of transitions is empty.")
-        moves = list(next(iter(self.table.values())))
-        if moves and all(isinstance(move, str) for move in moves):
-            set_field(self, "table", self._with_numbered(moves))
-            set_field(self, "actions", moves if self.actions is None else self.actions)
-        elif not moves or sorted(moves) != list(range(len(moves))):
-            raise CobayesError(
-                f"the moves of the first state are {moves}; expected names, or 0, 1, 2, and so on."
-            )
-        set_field(self, "actions", make_labels(self.actions, len(moves), "datum"))
-        set_field(self, "_states", tuple(self.table))
-        set_field(self, "_goal_sets", self._read_goals())
+        names = sorted(first) if all(map(is_position, first)) else list(first)
+        labels = names if self.actions is None else self.actions
+        set_field(self, "actions", make_labels(map(str, labels), len(names), "datum"))
+        set_field(self, "table", self._numbered(names))
+        set_field(self, "goals", self._read_goals())
         set_field(self, "_outcomes", self._read_outcomes())
-        self.require_reachable()
+        self.require_goals()
 
-    def _with_numbered(self, names: list[str]) -> dict[State, dict[int, Any]]:
-        """Return the table with positions in the place of the names of moves."""
-        for state, moves in self.table.items():
-            if set(moves) != set(names):
-                raise CobayesError(
-                    f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
-                    "first state.",
-                    "where a move does nothing, let it lead back to the state.",
-                )
-        return {
-            state: {k: moves[name] for k, name in enumerate(names)}
-            for state, moves in self.table.items()
-        }
-
-    @property
+    @cached_property
     def states(self) -> tuple[State, ...]:
         """All states, in the order of the table."""
-        return self._states
+        return tuple(self.table)
 
     @property
     def action_labels(self) -> tuple[str, ...]:
@@ -111,7 +96,7 @@ class TabularWorld(World):
     @property
     def goal_labels(self) -> tuple[str, ...]:
         """The labels of the candidate goals: the hypotheses."""
-        return tuple(self._goal_sets)
+        return tuple(self.goals)
 
     @property
     def outcomes(self) -> tuple[NDArray[np.intp], Array]:
@@ -120,25 +105,18 @@ class TabularWorld(World):
 
     def goal_states(self, goal: int | str) -> tuple[State, ...]:
         """Return the states that count as a goal, given by position or label."""
-        return self._goal_sets[self.goal_labels[self.goal_index(goal)]]
-
-    def observe(self, state: Any) -> State:
-        """Return the state of this world that a state of the environment looks like."""
-        return state if self.view is None else self.view(state)
+        return self.goals[self.goal_labels[self.goal_index(goal)]]
 
     def with_discount(self, discount: float) -> TabularWorld:
         """Return the same world with another discount."""
-        return replace(self, discount=discount)
+        return self.from_settings({**self.settings(), "discount": discount})
 
     def settings(self) -> dict[str, Any]:
-        """Return the table and what else makes the same world again; a view cannot be saved."""
+        """Return the table and what else makes the same world again."""
         return {
-            "table": [
-                [state, [list(moves[move]) for move in range(len(moves))]]
-                for state, moves in self.table.items()
-            ],
+            "table": [[state, list(moves.values())] for state, moves in self.table.items()],
             "start": self.start,
-            "goals": {label: list(states) for label, states in self._goal_sets.items()},
+            "goals": {label: list(states) for label, states in self.goals.items()},
             "discount": self.discount,
             "actions": list(self.action_labels),
             "reward": self.reward,
@@ -147,63 +125,50 @@ class TabularWorld(World):
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> TabularWorld:
         """Undo `settings`."""
-        table = {
-            as_state(state): {
-                move: [(chance, as_state(target)) for chance, target in found]
-                for move, found in enumerate(moves)
+        table = {as_state(state): dict(enumerate(moves)) for state, moves in settings["table"]}
+        return cls(**{**settings, "table": table})
+
+    def _numbered(self, names: list[Any]) -> dict[State, dict[int, list[tuple[float, State]]]]:
+        """Return the table with positions of moves instead of their names."""
+        for state, moves in self.table.items():
+            if set(moves) != set(names):
+                raise CobayesError(
+                    f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
+                    "first state.",
+                    "where a move does nothing, let it lead back to the state.",
+                )
+        return {
+            state: {
+                k: [(chance, as_state(target)) for chance, target in moves[name]]
+                for k, name in enumerate(names)
             }
-            for state, moves in settings["table"]
+            for state, moves in self.table.items()
         }
-        goals = {
-            label: [as_state(state) for state in states]
-            for label, states in settings["goals"].items()
-        }
-        return cls(**{**settings, "table": table, "goals": goals})
 
     def _read_goals(self) -> dict[str, tuple[State, ...]]:
-        if len(self.goals) < 2:
-            raise CobayesError(
-                f"the number of candidate goals is {len(self.goals)}; expected at least two.",
-                "with a single candidate there is nothing to infer.",
-            )
         found: dict[str, tuple[State, ...]] = {}
-        owners: dict[Hashable, str] = {}
         for label, given in self.goals.items():
-            states = tuple(given) if isinstance(given, list | set | frozenset) else (given,)
-            for state in states:
-                self.state_position(state)
-                if state in owners:
-                    raise CobayesError(
-                        f"state {state!r} belongs to both goals {owners[state]!r} and {label!r}."
-                    )
-                owners[state] = str(label)
+            is_many = isinstance(given, list | set | frozenset)
+            states = tuple(as_state(state) for state in (given if is_many else [given]))
             if not states:
                 raise CobayesError(f"goal {label!r} has no states.")
+            for state in states:
+                self.state_position(state)
             found[str(label)] = states
-        if self.start in owners:
-            raise CobayesError(
-                f"goal {owners[self.start]!r} is the start {self.start!r}: the walk would be "
-                "over before the first move."
-            )
-        self.state_position(self.start)
         return found
 
     def _read_outcomes(self) -> tuple[NDArray[np.intp], Array]:
-        num_actions = len(self.action_labels)
-        rows: list[list[dict[int, float]]] = []
-        for state, moves in self.table.items():
-            if len(moves) != num_actions:
-                raise CobayesError(
-                    f"state {state!r} has {len(moves)} moves; expected {num_actions}."
-                )
-            rows.append([self._merged(state, move, moves[move]) for move in range(num_actions)])
+        rows = [
+            [self._merged(state, move, pairs) for move, pairs in moves.items()]
+            for state, moves in self.table.items()
+        ]
         width = max(len(found) for row in rows for found in row)
-        next_states = np.zeros((len(rows), num_actions, width), dtype=np.intp)
+        next_states = np.zeros((len(rows), len(rows[0]), width), dtype=np.intp)
         probabilities = np.zeros(next_states.shape)
         for s, row in enumerate(rows):
             for a, found in enumerate(row):
                 next_states[s, a, : len(found)] = list(found)
-                # Room that is not needed points to a state that is reached anyway.
+                # Padding has probability zero; its state must be one that is reached anyway.
                 next_states[s, a, len(found) :] = next(iter(found))
                 probabilities[s, a, : len(found)] = list(found.values())
         return next_states, probabilities
@@ -211,9 +176,10 @@ class TabularWorld(World):
     def _merged(
         self, state: State, move: int, pairs: Iterable[tuple[float, State]]
     ) -> dict[int, float]:
+        """Return the outcomes of a move by position; a state that is listed twice counts once."""
         found: dict[int, float] = {}
         for probability, target in pairs:
-            if probability < 0.0:
+            if not probability >= 0.0:
                 raise CobayesError(
                     f"move {move} in state {state!r} has the probability {probability}."
                 )
@@ -232,3 +198,93 @@ class TabularWorld(World):
             f"TabularWorld({len(self.states)} states; moves {', '.join(self.action_labels)}; "
             f"goals {', '.join(self.goal_labels)}; discount {self.discount:g})"
         )
+
+
+def world_from_gymnasium(
+    env: Any,
+    goals: Mapping[str, Any] | Sequence[State],
+    discount: float = 0.9,
+    *,
+    start: State | None = None,
+    actions: Sequence[str] | None = None,
+) -> TabularWorld:
+    """Return the world of a tabular Gymnasium environment.
+
+    Parameters
+    ----------
+    env
+        An environment with a table ``env.unwrapped.P`` (state -> move -> list of probability, next
+        state, reward, is over), or the name of a registered one.
+    goals
+        From label to the state or the list of states that count as that goal. A list of states,
+        each a goal labelled by itself, will do.
+    discount
+        What a move costs.
+    start
+        Where walks start; the environment's most likely first state by default.
+    actions
+        Labels of the moves; known for Gymnasium's own environments.
+
+    Returns
+    -------
+    TabularWorld
+        With the environment's states and moves.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.worlds.world_from_gymnasium("FrozenLake-v1", [15, 3])
+    >>> world.goal_labels
+    ('15', '3')
+
+    Notes
+    -----
+    Rewards of the environment are not used: a goal is worth one and every other state what its
+    distance leaves of that, as in the paper. A state that ends an episode without being a goal,
+    such as a hole in the ice, is worth next to nothing; see `World`.
+    """
+    if isinstance(env, str):
+        gymnasium = import_optional("gymnasium", "worlds", "an environment")
+        try:
+            env = gymnasium.make(env)
+        except gymnasium.error.Error as error:
+            raise CobayesError(
+                f"gymnasium does not make the environment {env!r}: {error}",
+                "first import the package that registers it, or write 'package.module:Name-v0'; "
+                "gymnasium.pprint_registry() lists the names that it knows.",
+            ) from error
+    inner = getattr(env, "unwrapped", env)
+    source = getattr(inner, "P", None)
+    if not isinstance(source, Mapping):
+        raise CobayesError(
+            f"the environment {type(inner).__name__} has no table of transitions 'P'.",
+            "use one of the tabular environments (FrozenLake, Taxi, CliffWalking), or make a "
+            "TabularWorld from a table of your own.",
+        )
+    table = {
+        _plain(state): {
+            int(action): [(float(chance), _plain(target)) for chance, target, *_ in found]
+            for action, found in moves.items()
+        }
+        for state, moves in source.items()
+    }
+    if not isinstance(goals, Mapping):
+        if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
+            raise CobayesError(
+                f"the goals are {goals!r}; expected a list of states, or a dict from label to "
+                "state.",
+                'world_from_gymnasium(env, {"home": 15, "shop": 3}).',
+            )
+        goals = {str(state): _plain(state) for state in goals}
+    if start is None:
+        chances: Any = getattr(inner, "initial_state_distrib", None)
+        if chances is None:
+            raise CobayesError("the environment does not say where it starts.", "give start=...")
+        start = int(np.argmax(chances))
+    names = ACTIONS.get(type(inner).__name__) if actions is None else actions
+    return TabularWorld(table, start, goals, discount, names)
+
+
+def _plain(state: Any) -> Any:
+    """Return a NumPy integer as a plain one, so that states print as users write them."""
+    return int(state) if isinstance(state, np.integer) else state

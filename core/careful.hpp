@@ -1,0 +1,266 @@
+// One problem, carefully: Newton's method where columns are coupled weakly, the fallback of newton.hpp and sweeps.hpp.
+//
+// Column errors c_j g_j = sum_i S_ij - c_j are summed up in twice the working precision from what flows between columns: row i
+// gives most to column d(i); what it gives to another column flows out of d(i) and into that one, with the same rounding, so
+// that flows cancel exactly where they should. The chain P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without
+// subtractions (Grassmann, Taksar and Heyman). Steps are halved until the slope of the convex dual says that they are not too
+// long. Groups of columns that are coupled below double-double precision are then balanced as wholes.
+#pragma once
+#include "problem.hpp"
+
+namespace core::CORE_ISA {
+
+inline constexpr double FARTHEST_STEP = 6.0;     // in log w
+inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
+inline constexpr double WEAKEST_COUPLING = 1e-18;  // below this, sums of flows are not known to all digits
+inline constexpr double NEXT_LEVEL = 1e-14;        // and groups of groups are this much weaker
+// Groups coupled less than this are balanced as wholes, too, where their sums tie up to rounding (three columns with the sum 1/3
+// and a row with the sum 1): the tie is taken for exact, or what flows between the groups would be the rounding error of 1/3.
+inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
+
+// A sum in twice the working precision.
+struct Twofold {
+  double high = 0, low = 0;
+  void add(double value) {
+    const double total = high + value, part = total - high;
+    const double error = (high - (total - part)) + (value - part) + low;
+    high = total + error;
+    low = error - (high - total);
+  }
+  double value() const { return high + low; }
+};
+
+class Careful {
+ public:
+  explicit Careful(const Problem& problem)
+      : p(problem), n(p.n), m(p.m), c(m), w(m), u(n), errors(m), step(m), start(m), given(m), right(m), diagonal(m), flows(m) {}
+
+  // Solve problem k from factors of one.
+  void solve(Scalings& s, int k) {
+    for (int j = 0; j < m; ++j) c[j] = s.column_sum.at(k)[j * W], w[j] = 1.0;
+    const int allowed = p.max_iterations - s.iterations[k];
+    s.error[k] = iterate(allowed < MAX_CAREFUL_STEPS ? allowed : MAX_CAREFUL_STEPS);
+    s.iterations[k] += num_steps;
+    bool is_usable = true;  // beyond the range of float64 a factor is useless, however small the last step was
+    for (int j = 0; j < m; ++j) s.factor.at(k)[j * W] = w[j], is_usable &= w[j] >= 0x1p-1022 && w[j] < 0x1p1023;
+    for (int i = 0; i < n; ++i) {
+      s.row.at(k)[i * W] = u[i];
+      if (p.row_sum(i) > 0.0) is_usable &= u[i] >= 0x1p-1022 && u[i] < 0x1p1023;
+    }
+    if (!is_usable) s.error[k] = INFINITE;
+  }
+
+ private:
+  static constexpr double INFINITE = __builtin_inf();
+
+  double iterate(int max_steps) {
+    int pinned = 0;
+    double length = INFINITE;
+    for (int j = 1; j < m; ++j) pinned = c[j] > c[pinned] ? j : pinned;
+    num_steps = 0;
+    measure();
+    sweep();
+    while (num_steps < max_steps && !is_stopped()) {
+      ++num_steps;
+      fill_chain();
+      for (int j = 0; j < m; ++j) right[j] = -errors[j];
+      if (!eliminate(chain.get(), m, pinned)) return INFINITE;
+      length = longest_step(m);
+      if (!(length < INFINITE)) return INFINITE;
+      const double slope = slope_along();
+      double share = length > FARTHEST_STEP ? FARTHEST_STEP / length : 1.0;
+      bool is_taken = false;
+      start = w;
+      for (int half = 0; half < MAX_HALVINGS && !is_taken; ++half, share *= 0.5) {
+        for (int j = 0; j < m; ++j) w[j] = start[j] * exponential(share * step[j]);
+        measure();
+        // The dual is convex: past its minimum along the step the slope turns positive.
+        is_taken = slope_along() <= 0.5 * magnitude(slope) || length <= p.tolerance;
+      }
+      if (!is_taken) sweep();  // the slope is rounding error: only columns with tiny sums are left to correct
+      if (length <= p.tolerance) return larger(larger(length, balance_levels(max_steps)), ROUNDING);
+    }
+    return INFINITE;
+  }
+
+  double longest_step(int size) const {
+    double length = 0;
+    for (int j = 0; j < size; ++j)
+      if (!(magnitude(step[j]) <= length)) length = magnitude(step[j]);
+    return length;
+  }
+  double slope_along() const {
+    double slope = 0;
+    for (int j = 0; j < m; ++j) slope += c[j] * errors[j] * step[j];
+    return slope;
+  }
+
+  // Row factors, and the largest share of row i.
+  int fill_row(int i) {
+    const double* row = p.row(i);
+    double total = 0;
+    int most = 0;
+    for (int j = 0; j < m; ++j) {
+      given[j] = row[j] * (w[j] * c[j]);
+      total += given[j];
+      if (given[j] > given[most]) most = j;
+    }
+    u[i] = p.row_sum(i) / total;
+    return most;
+  }
+
+  // errors_j = w_j sum_i u_i M_ij - 1 with a small relative error each.
+  void measure() {
+    right.assign(m, 0.0);
+    for (int j = 0; j < m; ++j) flows[j] = Twofold{-c[j], 0.0};
+    for (int i = 0; i < n; ++i) {
+      const double* row = p.row(i);
+      const int most = fill_row(i);
+      flows[most].add(p.row_sum(i));
+      for (int j = 0; j < m; ++j) {
+        right[j] += u[i] * row[j] * w[j];
+        if (j == most || given[j] == 0.0) continue;
+        flows[j].add(u[i] * given[j]);
+        flows[most].add(-(u[i] * given[j]));
+      }
+    }
+    // A column without mass has no flows, and takes no part in the others' errors.
+    for (int j = 0; j < m; ++j) errors[j] = c[j] > 0 ? flows[j].value() / c[j] : right[j] - 1.0;
+  }
+
+  // One plain step, after which columns with tiny sums are right: the line search does not see them.
+  void sweep() {
+    for (int j = 0; j < m; ++j) {
+      double total = 0;
+      for (int i = 0; i < n; ++i) total += u[i] * p.row(i)[j];
+      if (total > 0 && total < INFINITE) w[j] = 1.0 / total;
+    }
+    measure();
+  }
+
+  void fill_chain() {
+    chain.assign(size_t(m) * m, 0.0);
+    for (int i = 0; i < n; ++i) {
+      const double *row = p.row(i), scale = p.row_sum(i) > 0 ? u[i] / root(p.row_sum(i)) : 0.0;
+      for (int j = 0; j < m; ++j) given[j] = scale * row[j] * w[j];
+      for (int j = 0; j < m; ++j)
+        if (given[j] > 0.0)
+          for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] += given[j] * given[k];
+    }
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] *= c[k];
+  }
+
+  // Solve (diag(P 1) - P) step = right with step[pinned] = 0 for a chain P of some size, which is used up.
+  bool eliminate(double* P, int size, int pinned) {
+    order.clear();
+    for (int j = 0; j < size; ++j)
+      if (j != pinned) order.push(j);
+    for (int s = 0; s < size - 1; ++s) {
+      const double* pivot = P + size_t(order[s]) * size;
+      double total = pivot[pinned];
+      for (int l = s + 1; l < size - 1; ++l) total += pivot[order[l]];
+      if (!(total > 0)) return false;
+      diagonal[order[s]] = total;
+      for (int l = s + 1; l < size - 1; ++l) {
+        double* row = P + size_t(order[l]) * size;
+        const double share = row[order[s]] / total;
+        if (!(share > 0.0)) continue;
+        right[order[l]] += share * right[order[s]];
+        for (int k = 0; k < size; ++k) row[k] += share * pivot[k];
+      }
+    }
+    step[pinned] = 0;
+    for (int s = size - 2; s >= 0; --s) {
+      const int q = order[s];
+      double total = right[q];
+      for (int l = s + 1; l < size - 1; ++l) total += P[size_t(q) * size + order[l]] * step[order[l]];
+      step[q] = total / diagonal[q];
+    }
+    return true;
+  }
+
+  // Balance groups that are coupled too weakly for Newton's method, the most strongly coupled first; return the error.
+  double balance_levels(int max_steps) {
+    fill_chain();
+    double error = 0;
+    for (double coupling = TIED_COUPLING; coupling > 0;) {
+      const int count = find_groups(coupling);
+      if (count == 1) break;
+      error = larger(error, balance_groups(count, coupling == TIED_COUPLING, max_steps));
+      coupling = coupling == TIED_COUPLING ? WEAKEST_COUPLING : coupling * NEXT_LEVEL;
+    }
+    return error;
+  }
+
+  int find_groups(double coupling) {
+    group.assign(m, -1);
+    int count = 0;
+    for (int first = 0; first < m; ++first) {
+      if (group[first] >= 0) continue;
+      group[first] = count;
+      order.clear(), order.push(first);
+      for (size_t head = 0; head < order.size(); ++head)
+        for (int k = 0; k < m; ++k) {
+          const int j = order[head];
+          if (group[k] >= 0 || !(larger(chain[size_t(j) * m + k], chain[size_t(k) * m + j]) > coupling)) continue;
+          group[k] = count, order.push(k);
+        }
+      ++count;
+    }
+    return count;
+  }
+
+  // Multiply the factors of each group so that as much flows into it as out of it. What flows inside a group is left out of its
+  // balance: row sums less column sums, plus the flows across. With `only_ties`, only where a group's sums tie.
+  double balance_groups(int count, bool only_ties, int max_steps) {
+    Array<Twofold> base(count);
+    Array<double> size(count), across(size_t(count) * count);
+    Array<int> row_group(n);
+    Twofold gap;
+    for (int j = 0; j < m; ++j) base[group[j]].add(-c[j]), gap.add(-c[j]), size[group[j]] += c[j];
+    for (int i = 0; i < n; ++i) {
+      row_group[i] = group[fill_row(i)];
+      base[row_group[i]].add(p.row_sum(i)), gap.add(p.row_sum(i));
+    }
+    bool has_ties = false;
+    for (int b = 0; b < count; ++b) {
+      // Sums are known no better than to rounding, and than their totals agree.
+      const double noise = TIED_ROUNDING * size[b] + 2.0 * magnitude(gap.high);
+      if (base[b].high != 0.0 && magnitude(base[b].high) <= noise) base[b] = Twofold{}, has_ties = true;
+    }
+    if (only_ties && !has_ties) return 0;
+    double length = INFINITE;
+    for (int taken = 0; taken < max_steps && !(length <= p.tolerance); ++taken, ++num_steps) {
+      across.assign(size_t(count) * count, 0.0);
+      for (int i = 0; i < n; ++i) {
+        fill_row(i);
+        for (int j = 0; j < m; ++j)
+          if (group[j] != row_group[i]) across[size_t(row_group[i]) * count + group[j]] += u[i] * given[j];
+      }
+      for (int b = 0; b < count; ++b) {
+        Twofold sum = base[b];
+        for (int d = 0; d < count; ++d) sum.add(across[size_t(d) * count + b]), sum.add(-across[size_t(b) * count + d]);
+        right[b] = -sum.value();
+      }
+      for (int b = 0; b < count; ++b)
+        for (int d = 0; d < b; ++d)
+          across[size_t(b) * count + d] = across[size_t(d) * count + b] += across[size_t(b) * count + d];
+      if (!eliminate(across.get(), count, 0)) return INFINITE;
+      length = longest_step(count);
+      if (!(length < INFINITE)) return INFINITE;
+      const double share = length > FARTHEST_STEP ? FARTHEST_STEP / length : 1.0;
+      for (int j = 0; j < m; ++j) w[j] *= exponential(share * step[group[j]]);
+    }
+    for (int i = 0; i < n; ++i) fill_row(i);
+    return length;
+  }
+
+  const Problem& p;
+  int n, m, num_steps = 0;
+  Array<double> c, w, u, errors, step, start, given, right, diagonal, chain;
+  Array<Twofold> flows;
+  Array<int> order, group;
+};
+
+}  // namespace core::CORE_ISA

@@ -1,0 +1,264 @@
+// Scaling tables with zeros: every component (zeros.hpp) is a problem of its own, solved in relation to its largest column sum,
+// so that a component of tiny beliefs is as accurate as any.
+//
+// Components with equally many columns are solved side by side, a lane each, by Newton's method. Where the only component is the
+// whole table, the shared solver takes it.
+#pragma once
+#include "solver.hpp"
+#include "zeros.hpp"
+
+namespace core::CORE_ISA {
+
+// A component's own table in each lane.
+struct LaneTable {
+  const double *matrix, *row_sums;
+  int m;
+  Vec operator()(int i, int j) const { return load(matrix + (size_t(i) * m + j) * NATIVE); }
+  Vec row_sum(int i) const { return load(row_sums + size_t(i) * NATIVE); }
+};
+
+// Problems on one table, zeros or not, and their answers: T_ij = row_i M_ij factor_j where the labels agree.
+class Scaler {
+ public:
+  explicit Scaler(const Problem& problem) : p(problem) {}
+  Scaler(const Scaler&) = delete;
+  ~Scaler() { delete finder, delete pattern_; }
+
+  Scalings s;                    // column sums in; factors, errors, iterations out
+  Grid row_label, column_label;  // components; only where `has_labels`
+  Array<int> status;             // of each problem: 0 exact, 1 limit, 2 infeasible; only where `has_labels`
+  Grid row_target;               // row sums that the columns can give; only where `has_labels`
+  bool has_labels = false;
+
+  void resize(int count, bool some_data_are_gone) {
+    s.resize(p, count);
+    has_labels = p.has_zeros || some_data_are_gone;
+    if (!has_labels) return;
+    if (!finder) pattern_ = new Pattern(p.matrix.get(), p.n, p.m), finder = new BlockFinder(*pattern_);
+    row_label.resize(p.n, count), column_label.resize(p.m, count), row_target.resize(p.n, count);
+    status.resize(count);
+  }
+
+  // Solve all. `gone` has a set of data for each problem that are not available (null: all are).
+  void solve(const Word* gone, int words) {
+    if (!has_labels) return core::CORE_ISA::solve(p, s);
+    whole.clear(), parts.clear(), index.clear(), target.clear(), followers.clear();
+    for (int k = 0; k < s.size && !is_stopped(); ++k) split(k, gone ? gone + size_t(k) * words : nullptr);
+    solve_whole();
+    solve_parts();
+    for (size_t f = 0; f < followers.size(); f += 2) follow(followers[f], followers[f + 1]);
+  }
+
+ private:
+  struct Part {
+    int problem, rows, columns, h, k;  // positions in `index`; numbers of rows and columns
+  };
+
+  // Find the components of a problem.
+  void split(int problem, const Word* gone) {
+    const Pattern& pattern = *pattern_;
+    here.resize(p.n), column_sums.resize(p.m);
+    kind_sums.assign(pattern.num_kinds, 0.0);
+    bool all_here = true;
+    for (int i = 0; i < p.n; ++i) {
+      here[i] = gone && has(gone, i) ? 0.0 : p.row_sum(i);
+      kind_sums[pattern.kind_of[i]] += here[i];
+      all_here &= here[i] > 0.0;
+    }
+    for (int j = 0; j < p.m; ++j) column_sums[j] = s.column_sum.at(problem)[j * W];
+    const Components& found = finder->find(kind_sums.get(), column_sums.get());
+    status[problem] = status_of(pattern, found, kind_sums.get(), column_sums.get());
+    s.error[problem] = 0.0, s.iterations[problem] = 0;
+    double *rows = row_label.at(problem), *columns = column_label.at(problem), *targets = row_target.at(problem);
+    // Rows and columns in the order of their components.
+    begin.assign(2 * found.size + 2, 0);
+    given.assign(found.size, 0.0), wanted.assign(found.size, 0.0);
+    for (int j = 0; j < p.m; ++j)
+      if (found.column_label[j] >= 0) given[found.column_label[j]] += column_sums[j];
+    for (int k = 0; k < pattern.num_kinds; ++k)
+      if (found.kind_label[k] >= 0) wanted[found.kind_label[k]] += kind_sums[k];
+    bool is_whole = found.size == 1 && all_here;
+    for (int i = 0; i < p.n; ++i) {
+      const int label = here[i] > 0.0 ? found.kind_label[pattern.kind_of[i]] : -1;
+      rows[i * W] = label < 0 ? -2.0 : label;
+      s.row.at(problem)[i * W] = 0.0, targets[i * W] = label < 0 ? 0.0 : here[i] * (given[label] / wanted[label]);
+      if (label >= 0) ++begin[2 * label + 1]; else is_whole = false;
+    }
+    for (int j = 0; j < p.m; ++j) {
+      const int label = found.column_label[j];
+      columns[j * W] = label;
+      s.factor.at(problem)[j * W] = 0.0;
+      if (label >= 0 && found.mass[j] > 0) ++begin[2 * label + 2];
+      else is_whole = false;
+      if (label >= 0 && !(found.mass[j] > 0)) followers.push(problem), followers.push(j);
+    }
+    if (is_whole && p.m > 1) return whole.push(problem);
+    for (int k = 0; k < 2 * found.size; ++k) begin[k + 1] += begin[k];
+    next = begin;
+    const int base = int(index.size());
+    index.resize(base + begin[2 * found.size]), target.resize(index.size());
+    for (int i = 0; i < p.n; ++i)
+      if (rows[i * W] >= 0) {
+        const int at = base + next[2 * int(rows[i * W])]++;
+        index[at] = i, target[at] = found.ratio[int(rows[i * W])] * here[i];
+      }
+    for (int j = 0; j < p.m; ++j)
+      if (columns[j * W] >= 0 && found.mass[j] > 0) {
+        const int at = base + next[2 * int(columns[j * W]) + 1]++;
+        index[at] = j, target[at] = found.mass[j];
+      }
+    for (int label = 0; label < found.size; ++label) {
+      const int* from = begin.get() + 2 * label;
+      Part part{problem, base + from[0], base + from[1], from[1] - from[0], from[2] - from[1]};
+      double* c = &target[part.columns];
+      double most = c[0];
+      for (int j = 1; j < part.k; ++j) most = larger(most, c[j]);
+      for (int j = 0; j < part.k; ++j) c[j] = larger(FLOOR, c[j] / most);
+      for (int i = 0; i < part.h; ++i) target[part.rows + i] /= most;
+      parts.push(part);
+    }
+  }
+
+  void solve_whole() {
+    if (whole.size() == 0) return;
+    together.resize(p, int(whole.size()));
+    for (int k = 0; k < together.size; ++k)
+      for (int j = 0; j < p.m; ++j) together.column_sum.at(k)[j * W] = larger(p.n * FLOOR, s.column_sum.at(whole[k])[j * W]);
+    core::CORE_ISA::solve(p, together);
+    for (int k = 0; k < together.size; ++k) {
+      const int to = whole[k];
+      for (int j = 0; j < p.m; ++j) s.factor.at(to)[j * W] = together.factor.at(k)[j * W];
+      for (int i = 0; i < p.n; ++i) s.row.at(to)[i * W] = together.row.at(k)[i * W];
+      s.error[to] = together.error[k], s.iterations[to] = together.iterations[k];
+    }
+  }
+
+  // Newton's method for components with equally many columns, those with similar numbers of rows together.
+  void solve_parts() {
+    queue.clear();
+    for (int at = 0; at < int(parts.size()); ++at) {
+      const Part& part = parts[at];
+      if (part.k == 1) solve_column(part);
+      else if (part.k > MOST_NEWTON_COLUMNS) solve_alone(part);
+      else queue.push(at);
+    }
+    sort_queue();
+    for (size_t first = 0, last; first < queue.size() && !is_stopped(); first = last) {
+      const int k = parts[queue[first]].k;
+      for (last = first; last < queue.size() && last < first + NATIVE && parts[queue[last]].k == k;) ++last;
+      const int *group = &queue[first], size = int(last - first);
+      if (k == 2) solve_lanes<2>(group, size);
+      else if (k == 3) solve_lanes<3>(group, size);
+      else if (k == 4) solve_lanes<4>(group, size);
+      else solve_lanes<0>(group, size);
+    }
+  }
+
+  void sort_queue() {  // shell sort by columns, rows, position: a total order
+    auto is_before = [&](int a, int b) {
+      const Part &x = parts[a], &y = parts[b];
+      return x.k != y.k ? x.k < y.k : x.h != y.h ? x.h < y.h : a < b;
+    };
+    const int size = int(queue.size());
+    int gap = 1;
+    while (gap < size) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+      for (int i = gap; i < size; ++i) {
+        const int moved = queue[i];
+        int j = i;
+        for (; j >= gap && is_before(moved, queue[j - gap]); j -= gap) queue[j] = queue[j - gap];
+        queue[j] = moved;
+      }
+  }
+
+  void solve_column(const Part& part) {
+    const int j = index[part.columns];
+    double total = 0.0;
+    for (int i = 0; i < part.h; ++i) {
+      const double x = p.row(index[part.rows + i])[j], u = target[part.rows + i] / x;
+      s.row.at(part.problem)[index[part.rows + i] * W] = u, total += u * x;
+    }
+    s.factor.at(part.problem)[j * W] = 1.0 / total;
+    s.error[part.problem] = larger(s.error[part.problem], ROUNDING);
+  }
+
+  template <int K>
+  void solve_lanes(const int* group, int size) {
+    const int k = parts[group[0]].k, h = parts[group[size - 1]].h;
+    memory.resize((size_t(h) * k + 2 * h + 2 * k) * NATIVE);
+    double *A = memory.get(), *r = A + size_t(h) * k * NATIVE, *u = r + h * NATIVE;
+    Vec *c = reinterpret_cast<Vec*>(u + h * NATIVE), *w = c + k;
+    for (int lane = 0; lane < NATIVE; ++lane) {
+      const Part& part = parts[group[lane < size ? lane : 0]];
+      for (int i = 0; i < h; ++i) {
+        const bool is_row = i < part.h;  // others have no weight
+        r[i * NATIVE + lane] = is_row ? target[part.rows + i] : 0.0;
+        const double* row = p.row(index[part.rows + (is_row ? i : 0)]);
+        for (int j = 0; j < k; ++j) A[(i * k + j) * NATIVE + lane] = row[index[part.columns + j]];
+      }
+      for (int j = 0; j < k; ++j) c[j][lane] = target[part.columns + j];
+    }
+    const NewtonLanes<K, LaneTable> lanes(LaneTable{A, r, k}, h, k);
+    NewtonState state;
+    for (int j = 0; j < k; ++j) w[j] = broadcast(1.0);
+    for (int sweep = 0; sweep < (k > 4 ? 3 : 1); ++sweep) lanes.sweep(c, w, nullptr, NATIVE);
+    for (int step = 0; step < MAX_STEPS && step < p.max_iterations && any(state.active); ++step) {
+      Vec weakest;
+      const Vec length = lanes.step(c, w, state.active, weakest);
+      state.judge(length, weakest, p.tolerance);
+    }
+    lanes.sweep(c, w, u, NATIVE);
+    for (int lane = 0; lane < size; ++lane) {
+      const Part& part = parts[group[lane]];
+      if (!(state.error[lane] <= p.tolerance)) {
+        s.iterations[part.problem] += int(state.steps[lane]);
+        solve_alone(part);
+        continue;
+      }
+      write(part, u + lane, reinterpret_cast<double*>(w) + lane, NATIVE, state.error[lane], int(state.steps[lane]));
+    }
+  }
+
+  // A component by the shared solver: one with many columns, or one on which Newton's quick steps fail.
+  void solve_alone(const Part& part) {
+    compact.resize(size_t(part.h) * part.k);
+    for (int i = 0; i < part.h; ++i)
+      for (int j = 0; j < part.k; ++j) compact[size_t(i) * part.k + j] = p.row(index[part.rows + i])[index[part.columns + j]];
+    Problem own(compact.get(), &target[part.rows], part.h, part.k, p.tolerance);
+    own.max_iterations = p.max_iterations - s.iterations[part.problem];
+    Scalings one;
+    one.resize(own, 1);
+    for (int j = 0; j < part.k; ++j) one.column_sum.at(0)[j * W] = target[part.columns + j];
+    if (part.k > MOST_NEWTON_COLUMNS) core::CORE_ISA::solve(own, one);
+    else Careful(own).solve(one, 0);
+    for (int i = 0; i < part.h; ++i) one.row.at(0)[i * W] = __builtin_ldexp(one.row.at(0)[i * W], -own.row_unit[i]);
+    for (int j = 0; j < part.k; ++j) one.factor.at(0)[j * W] = __builtin_ldexp(one.factor.at(0)[j * W], -own.column_unit[j]);
+    write(part, one.row.at(0), one.factor.at(0), W, one.error[0], one.iterations[0]);
+  }
+
+  void write(const Part& part, const double* u, const double* w, int stride, double error, int iterations) {
+    double *row = s.row.at(part.problem), *factor = s.factor.at(part.problem);
+    for (int i = 0; i < part.h; ++i) row[index[part.rows + i] * W] = u[size_t(i) * stride];
+    for (int j = 0; j < part.k; ++j) factor[index[part.columns + j] * W] = w[size_t(j) * stride];
+    s.error[part.problem] = larger(s.error[part.problem], error);
+    s.iterations[part.problem] += iterations;
+  }
+
+  // A column without mass follows the rows of its component.
+  void follow(int problem, int j) {
+    const double *rows = row_label.at(problem), *u = s.row.at(problem), label = column_label.at(problem)[j * W];
+    double total = 0.0;
+    for (int i = 0; i < p.n; ++i) total += rows[i * W] == label ? u[i * W] * p.row(i)[j] : 0.0;
+    s.factor.at(problem)[j * W] = 1.0 / total;
+  }
+
+  const Problem& p;
+  Pattern* pattern_ = nullptr;  // made where the table has zeros, or data are gone
+  BlockFinder* finder = nullptr;
+  Scalings together;
+  Array<Part> parts;
+  Array<int> whole, index, queue, begin, next, followers;  // followers: pairs of problem and column
+  Array<double> target, here, kind_sums, column_sums, given, wanted, memory, compact;
+};
+
+}  // namespace core::CORE_ISA

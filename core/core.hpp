@@ -1,0 +1,135 @@
+// What the Python module sees of the core: plain data and a table of functions, the same for every instruction set.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace core {
+
+using Stop = std::atomic<bool>;
+
+// What a rule is, as Python says it.
+struct RuleSpec {
+  int n, m;
+  const double *matrix, *data_prior;  // (n, m); (n,) or null: uniform
+  bool cooperates, from_truth;        // else a recursion; literal = "truth"
+  int depth;
+  double rationality, tolerance;
+};
+
+// What lessons have to be played, and where their records go; see `simulate` in module.cpp.
+struct Plan {
+  bool is_shared;                       // one rule and one prior: both follow the same belief
+  bool teacher_drops, learner_drops;    // data that were shown are not available any more
+  const double *teacher_logs, *learner_logs;  // beliefs at the start: (m,), or (lessons, m) where `start_by_lesson`
+  bool start_by_lesson;
+  int hypothesis, num_rounds, first_round;
+  double level;
+  uint64_t seed;
+};
+
+struct Record {
+  // Deviations from the block's first lesson, one of its members, so that squares lose little: (rounds + 1, m).
+  double *first, *sums, *squares;
+  int64_t* first_sure;                  // (rounds + 2,): lessons by the round in which they reached the level; last: never
+  double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
+  int num_paths, num_kept;
+  const int* kept;                      // by round: position in `paths`, or -1
+  int* data;                            // (lessons, rounds), -1: no datum was left; or null
+  double *teacher_end, *learner_end;    // (lessons, m) log-beliefs after the last round, or null
+  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
+  double worst = 0.0;
+};
+
+
+// Lessons that end when an agent is sure; see trees.hpp.
+struct TeachingPlan {
+  const double* teacher_logs;  // (m,)
+  const double* law;           // (n,) the law of data where no teacher chooses them, or null
+  int hypothesis, max_rounds;
+  double level;
+  uint64_t seed;
+};
+
+// All sequences of data; see trees.hpp.
+struct TreePlan {
+  const int64_t* data;         // (num_data,) data that lead to different posteriors
+  const double* copies;        // (num_data,) how many data share each posterior
+  int num_data, hypothesis;
+};
+
+// Random matrices that are drawn together, and sums over some: of BI's rate, SCBI's and their difference.
+inline constexpr int RATE_BATCH = 512;
+struct RateSums {
+  double sums[3], squares[3];
+  int64_t num_not_slower;      // SCBI's rate is at least BI's
+};
+
+// Where lessons end, for the teacher and for learners; arrays by lesson, for learner k from [k * stride] on.
+struct TeachingEnds {
+  double* taught;              // (lessons, m) log-beliefs
+  int64_t* num_rounds;
+  bool* is_finished;
+  int num_learners;
+  size_t stride;               // lessons of all blocks
+  void* const* learners;       // workers
+  const double* learner_logs;  // (learners, m)
+  const bool* goes_on;         // whether a sure teacher goes on for the learner's sake
+  double* believed;            // (learners, lessons, m)
+  bool* is_known;              // (learners, lessons)
+};
+
+// Answers to `size` log-beliefs. Arrays that are not wanted are null.
+struct Question {
+  const double* logs;          // (size, m)
+  const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
+  int size;
+  double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
+  const int64_t* data;         // (size,) the datum of each belief, for
+  double* updated;             // (size, m) log-posteriors, NaN where the datum is impossible
+  double* errors;              // (size,) estimated, infinite where no answer was found
+  int64_t* iterations;         // (size,)
+};
+
+// Scaling one table to `size` column sums.
+struct ScalingJob {
+  int n, m, size;
+  const double *matrix, *row_sums, *column_sums;  // (n, m), (n,), (size, m)
+  double tolerance;
+  int max_iterations;
+  double *scaled, *row_scaling, *factors, *targets;  // (size, n, m), (size, n), (size, m), (size, n): what rows can get
+  double *errors, *residuals;                        // (size,)
+  int64_t *iterations, *status;                      // status: 0 exact, 1 limit, 2 infeasible, 3 beyond the range of numbers
+};
+
+struct BlocksFound {
+  int64_t *row_label, *column_label, *block;  // (n,), (m,), by component: (m,)
+  int64_t size, status;
+};
+
+struct Kernels {
+  const char* name;
+  // A bound rule; a worker answers questions about it, for one thread at a time.
+  void* (*bind)(const RuleSpec&);
+  void (*unbind)(void* rule);
+  void* (*make_worker)(const void* rule);
+  void (*free_worker)(void* worker);
+  void (*answer)(void* worker, const Question&, const Stop&);
+  // Play `count` lessons from number `first` on; the workers differ unless the plan is shared.
+  void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
+  // Teach `count` lessons until the teacher is sure; learners differ in rule and prior (learners, m).
+  void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
+  int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
+                double* believed, const Stop&);
+  // Add the moments (rounds_left, 1 + 2 m) below some beliefs. With room for children: of one round, and return their number.
+  int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
+                  double* child_logs, double* child_weights, const Stop&);
+  void (*sum_rates)(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums&, double* bayes, double* cooperative, const Stop&);
+  void (*scale)(const ScalingJob&, const Stop&);
+  void (*find_blocks)(const double* matrix, int n, int m, const double* row_sums, const double* column_sums, BlocksFound&, const Stop&);
+  void (*logarithms)(const double* x, size_t size, double* out);
+  void (*exponentials)(const double* x, size_t size, double* out);
+};
+
+const Kernels& kernels(const char* name);  // "auto" or the name of an instruction set
+
+}  // namespace core

@@ -1,0 +1,212 @@
+// Compiled once per instruction set, with -DCORE_ISA=<name>: the table of functions that the Python module calls.
+#include "rates.hpp"
+#include "trees.hpp"
+
+namespace core::CORE_ISA {
+
+namespace {
+
+struct Bound {
+  RuleSpec spec;
+  Array<double> matrix, data_prior;
+  Problem* problem = nullptr;
+
+  explicit Bound(const RuleSpec& given) : spec(given) {
+    matrix.append(spec.matrix, size_t(spec.n) * spec.m);
+    if (spec.data_prior) data_prior.append(spec.data_prior, spec.n);
+    spec.matrix = matrix.get(), spec.data_prior = spec.data_prior ? data_prior.get() : nullptr;
+    if (!spec.cooperates) return;
+    Array<double> row_sums;
+    for (double share : data_prior) row_sums.push(spec.n * share);
+    problem = new Problem(matrix.get(), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
+    if (spec.m > 6 && !problem->has_zeros) Sweeps<1>(*problem).find_slow_mode(*problem);
+  }
+  Bound(const Bound&) = delete;
+  ~Bound() { delete problem; }
+};
+
+void* bind(const RuleSpec& spec) { return new Bound(spec); }
+void unbind(void* rule) { delete static_cast<Bound*>(rule); }
+void* make_worker(const void* rule) {
+  const Bound& bound = *static_cast<const Bound*>(rule);
+  return bound.spec.cooperates ? static_cast<Rule*>(new Cooperation(*bound.problem)) : new Recursion(bound.spec);
+}
+void free_worker(void* worker) { delete static_cast<Rule*>(worker); }
+
+void answer(void* worker, const Question& q, const Stop& stop) {
+  const StopScope scope(stop);
+  Rule& rule = *static_cast<Rule*>(worker);
+  const int n = rule.n, m = rule.m;
+  Follower agent(rule, q.gone != nullptr, q.size);
+  agent.start(q.logs, false);
+  agent.respond(q.gone);
+  const Answers& found = agent.answers;
+  const size_t size = size_t(n) * m;
+  Array<double> joint(m);
+  for (int k = 0; k < q.size && !is_stopped(); ++k) {
+    q.errors[k] = found.error[k], q.iterations[k] = found.iterations[k];
+    const double *row = found.row.at(k), *column = found.column.at(k);
+    if (q.likelihoods) {
+      double* out = q.likelihoods + k * size;
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < m; ++j) out[size_t(i) * m + j] = found.chance(k, i, j);
+    }
+    if (q.log_likelihoods) {
+      double* out = q.log_likelihoods + k * size;
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < m; ++j) out[size_t(i) * m + j] = found.log_chance(k, i, j);
+    }
+    if (q.posteriors) {
+      double* out = q.posteriors + k * size;
+      const bool is_plain = found.own[k] < 0;
+      for (int j = 0; j < m && is_plain; ++j) joint[j] = agent.beliefs.number(k, j) * column[j * W];
+      for (int i = 0; i < n; ++i) {
+        double total = 0.0, *to = out + size_t(i) * m;
+        const double* table = found.table + size_t(i) * m;
+        if (is_plain && found.has_labels)
+          for (int j = 0; j < m; ++j) total += to[j] = found.survives(k, i, j) ? table[j] * joint[j] : 0.0;
+        else if (is_plain)
+          for (int j = 0; j < m; ++j) total += to[j] = table[j] * joint[j];
+        if (is_plain && row[i * W] > 0.0 && total > 0x1p-300 && total < 0x1p300) {
+          const double inverse = 1.0 / total;
+          for (int j = 0; j < m; ++j) to[j] *= inverse;
+        } else {
+          agent.posterior_in_logs(k, i, to);
+          for (int j = 0; j < m; ++j) to[j] = to[j] == to[j] ? exponential(to[j]) : to[j];
+        }
+      }
+    }
+  }
+  if (!q.updated) return;
+  for (int at = 0; at < q.size; at += NATIVE) {
+    int data[NATIVE];
+    for (int lane = 0; lane < NATIVE; ++lane) data[lane] = at + lane < q.size ? int(q.data[at + lane]) : -1;
+    agent.observe(at, data);
+  }
+  for (int k = 0; k < q.size; ++k) {
+    agent.beliefs.get_logs(k, q.updated + size_t(k) * m);
+    for (int j = 0; j < m && agent.contradicted[k]; ++j) q.updated[size_t(k) * m + j] = __builtin_nan("");
+  }
+}
+
+void play(const Plan& plan, void* teacher, void* learner, uint64_t first, int count, Record& record, const Stop& stop) {
+  const StopScope scope(stop);
+  Block(plan, *static_cast<Rule*>(teacher), *static_cast<Rule*>(learner), first, count, record).play();
+}
+
+void teach(const TeachingPlan& plan, void* teacher, uint64_t first, int count, const TeachingEnds& ends, const Stop& stop) {
+  const StopScope scope(stop);
+  const int m = static_cast<Rule*>(teacher)->m;
+  Teaching lessons(plan, first, count);
+  lessons.teach(*static_cast<Rule*>(teacher), ends.taught, ends.num_rounds, ends.is_finished);
+  for (int k = 0; k < ends.num_learners && !is_stopped(); ++k)
+    lessons.follow(*static_cast<Rule*>(ends.learners[k]), ends.learner_logs + size_t(k) * m, ends.goes_on[k], ends.believed + k * ends.stride * m,
+                   ends.is_known + k * ends.stride);
+}
+
+int couple_block(const TeachingPlan& plan, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
+                 double* believed, const Stop& stop) {
+  const StopScope scope(stop);
+  return couple(plan, *static_cast<Rule*>(teacher), *static_cast<Rule*>(learner), learner_logs, first, count, taught, believed);
+}
+
+int64_t grow(const TreePlan& plan, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
+             double* child_logs, double* child_weights, const Stop& stop) {
+  const StopScope scope(stop);
+  Tree tree(plan, *static_cast<Rule*>(rule));
+  if (child_logs) return tree.grow(logs, weights, count, moments, child_logs, child_weights);
+  tree.walk(logs, weights, count, rounds_left, moments);
+  return 0;
+}
+
+// Entries u_i M_ij w_j c_j; where a part of the product is denormal, by logarithms.
+double entry(double u, double x, double w, double c) {
+  const double left = u * x, right = w * c;
+  if ((left > 1e-290 && right > 1e-290) || left == 0.0 || right == 0.0) {
+    if (left != 0.0 && right != 0.0) return left * right;
+    if (u == 0.0 || x == 0.0 || w == 0.0 || c == 0.0) return 0.0;
+  }
+  return exponential(logarithm_of_any(u) + logarithm_of_any(x) + logarithm_of_any(w) + logarithm_of_any(c));
+}
+
+void scale(const ScalingJob& job, const Stop& stop) {
+  const StopScope scope(stop);
+  const int n = job.n, m = job.m;
+  // Sums in relation to the power of two near their mean: products of sums stay within the range of numbers.
+  double total = 0.0;
+  int exponent;
+  for (int i = 0; i < n; ++i) total += job.row_sums[i];
+  __builtin_frexp(total / n, &exponent);
+  const double unit = __builtin_ldexp(1.0, exponent);
+  Array<double> row_sums(n);
+  bool are_ones = true;
+  for (int i = 0; i < n; ++i) row_sums[i] = job.row_sums[i] / unit, are_ones &= row_sums[i] == 1.0;
+  Problem problem(job.matrix, are_ones ? nullptr : row_sums.get(), n, m, job.tolerance);
+  problem.max_iterations = job.max_iterations;
+  Scaler scaler(problem);
+  scaler.resize(job.size, false);
+  for (int k = 0; k < job.size; ++k)
+    for (int j = 0; j < m; ++j) {
+      const double c = job.column_sums[size_t(k) * m + j] / unit;
+      scaler.s.column_sum.at(k)[j * W] = scaler.has_labels ? c : larger(n * FLOOR, c);
+    }
+  if (problem.is_representable) scaler.solve(nullptr, 0);
+  Array<double> totals;
+  for (int k = 0; k < job.size && !is_stopped(); ++k) {
+    double *out = job.scaled + size_t(k) * n * m, *targets = job.targets + size_t(k) * n;
+    const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.column_sums + size_t(k) * m;
+    job.status[k] = !problem.is_representable ? 3 : scaler.has_labels ? scaler.status[k] : 0;
+    job.errors[k] = scaler.s.error[k], job.iterations[k] = scaler.s.iterations[k];
+    double residual = 0.0;
+    totals.assign(m, 0.0);
+    for (int i = 0; i < n; ++i) {
+      targets[i] = scaler.has_labels ? scaler.row_target.at(k)[i * W] * unit : job.row_sums[i];
+      // Rules want columns that sum to one; here rows shall be exact, and the residual is what the columns have.
+      double own = u[i * W], sum = 0.0;
+      auto survives = [&](int j) { return !scaler.has_labels || scaler.row_label.at(k)[i * W] == scaler.column_label.at(k)[j * W]; };
+      for (int j = 0; j < m; ++j) sum += survives(j) ? problem.row(i)[j] * (w[j * W] * c[j]) : 0.0;
+      if (sum > 0.0 && targets[i] > 0.0) own = targets[i] / sum;
+      sum = 0.0;
+      for (int j = 0; j < m; ++j) {
+        const double x = survives(j) ? entry(own, problem.row(i)[j], w[j * W], c[j]) : 0.0;
+        out[size_t(i) * m + j] = x, sum += x, totals[j] += x;
+      }
+      residual = larger(residual, targets[i] > 0.0 ? magnitude(sum / targets[i] - 1.0) : sum);
+      job.row_scaling[size_t(k) * n + i] = __builtin_ldexp(own, -problem.row_unit[i]);
+    }
+    for (int j = 0; j < m; ++j) {
+      if (c[j] > 0.0 && !(magnitude(totals[j] / c[j] - 1.0) <= residual)) residual = magnitude(totals[j] / c[j] - 1.0);
+      job.factors[size_t(k) * m + j] = __builtin_ldexp(w[j * W], -problem.column_unit[j]);
+    }
+    job.residuals[k] = residual;
+  }
+}
+
+void find_blocks(const double* matrix, int n, int m, const double* row_sums, const double* column_sums, BlocksFound& out, const Stop& stop) {
+  const StopScope scope(stop);
+  const Pattern pattern(matrix, n, m);
+  Array<double> kind_sums(pattern.num_kinds);
+  for (int i = 0; i < n; ++i) kind_sums[pattern.kind_of[i]] += row_sums[i];
+  BlockFinder finder(pattern);
+  const Components& found = finder.find(kind_sums.get(), column_sums);
+  for (int i = 0; i < n; ++i) out.row_label[i] = found.kind_label[pattern.kind_of[i]];
+  for (int j = 0; j < m; ++j) out.column_label[j] = found.column_label[j];
+  for (int label = 0; label < found.size; ++label) out.block[label] = found.block[label];
+  out.size = found.size, out.status = status_of(pattern, found, kind_sums.get(), column_sums);
+}
+
+void logarithms(const double* x, size_t size, double* out) {
+  for (size_t k = 0; k < size; ++k) out[k] = x[k] == x[k] ? logarithm_of_any(x[k]) : x[k];
+}
+void exponentials(const double* x, size_t size, double* out) {
+  for (size_t k = 0; k < size; ++k) out[k] = x[k] == x[k] ? exponential(x[k]) : x[k];
+}
+
+}  // namespace
+
+#define CORE_NAME_(x) #x
+#define CORE_NAME(x) CORE_NAME_(x)
+extern const Kernels table;
+const Kernels table{CORE_NAME(CORE_ISA), bind, unbind, make_worker, free_worker, answer, play, teach, couple_block, grow, sum_rates, scale, find_blocks, logarithms, exponentials};
+
+}  // namespace core::CORE_ISA

@@ -1,0 +1,272 @@
+// Lessons: one driver for all rules. A round: the teacher answers the belief that it takes the learner to have and draws a datum
+// from its column of the truth; both take the datum's row as evidence, each by its own rule, and get a new belief.
+//
+// Answers depend on a belief (and on the data that are gone) alone, so lessons with equal beliefs share one answer: all of them at
+// first, most of them where zeros exclude hypotheses. The random numbers of a lesson are Philox(seed, lesson, round): any split of
+// the work gives the same bits.
+#pragma once
+#include "rules.hpp"
+
+namespace core::CORE_ISA {
+
+// The beliefs of one agent in a block of lessons, and its rule's answers to them.
+class Follower {
+ public:
+  Follower(Rule& rule, bool drops_shown, int count)
+      : rule(rule), drops_shown(drops_shown), n(rule.n), m(rule.m), count(count), words((n + 63) / 64) {
+    beliefs.resize(m, count);
+    answers.resize(n, m, (count + W - 1) / W * W, rule.has_labels(drops_shown));
+    contradicted.assign(count, 0);
+    while (slots.size() < 2 * size_t(count)) slots.assign(slots.size() ? 2 * slots.size() : 1, -1);
+  }
+
+  void start(const double* logs, bool one_for_all) {
+    for (int k = 0; k < count; ++k) beliefs.set_logs(k, logs + (one_for_all ? 0 : size_t(k) * m));
+    for (int k = count; k % W; ++k) beliefs.mantissa.copy(0, k), beliefs.shift.copy(0, k);  // spare lanes
+  }
+
+  // Answer every belief. Where beliefs are equal only the first is asked, while that saves half of the work (always with zeros).
+  void respond(const Word* shown) {
+    if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
+    asked.clear();
+    if (shares) find_equals(shown);
+    else for (int k = 0; k < count; ++k) asked.push(k);
+    rule.respond(beliefs, asked, Gone{drops_shown ? shown : nullptr, words}, answers);
+    for (int k : asked) num_failed += answers.error[k] < 1e300 ? 0 : 1, worst = larger(worst, answers.error[k]);
+    if (shares)
+      for (int k = 0; k < count; ++k)
+        if (same[k] != k) answers.copy(same[k], k);
+    for (int k = count; k % W; ++k) answers.copy(0, k);
+    num_answers += asked.size();
+    shares = rule.has_labels(drops_shown) || !rule.depends_on_belief() || int(asked.size()) < count / 2;
+    is_answered = true;
+  }
+
+  // Draw a datum in every lane of the vector at `at` for uniform numbers; -1: no datum is left.
+  void draw(int at, int h, Vec uniform, int* data) {
+    const double *row = answers.row.at(at), *label = answers.has_labels ? answers.row_label.at(at) : nullptr;
+    const Vec column = load(answers.column.at(at) + h * W);
+    const Vec own = label ? load(answers.column_label.at(at) + h * W) : Vec{};
+    running.resize(n * NATIVE);
+    Vec total{};
+    for (int i = 0; i < n; ++i) {
+      Vec chance = load(row + i * W) * (answers.table[size_t(i) * m + h] * column);
+      if (label) chance = select(load(label + i * W) == own, chance, Vec{});
+      total += chance;
+      store(&running[i * NATIVE], total);
+    }
+    const Vec target = uniform * total;
+    Vec number{};
+    for (int i = 0; i < n; ++i) number += select(target >= load(&running[i * NATIVE]), broadcast(1.0), Vec{});
+    for (int lane = 0; lane < NATIVE; ++lane) {
+      int datum = int(number[lane]);
+      if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
+      else if (!(total[lane] > 0.0)) datum = -1;
+      else if (datum == n)  // sums round down: the last datum that is possible
+        for (datum = n - 1; datum > 0 && running[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
+      data[lane] = datum;
+    }
+  }
+
+  // Take a datum in every lane as evidence (-1: none).
+  void observe(int at, const int* data) {
+    double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
+    const double *row[NATIVE], *column = answers.column.at(at);
+    Vec label{}, is_apart{}, total{};  // lanes that have to be worked out in logarithms
+    for (int lane = 0; lane < NATIVE; ++lane) {
+      const int datum = data[lane] < 0 ? 0 : data[lane];
+      row[lane] = answers.table + size_t(datum) * m;
+      if (answers.has_labels) label[lane] = answers.row_label.at(at)[datum * W + lane];
+      const bool is_plain = data[lane] >= 0 && answers.own[at + lane] < 0 && answers.row.at(at)[datum * W + lane] > 0.0;
+      is_apart[lane] = is_plain ? 0.0 : 1.0;
+    }
+    evidence.resize(m * NATIVE);
+    Mask apart = is_apart > 0.0;
+    for (int j = 0; j < m; ++j) {
+      Vec likelihood;
+      for (int lane = 0; lane < NATIVE; ++lane) likelihood[lane] = row[lane][j];
+      likelihood = likelihood * load(column + j * W);
+      if (answers.has_labels) likelihood = select(load(answers.column_label.at(at) + j * W) == label, likelihood, Vec{});
+      const Vec before = load(x + j * W), value = before * likelihood;
+      apart |= (value < 0x1p-1000) & (before > 0.0) & (likelihood > 0.0);  // underflow
+      store(&evidence[j * NATIVE], value);
+      total += as_number(value, load(s + j * W));
+    }
+    apart |= ~((total > 0x1p-300) & (total < 0x1p300));
+    const Vec inverse = 1.0 / total;
+    for (int j = 0; j < m; ++j) {
+      Vec value = load(&evidence[j * NATIVE]) * inverse, shift = load(s + j * W);
+      renormalise(value, shift);
+      store(x + j * W, select(apart, load(x + j * W), value)), store(s + j * W, select(apart, load(s + j * W), shift));
+    }
+    if (!any(apart)) return;
+    for (int lane = 0; lane < NATIVE && at + lane < count; ++lane) {
+      if (!apart[lane] || data[lane] < 0) continue;
+      posterior_in_logs(at + lane, data[lane], evidence.get());
+      contradicted[at + lane] |= evidence[0] != evidence[0];  // and the belief stays as it was
+      if (evidence[0] == evidence[0]) beliefs.set_logs(at + lane, evidence.get());
+    }
+  }
+
+  // The logarithms of lesson k's belief after a datum, (m,); NaN where nothing believed allows it.
+  void posterior_in_logs(int k, int datum, double* logs) const {
+    beliefs.get_logs(k, logs);
+    double most = NONE, sum = 0.0;
+    for (int j = 0; j < m; ++j) logs[j] += answers.log_chance(k, datum, j), most = larger(most, logs[j]);
+    for (int j = 0; j < m && most > NONE; ++j) sum += exponential(logs[j] - most);
+    for (int j = 0; j < m; ++j) logs[j] = most > NONE ? logs[j] - (most + logarithm(sum)) : __builtin_nan("");
+  }
+
+  Rule& rule;
+  bool drops_shown;
+  int n, m, count, words;
+  Beliefs beliefs;
+  Answers answers;
+  Array<char> contradicted;
+  int64_t num_answers = 0, num_failed = 0;
+  double worst = 0.0;  // error of an answer
+
+ private:
+  int draw_from_logs(int k, int h, double uniform) {
+    double total = 0.0, sum = 0.0;
+    int last = -1;
+    for (int i = 0; i < n; ++i) total += answers.chance(k, i, h);
+    for (int i = 0; i < n; ++i) {
+      const double chance = answers.chance(k, i, h);
+      sum += chance;
+      if (chance > 0.0) last = i;
+      if (chance > 0.0 && uniform * total < sum) return i;
+    }
+    return last;
+  }
+
+  void find_equals(const Word* shown) {
+    same.resize(count);
+    slots.assign(slots.size(), -1);
+    const bool by_belief = rule.depends_on_belief();
+    for (int k = 0; k < count; ++k) {
+      const double *x = beliefs.mantissa.at(k), *s = beliefs.shift.at(k);
+      const Word* own = drops_shown ? shown + size_t(k) * words : nullptr;
+      uint64_t hash = 0x9E3779B97F4A7C15ULL;
+      auto mix = [&](uint64_t word) { hash = (hash ^ word) * 0xff51afd7ed558ccdULL, hash ^= hash >> 32; };
+      for (int j = 0; by_belief && j < m * W; j += W) mix(bits<uint64_t>(x[j]));
+      for (int w = 0; own && w < words; ++w) mix(own[w]);
+      size_t slot = hash & (slots.size() - 1);
+      auto is_same = [&](int other) {
+        const double *y = beliefs.mantissa.at(other), *t = beliefs.shift.at(other);
+        for (int j = 0; by_belief && j < m * W; j += W)
+          if (x[j] != y[j] || s[j] != t[j]) return false;
+        return !own || std::memcmp(own, shown + size_t(other) * words, words * sizeof(Word)) == 0;
+      };
+      while (slots[slot] >= 0 && !is_same(slots[slot])) slot = (slot + 1) & (slots.size() - 1);
+      if (slots[slot] < 0) slots[slot] = k, asked.push(k);
+      same[k] = slots[slot];
+    }
+  }
+
+  bool shares = true, is_answered = false;
+  Array<int> asked, same, slots;
+  Array<double> running, evidence;
+};
+
+class Block {
+ public:
+  Block(const Plan& plan, Rule& teacher_rule, Rule& learner_rule, uint64_t first, int count, Record& record)
+      : plan(plan), record(record), first(first), count(count), learner(learner_rule, plan.learner_drops, count),
+        other(teacher_rule, plan.teacher_drops, plan.is_shared ? 0 : count), teacher(plan.is_shared ? learner : other),
+        shown(size_t(count) * teacher.words), sure(count, plan.num_rounds + 1), even(padded()), odd(padded()) {}
+
+  void play() {
+    auto start = [&](const double* logs) { return logs + (plan.start_by_lesson ? first * size_t(learner.m) : 0); };
+    learner.start(start(plan.learner_logs), !plan.start_by_lesson);
+    if (!plan.is_shared) other.start(start(plan.teacher_logs), !plan.start_by_lesson);
+    write_down(0);
+    for (int k = 0; k < plan.num_rounds && !is_stopped(); ++k) {
+      learner.respond(shown.get());
+      if (!plan.is_shared) other.respond(shown.get());
+      for (int at = 0; at < count; at += NATIVE) {
+        int data[NATIVE];
+        teacher.draw(at, plan.hypothesis, uniform(at, plan.first_round + k), data);
+        for (int lane = 0; lane < NATIVE; ++lane) {
+          if (at + lane >= count) continue;
+          if (record.data) record.data[size_t(at + lane) * plan.num_rounds + k] = data[lane];
+          if (data[lane] >= 0) put(&shown[size_t(at + lane) * teacher.words], data[lane]);
+        }
+        learner.observe(at, data);
+        if (!plan.is_shared) other.observe(at, data);
+      }
+      write_down(k + 1);
+    }
+    for (int k = 0; k < count; ++k) ++record.first_sure[sure[k]], record.num_contradicted += learner.contradicted[k];
+    for (int k = 0; k < count && record.learner_end; ++k) {
+      learner.beliefs.get_logs(k, record.learner_end + size_t(k) * learner.m);
+      teacher.beliefs.get_logs(k, record.teacher_end + size_t(k) * learner.m);
+    }
+    for (const Follower* agent : {&learner, &other}) {
+      record.num_answers += agent->num_answers, record.num_failed += agent->num_failed;
+      record.worst = larger(record.worst, agent->worst);
+    }
+  }
+
+ private:
+  size_t padded() const { return size_t(count + W - 1) / W * W; }
+
+  // Two rounds share one call of the generator.
+  Vec uniform(int at, int round) {
+    if (round % 2 == 0 || round == plan.first_round) {
+      Words lesson;
+      for (int lane = 0; lane < NATIVE; ++lane) lesson[lane] = first + at + lane;
+      Vec now, later;
+      uniforms<Vec>(plan.seed, lesson, round / 2, now, later);
+      store(&even[at], now), store(&odd[at], later);
+    }
+    return load(round % 2 ? &odd[at] : &even[at]);
+  }
+
+  // Statistics of the learner's beliefs after round k. Eight running sums, whatever the width of a vector.
+  void write_down(int k) {
+    const int m = learner.m, whole = count / W * W;
+    for (int j = 0; j < m; ++j) {
+      alignas(64) double sum[W] = {}, square[W] = {};
+      const double origin = learner.beliefs.number(0, j);
+      for (int part = 0; part < W; part += NATIVE) {
+        Vec a{}, b{};
+        for (int at = part; at < whole; at += W) {
+          const Vec gap = as_number(load(learner.beliefs.mantissa.at(at) + j * W), load(learner.beliefs.shift.at(at) + j * W)) - origin;
+          a += gap, b += gap * gap;
+        }
+        store(sum + part, a), store(square + part, b);
+      }
+      for (int at = whole; at < count; ++at) {
+        const double gap = learner.beliefs.number(at, j) - origin;
+        sum[at - whole] += gap, square[at - whole] += gap * gap;
+      }
+      const size_t to = size_t(k) * m + j;
+      record.first[to] = origin, record.sums[to] = record.squares[to] = 0.0;
+      for (int lane = 0; lane < W; ++lane) record.sums[to] += sum[lane], record.squares[to] += square[lane];
+    }
+    for (int at = 0; at < count; ++at)
+      if (sure[at] > k && learner.beliefs.number(at, plan.hypothesis) >= plan.level) sure[at] = k;
+    if (!record.paths || record.kept[k] < 0) return;
+    for (int at = 0; at < record.num_paths; at += NATIVE) {
+      const double *x = learner.beliefs.mantissa.at(at), *s = learner.beliefs.shift.at(at);
+      double* to = record.paths + (size_t(at) * record.num_kept + record.kept[k]) * m;
+      for (int j = 0; j < m; ++j) {
+        const Vec log = log_belief(load(x + j * W), load(s + j * W));
+        for (int lane = 0; lane < NATIVE && at + lane < record.num_paths; ++lane) to[size_t(lane) * record.num_kept * m + j] = log[lane];
+      }
+    }
+  }
+
+  const Plan& plan;
+  Record& record;
+  uint64_t first;
+  int count;
+  Follower learner, other;
+  Follower& teacher;
+  Set shown;
+  Array<int> sure;
+  Array<double> even, odd;
+};
+
+}  // namespace core::CORE_ISA

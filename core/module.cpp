@@ -1,0 +1,539 @@
+// The Python module: shapes, the GIL, threads, Ctrl-C, and merging of statistics in a fixed order. Docstrings are in _core.pyi.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core.hpp"
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace nb = nanobind;
+using namespace nb::literals;
+template <int Axes>
+using In = nb::ndarray<const double, nb::ndim<Axes>, nb::c_contig, nb::device::cpu>;
+using Positions = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Sets = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+namespace core {
+
+#if defined(__x86_64__)
+namespace v2 { extern const Kernels table; }
+namespace v3 { extern const Kernels table; }
+// Asked of the processor itself: __builtin_cpu_supports does not link into shared libraries with every compiler.
+static bool has_v3() {
+  unsigned a, b, c, d, low, high;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return false;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2) && (b & bit_BMI2);
+}
+static const Kernels* chosen = has_v3() ? &v3::table : &v2::table;
+static std::string choose(const std::string& name) {
+  chosen = name == "v2" || !has_v3() ? &v2::table : &v3::table;
+  return chosen->name;
+}
+#else
+namespace generic { extern const Kernels table; }
+static const Kernels* chosen = &generic::table;
+static std::string choose(const std::string&) { return chosen->name; }
+#endif
+
+template <class T>
+static Out<T> empty(std::initializer_list<size_t> shape) {
+  size_t size = 1;
+  for (size_t s : shape) size *= s;
+  T* data = static_cast<T*>(std::malloc(std::max<size_t>(size, 1) * sizeof(T)));
+  if (!data) throw std::bad_alloc();
+  return Out<T>(data, shape, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
+}
+
+static void require(bool condition, const char* text) {
+  if (!condition) throw nb::value_error(text);
+}
+
+// Run work(thread, 0), ..., work(thread, count - 1) on threads, while this one looks for Ctrl-C.
+template <class Work>
+static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work) {
+  std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::condition_variable all_done;
+  std::exception_ptr failure;
+  const int num_started = int(std::min<int64_t>(std::max(num_threads, 1), count));
+  int num_running = num_started;
+  std::vector<std::thread> threads;
+  auto run = [&](int thread) {
+    try {
+      for (int64_t block; !stop && (block = next++) < count;) work(thread, block);
+    } catch (...) {  // no memory
+      std::lock_guard lock(mutex);
+      failure = std::current_exception(), stop = true;
+    }
+    std::lock_guard lock(mutex);
+    if (--num_running == 0) all_done.notify_one();
+  };
+  bool interrupted = false;
+  {
+    nb::gil_scoped_release release;
+    for (int thread = 0; thread < num_started; ++thread) threads.emplace_back(run, thread);
+    for (std::unique_lock lock(mutex); num_running > 0;) {
+      all_done.wait_for(lock, std::chrono::milliseconds(20));
+      if (num_running == 0 || interrupted) continue;
+      lock.unlock();
+      {
+        nb::gil_scoped_acquire gil;
+        interrupted = PyErr_CheckSignals() != 0;
+      }
+      if (interrupted) stop = true;
+      lock.lock();
+    }
+    for (auto& thread : threads) thread.join();
+  }
+  if (interrupted) throw nb::python_error();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Work below this many multiplications is done by the calling thread, which cannot look for Ctrl-C meanwhile.
+constexpr double SHORT_WORK = 2e5;
+
+// A rule bound to its table, with workers for as many threads as ask at once.
+class Rule {
+ public:
+  Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,
+       double tolerance)
+      : kernels_(*chosen), n(matrix.shape(0)), m(matrix.shape(1)) {
+    require(kind == "recursion" || kind == "cooperation", "kind: 'recursion' or 'cooperation'");
+    require(!data_prior || data_prior->shape(0) == n, "data_prior: one number per row");
+    require(depth >= 0, "depth: not negative");
+    bound_ = kernels_.bind({int(n), int(m), matrix.data(), data_prior ? data_prior->data() : nullptr, kind == "cooperation", literal == "truth",
+                            depth, rationality, tolerance});
+    levels = kind == "cooperation" ? 30.0 : 2.0 * depth + 1.0;
+  }
+  Rule(const Rule&) = delete;
+  ~Rule() {
+    for (void* worker : idle_) kernels_.free_worker(worker);
+    kernels_.unbind(bound_);
+  }
+
+  void* take_worker() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        void* worker = idle_.back();
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return kernels_.make_worker(bound_);
+  }
+  void give_back(void* worker) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(worker);
+  }
+
+  // Ask about beliefs in blocks, on threads where that takes long.
+  void ask(Question all, int num_threads) {
+    constexpr int BLOCK = 256;
+    const double work = double(all.size) * n * m * levels;
+    Stop stop{false};
+    auto ask_block = [&](int64_t block) {
+      Question q = all;
+      const size_t from = size_t(block) * BLOCK, size = n * m, words = (n + 63) / 64;
+      q.size = int(std::min<int64_t>(BLOCK, all.size - block * BLOCK));
+      q.logs += from * m, q.errors += from, q.iterations += from;
+      if (q.gone) q.gone += from * words;
+      for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
+        if (*out) *out += from * size;
+      if (q.updated) q.updated += from * m, q.data += from;
+      void* worker = take_worker();
+      kernels_.answer(worker, q, stop);
+      give_back(worker);
+    };
+    const int64_t num_blocks = (all.size + BLOCK - 1) / BLOCK;
+    if (work < SHORT_WORK) {
+      nb::gil_scoped_release release;
+      for (int64_t block = 0; block < num_blocks; ++block) ask_block(block);
+    } else {
+      run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { ask_block(block); });
+    }
+  }
+
+  Question question(const In<2>& logs, const std::optional<Sets>& gone, Out<double>& errors, Out<int64_t>& iterations) const {
+    require(logs.shape(1) == m, "log_beliefs: one number per column");
+    require(!gone || (gone->shape(0) == logs.shape(0) && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
+    Question q{};
+    q.logs = logs.data(), q.size = int(logs.shape(0)), q.gone = gone ? gone->data() : nullptr;
+    q.errors = errors.data(), q.iterations = iterations.data();
+    return q;
+  }
+
+  nb::tuple respond(In<2> logs, std::optional<Sets> gone, bool in_logs, int num_threads) {
+    const size_t size = logs.shape(0);
+    auto errors = empty<double>({size});
+    auto iterations = empty<int64_t>({size});
+    auto out = empty<double>({size, n, m});
+    Question q = question(logs, gone, errors, iterations);
+    (in_logs ? q.log_likelihoods : q.likelihoods) = out.data();
+    ask(q, num_threads);
+    return nb::make_tuple(out, errors, iterations);
+  }
+  nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
+    const size_t size = logs.shape(0);
+    auto errors = empty<double>({size});
+    auto iterations = empty<int64_t>({size});
+    auto out = empty<double>({size, n, m});
+    Question q = question(logs, gone, errors, iterations);
+    q.posteriors = out.data();
+    ask(q, num_threads);
+    return nb::make_tuple(out, errors, iterations);
+  }
+  nb::tuple update(In<2> logs, Positions data, std::optional<Sets> gone, int num_threads) {
+    const size_t size = logs.shape(0);
+    require(data.shape(0) == size, "data: one datum per belief");
+    for (size_t k = 0; k < size; ++k) require(data.data()[k] >= 0 && data.data()[k] < int64_t(n), "data: positions of rows");
+    auto errors = empty<double>({size});
+    auto iterations = empty<int64_t>({size});
+    auto out = empty<double>({size, m});
+    Question q = question(logs, gone, errors, iterations);
+    q.data = data.data(), q.updated = out.data();
+    ask(q, num_threads);
+    return nb::make_tuple(out, errors, iterations);
+  }
+
+  const Kernels& kernels_;
+  size_t n, m;
+  double levels;
+
+ private:
+  void* bound_;
+  std::mutex mutex_;
+  std::vector<void*> idle_;
+};
+
+// Statistics of blocks of lessons, merged in the order of the blocks whatever thread is first.
+class Merger {
+ public:
+  Merger(size_t size, int64_t num_lessons, int block) : means(size), squares(size), num_lessons_(num_lessons), block_(block) {}
+  void add(int64_t block, std::vector<double>&& moments) {
+    waiting_.emplace(block, std::move(moments));
+    const size_t size = means.size();
+    for (auto found = waiting_.find(num_merged_); found != waiting_.end(); found = waiting_.find(num_merged_)) {
+      const double *first = found->second.data(), *sums = first + size, *second = sums + size;
+      const double before = double(num_merged_) * block_, count = double(std::min<int64_t>(block_, num_lessons_ - num_merged_ * block_));
+      for (size_t i = 0; i < size; ++i) {
+        const double mean = sums[i] / count, gap = first[i] + mean - means[i];
+        squares[i] += std::max(0.0, second[i] - sums[i] * mean) + gap * gap * (before * count / (before + count));
+        means[i] += gap * (count / (before + count));
+      }
+      waiting_.erase(found);
+      ++num_merged_;
+    }
+  }
+  std::vector<double> means, squares;
+
+ private:
+  std::map<int64_t, std::vector<double>> waiting_;
+  int64_t num_lessons_, num_merged_ = 0;
+  int block_;
+};
+
+static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<2> teacher_logs, std::optional<In<2>> learner_logs, int hypothesis, int num_rounds,
+                         int64_t num_lessons, uint64_t seed, int first_round, double level, bool teacher_drops, bool learner_drops,
+                         int64_t num_paths, std::optional<Positions> path_rounds, bool keep_data, bool keep_end, int num_threads) {
+  Rule& learner = learner_rule ? *learner_rule : teacher;
+  const In<2>& start = learner_logs ? *learner_logs : teacher_logs;
+  const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, size = rounds * m, lessons = size_t(num_lessons);
+  require(learner.m == m && learner.n == teacher.n, "the rules have tables of different shapes");
+  require(teacher_logs.shape(1) == m && start.shape(1) == m && teacher_logs.shape(0) == start.shape(0), "log-beliefs: (1, m) or (lessons, m)");
+  require(start.shape(0) == 1 || start.shape(0) == lessons, "log-beliefs: (1, m) or (lessons, m)");
+  require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons, "sizes");
+  const bool is_shared = !learner_rule && !learner_logs && teacher_drops == learner_drops;
+  const Plan plan{is_shared, teacher_drops, learner_drops, teacher_logs.data(), start.data(), start.shape(0) != 1, hypothesis, num_rounds, first_round,
+                  level, seed};
+  std::vector<int> kept(rounds, path_rounds ? -1 : 0);
+  size_t num_kept = path_rounds ? path_rounds->shape(0) : rounds;
+  for (size_t k = 0; k < rounds && !path_rounds; ++k) kept[k] = int(k);
+  for (size_t k = 0; path_rounds && k < num_kept; ++k) {
+    require(path_rounds->data()[k] >= 0 && path_rounds->data()[k] <= num_rounds, "path_rounds");
+    kept[size_t(path_rounds->data()[k])] = int(k);
+  }
+  auto paths = empty<double>({size_t(num_paths), num_kept, m});
+  auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
+  auto teacher_end = empty<double>({keep_end ? lessons : 0, m}), learner_end = empty<double>({keep_end ? lessons : 0, m});
+  // Small tables: larger blocks, since more lessons share answers.
+  const int block_size = teacher.n * m <= 144 ? 1024 : 256;
+  Merger merger(size, num_lessons, block_size);
+  std::vector<int64_t> sure(rounds + 1);
+  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
+  double worst = 0.0;
+  std::mutex mutex;
+  Stop stop{false};
+  std::vector<std::pair<void*, void*>> workers(std::max(num_threads, 1));
+  auto free_workers = [&] {
+    for (auto [a, b] : workers) {
+      if (a) teacher.give_back(a);
+      if (b && b != a) learner.give_back(b);
+    }
+  };
+  try {
+    run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int thread, int64_t block) {
+      auto& [own, theirs] = workers[thread];
+      if (!own) own = teacher.take_worker(), theirs = is_shared ? own : learner.take_worker();
+      const int64_t from = block * block_size;
+      const int count = int(std::min<int64_t>(block_size, num_lessons - from));
+      std::vector<double> moments(3 * size);
+      std::vector<int64_t> counts(rounds + 1);
+      Record record{};
+      record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size;
+      record.first_sure = counts.data();
+      record.num_paths = int(std::clamp<int64_t>(num_paths - from, 0, count)), record.num_kept = int(num_kept), record.kept = kept.data();
+      record.paths = record.num_paths ? paths.data() + size_t(from) * num_kept * m : nullptr;
+      record.data = keep_data ? data.data() + size_t(from) * num_rounds : nullptr;
+      record.teacher_end = keep_end ? teacher_end.data() + size_t(from) * m : nullptr;
+      record.learner_end = keep_end ? learner_end.data() + size_t(from) * m : nullptr;
+      teacher.kernels_.play(plan, own, theirs, uint64_t(from), count, record, stop);
+      std::lock_guard lock(mutex);
+      for (size_t k = 0; k <= rounds; ++k) sure[k] += counts[k];
+      num_contradicted += record.num_contradicted, num_answers += record.num_answers, num_failed += record.num_failed;
+      worst = std::max(worst, record.worst);
+      merger.add(block, std::move(moments));
+    });
+  } catch (...) {
+    free_workers();
+    throw;
+  }
+  free_workers();
+  auto means = empty<double>({rounds, m}), stds = empty<double>({rounds, m});
+  auto first_sure = empty<int64_t>({rounds + 1});
+  std::copy(merger.means.begin(), merger.means.end(), means.data());
+  for (size_t i = 0; i < size; ++i) stds.data()[i] = std::sqrt(merger.squares[i] / double(std::max<int64_t>(num_lessons, 1)));
+  std::copy(sure.begin(), sure.end(), first_sure.data());
+  nb::dict out;
+  out["means"] = means, out["stds"] = stds, out["first_sure"] = first_sure, out["paths"] = paths;
+  if (keep_data) out["data"] = data;
+  if (keep_end) out["teacher_end"] = teacher_end, out["learner_end"] = learner_end;
+  out["num_contradicted"] = num_contradicted, out["num_answers"] = num_answers, out["num_failed"] = num_failed, out["error"] = worst;
+  return out;
+}
+
+static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> teacher_logs, In<2> learner_logs, const std::vector<bool>& goes_on,
+                       std::optional<In<1>> law, int hypothesis, double level, int max_rounds, int64_t num_lessons, uint64_t seed, int num_threads) {
+  const size_t m = teacher.m, count = size_t(num_lessons), num_learners = learners.size();
+  require(teacher_logs.shape(0) == m && learner_logs.shape(0) == num_learners && learner_logs.shape(1) == m, "log-beliefs: (m,) and (learners, m)");
+  require(goes_on.size() == num_learners && (!law || law->shape(0) == teacher.n), "goes_on, law");
+  require(hypothesis >= 0 && size_t(hypothesis) < m && max_rounds >= 0 && num_lessons >= 0, "sizes");
+  for (Rule* learner : learners) require(learner->n == teacher.n && learner->m == m, "the rules have tables of different shapes");
+  for (bool flag : goes_on) require(!flag || law, "a law for a sure teacher");
+  auto taught = empty<double>({count, m}), believed = empty<double>({num_learners, count, m});
+  auto num_rounds = empty<int64_t>({count});
+  auto is_finished = empty<bool>({count}), is_known = empty<bool>({num_learners, count});
+  const std::unique_ptr<bool[]> flags(new bool[num_learners + 1]);
+  std::copy(goes_on.begin(), goes_on.end(), flags.get());
+  const TeachingPlan plan{teacher_logs.data(), law ? law->data() : nullptr, hypothesis, max_rounds, level, seed};
+  constexpr int64_t BLOCK = 1024;
+  Stop stop{false};
+  run_on_threads((num_lessons + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
+    const size_t from = size_t(block) * BLOCK;
+    void* own = teacher.take_worker();
+    std::vector<void*> workers;
+    for (Rule* learner : learners) workers.push_back(learner == &teacher ? own : learner->take_worker());
+    const TeachingEnds ends{taught.data() + from * m, num_rounds.data() + from, is_finished.data() + from, int(num_learners), count, workers.data(),
+                            learner_logs.data(), flags.get(), believed.data() + from * m, is_known.data() + from};
+    teacher.kernels_.teach(plan, own, uint64_t(from), int(std::min<int64_t>(BLOCK, num_lessons - block * BLOCK)), ends, stop);
+    for (size_t k = 0; k < num_learners; ++k)
+      if (workers[k] != own) learners[k]->give_back(workers[k]);
+    teacher.give_back(own);
+  });
+  return nb::make_tuple(taught, believed, num_rounds, is_finished, is_known);
+}
+
+static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> learner_logs, In<1> law, double level, int max_rounds, int64_t first,
+                        int64_t num_pairs, uint64_t seed, int num_threads) {
+  const size_t m = teacher.m, count = size_t(num_pairs);
+  require(learner.n == teacher.n && learner.m == m && teacher_logs.shape(0) == m && learner_logs.shape(0) == m && law.shape(0) == teacher.n, "shapes");
+  require(max_rounds >= 0 && num_pairs >= 0 && first >= 0, "sizes");
+  auto taught = empty<double>({count, m}), believed = empty<double>({count, m});
+  const TeachingPlan plan{teacher_logs.data(), law.data(), 0, max_rounds, level, seed};
+  constexpr int64_t BLOCK = 1024;
+  std::atomic<int64_t> num_unfinished{0};
+  Stop stop{false};
+  run_on_threads((num_pairs + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
+    const size_t from = size_t(block) * BLOCK;
+    void *own = teacher.take_worker(), *theirs = learner.take_worker();
+    num_unfinished += teacher.kernels_.couple(plan, own, theirs, learner_logs.data(), uint64_t(first) + from,
+                                              int(std::min<int64_t>(BLOCK, num_pairs - block * BLOCK)), taught.data() + from * m,
+                                              believed.data() + from * m, stop);
+    teacher.give_back(own), learner.give_back(theirs);
+  });
+  return nb::make_tuple(taught, believed, num_unfinished.load());
+}
+
+static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int num_rounds, Positions data, In<1> copies, int num_threads) {
+  const size_t m = rule.m, num_data = data.shape(0), size = 1 + 2 * m;
+  require(log_prior.shape(0) == m && copies.shape(0) == num_data && hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0, "shapes");
+  for (size_t d = 0; d < num_data; ++d) require(data.data()[d] >= 0 && data.data()[d] < int64_t(rule.n), "data: positions of rows");
+  const TreePlan plan{data.data(), copies.data(), int(num_data), hypothesis};
+  // Level by level up to this many beliefs; below them branches are walked depth first and need next to no memory.
+  constexpr size_t FRONTIER = 16384, PIECE = 256;
+  std::vector<double> moments(size_t(num_rounds) * size), logs(log_prior.data(), log_prior.data() + m), weights{1.0};
+  auto merge = [&](const std::vector<double>& other, double* own) {
+    const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
+    for (size_t j = 1; j <= m; ++j) {
+      const double gap = other[j] - own[j];
+      own[m + j] += other[m + j] + own[0] * share * gap * gap, own[j] += share * gap;
+    }
+    own[0] = weight;
+  };
+  for (int level = 0; level < num_rounds;) {
+    const size_t count = weights.size(), num_pieces = (count + PIECE - 1) / PIECE;
+    const bool walks = count * num_data > FRONTIER || level + 1 == num_rounds;
+    const int rounds = walks ? num_rounds - level : 1;
+    std::vector<std::vector<double>> found(num_pieces), child_logs(num_pieces), child_weights(num_pieces);
+    Stop stop{false};
+    run_on_threads(int64_t(num_pieces), num_threads, stop, [&](int, int64_t piece) {
+      const size_t from = size_t(piece) * PIECE, own = std::min(PIECE, count - from);
+      found[piece].resize(rounds * size);
+      if (!walks) child_logs[piece].resize(own * num_data * m), child_weights[piece].resize(own * num_data);
+      void* worker = rule.take_worker();
+      const int64_t grown = rule.kernels_.grow(plan, worker, logs.data() + from * m, weights.data() + from, int(own), rounds, found[piece].data(),
+                                               walks ? nullptr : child_logs[piece].data(), child_weights[piece].data(), stop);
+      child_logs[piece].resize(size_t(grown) * m), child_weights[piece].resize(size_t(grown));
+      rule.give_back(worker);
+    });
+    logs.clear(), weights.clear();
+    for (size_t piece = 0; piece < num_pieces; ++piece) {
+      for (int k = 0; k < rounds; ++k)
+        merge({found[piece].begin() + k * size, found[piece].begin() + (k + 1) * size}, moments.data() + size_t(level + k) * size);
+      logs.insert(logs.end(), child_logs[piece].begin(), child_logs[piece].end());
+      weights.insert(weights.end(), child_weights[piece].begin(), child_weights[piece].end());
+    }
+    level += rounds;
+  }
+  auto means = empty<double>({size_t(num_rounds), m}), variances = empty<double>({size_t(num_rounds), m});
+  for (size_t k = 0; k < size_t(num_rounds); ++k)
+    for (size_t j = 0; j < m; ++j) {
+      means.data()[k * m + j] = moments[k * size + 1 + j];
+      variances.data()[k * m + j] = moments[k * size + 1 + m + j] / moments[k * size];
+    }
+  return nb::make_tuple(means, variances);
+}
+
+static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samples, uint64_t seed, bool keep, int num_threads) {
+  require(num_data >= 2 && num_hypotheses >= 2 && num_samples >= 0, "at least 2 x 2");
+  const int64_t num_batches = (num_samples + RATE_BATCH - 1) / RATE_BATCH;
+  const size_t kept = keep ? size_t(num_samples) : 0;
+  auto bayes = empty<double>({kept}), cooperative = empty<double>({kept});
+  std::vector<RateSums> found(static_cast<size_t>(num_batches));
+  Stop stop{false};
+  run_on_threads(num_batches, num_threads, stop, [&](int, int64_t batch) {
+    double own[RATE_BATCH], other[RATE_BATCH];
+    const int count = int(std::min<int64_t>(RATE_BATCH, num_samples - batch * RATE_BATCH));
+    chosen->sum_rates(num_data, num_hypotheses, seed, uint64_t(batch), count, found[size_t(batch)], own, other, stop);
+    if (!keep) return;
+    std::copy(own, own + count, bayes.data() + batch * RATE_BATCH), std::copy(other, other + count, cooperative.data() + batch * RATE_BATCH);
+  });
+  RateSums total{};
+  for (const RateSums& part : found) {
+    for (int v = 0; v < 3; ++v) total.sums[v] += part.sums[v], total.squares[v] += part.squares[v];
+    total.num_not_slower += part.num_not_slower;
+  }
+  auto sums = empty<double>({3}), squares = empty<double>({3});
+  std::copy(total.sums, total.sums + 3, sums.data()), std::copy(total.squares, total.squares + 3, squares.data());
+  return nb::make_tuple(total.num_not_slower, sums, squares, bayes, cooperative);
+}
+
+static nb::tuple scale(In<3> matrices, In<2> row_sums, In<2> column_sums, double tolerance, int64_t max_iterations, int num_threads) {
+  const size_t size = column_sums.shape(0), n = matrices.shape(1), m = matrices.shape(2);
+  require(row_sums.shape(1) == n && column_sums.shape(1) == m, "one sum per row and column");
+  require((matrices.shape(0) == 1 || matrices.shape(0) == size) && (row_sums.shape(0) == 1 || row_sums.shape(0) == size), "one item, or as many as column_sums");
+  auto scaled = empty<double>({size, n, m}), row_scaling = empty<double>({size, n}), factors = empty<double>({size, m}), targets = empty<double>({size, n});
+  auto errors = empty<double>({size}), residuals = empty<double>({size});
+  auto iterations = empty<int64_t>({size}), status = empty<int64_t>({size});
+  const bool is_one_table = matrices.shape(0) == 1 && row_sums.shape(0) == 1;
+  const int64_t block_size = is_one_table ? 256 : 1, num_blocks = (int64_t(size) + block_size - 1) / block_size;
+  Stop stop{false};
+  auto scale_block = [&](int64_t block) {
+    const size_t from = size_t(block) * block_size;
+    ScalingJob job{};
+    job.n = int(n), job.m = int(m), job.size = int(std::min<size_t>(block_size, size - from));
+    job.matrix = matrices.data() + (matrices.shape(0) == 1 ? 0 : from * n * m), job.row_sums = row_sums.data() + (row_sums.shape(0) == 1 ? 0 : from * n);
+    job.column_sums = column_sums.data() + from * m;
+    job.tolerance = tolerance, job.max_iterations = int(std::min<int64_t>(max_iterations, 1 << 30));
+    job.scaled = scaled.data() + from * n * m, job.row_scaling = row_scaling.data() + from * n, job.factors = factors.data() + from * m;
+    job.targets = targets.data() + from * n, job.errors = errors.data() + from, job.residuals = residuals.data() + from;
+    job.iterations = iterations.data() + from, job.status = status.data() + from;
+    chosen->scale(job, stop);
+  };
+  if (double(size) * n * m * 30.0 < SHORT_WORK) {
+    nb::gil_scoped_release release;
+    for (int64_t block = 0; block < num_blocks; ++block) scale_block(block);
+  } else {
+    run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { scale_block(block); });
+  }
+  return nb::make_tuple(scaled, row_scaling, factors, targets, errors, residuals, iterations, status);
+}
+
+static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums) {
+  const size_t n = matrix.shape(0), m = matrix.shape(1);
+  require(row_sums.shape(0) == n && column_sums.shape(0) == m, "one sum per row and column");
+  auto rows = empty<int64_t>({n}), columns = empty<int64_t>({m}), block = empty<int64_t>({m});
+  BlocksFound found{rows.data(), columns.data(), block.data(), 0, 0};
+  Stop stop{false};
+  run_on_threads(1, 1, stop, [&](int, int64_t) {
+    chosen->find_blocks(matrix.data(), int(n), int(m), row_sums.data(), column_sums.data(), found, stop);
+  });
+  return nb::make_tuple(rows, columns, block, found.size, found.status);
+}
+
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+template <auto Function>
+static Out<double> elementwise(Numbers x) {
+  double* data = static_cast<double*>(std::malloc(std::max<size_t>(x.size(), 1) * sizeof(double)));
+  if (!data) throw std::bad_alloc();
+  std::vector<size_t> shape(x.ndim());
+  for (size_t k = 0; k < x.ndim(); ++k) shape[k] = x.shape(k);
+  (chosen->*Function)(x.data(), x.size(), data);
+  return Out<double>(data, shape.size(), shape.data(), nb::capsule(data, [](void* p) noexcept { std::free(p); }));
+}
+
+NB_MODULE(_core, mod) {
+  nb::set_leak_warnings(false);  // rules that live until the interpreter ends are no leak
+  nb::class_<Rule>(mod, "Rule")
+      .def(nb::init<In<2>, std::optional<In<1>>, const std::string&, int, double, const std::string&, double>(), "matrix"_a, nb::kw_only(),
+           "data_prior"_a = nb::none(), "kind"_a, "depth"_a = 0, "rationality"_a = 1.0, "literal"_a = "likelihood", "tolerance"_a = 1e-12)
+      .def("respond", &Rule::respond, "log_beliefs"_a, "gone"_a = nb::none(), nb::kw_only(), "in_logs"_a = false, "num_threads"_a = 1)
+      .def("posteriors", &Rule::posteriors, "log_beliefs"_a, "gone"_a = nb::none(), nb::kw_only(), "num_threads"_a = 1)
+      .def("update", &Rule::update, "log_beliefs"_a, "data"_a, "gone"_a = nb::none(), nb::kw_only(), "num_threads"_a = 1);
+  mod.def("simulate", &simulate, "teacher"_a, "learner"_a.none(), nb::kw_only(), "teacher_logs"_a, "learner_logs"_a = nb::none(), "hypothesis"_a,
+          "num_rounds"_a, "num_lessons"_a, "seed"_a, "first_round"_a = 0, "level"_a = 0.95, "teacher_drops"_a = false, "learner_drops"_a = false,
+          "num_paths"_a = 0, "path_rounds"_a = nb::none(), "keep_data"_a = false, "keep_end"_a = false, "num_threads"_a = 1);
+  mod.def("teach", &teach, "teacher"_a, "learners"_a, nb::kw_only(), "teacher_logs"_a, "learner_logs"_a, "goes_on"_a, "law"_a = nb::none(), "hypothesis"_a,
+          "level"_a, "max_rounds"_a, "num_lessons"_a, "seed"_a, "num_threads"_a = 1);
+  mod.def("couple", &couple, "teacher"_a, "learner"_a, nb::kw_only(), "teacher_logs"_a, "learner_logs"_a, "law"_a, "level"_a, "max_rounds"_a,
+          "first"_a = 0, "num_pairs"_a, "seed"_a, "num_threads"_a = 1);
+  mod.def("exact_rounds", &exact_rounds, "rule"_a, nb::kw_only(), "log_prior"_a, "hypothesis"_a, "num_rounds"_a, "data"_a, "copies"_a, "num_threads"_a = 1);
+  mod.def("random_rates", &random_rates, "num_data"_a, "num_hypotheses"_a, nb::kw_only(), "num_samples"_a, "seed"_a, "keep"_a = false, "num_threads"_a = 1);
+  mod.def("scale", &scale, "matrices"_a, "row_sums"_a, "column_sums"_a, nb::kw_only(), "tolerance"_a, "max_iterations"_a, "num_threads"_a = 1);
+  mod.def("scaling_blocks", &scaling_blocks, "matrix"_a, "row_sums"_a, "column_sums"_a);
+  mod.def("log", &elementwise<&Kernels::logarithms>, "x"_a);
+  mod.def("exp", &elementwise<&Kernels::exponentials>, "x"_a);
+  mod.def("instruction_set", [] { return chosen->name; });
+  mod.def("force_instruction_set", &choose, "name"_a);
+}
+
+}  // namespace core

@@ -1,0 +1,182 @@
+// Newton's method for few columns, as many problems at once as a vector has lanes.
+//
+// S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w.
+// The Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
+// It is solved by the elimination of Grassmann, Taksar and Heyman, which never subtracts. The column with the largest sum is
+// pinned: what rounding leaves of the total goes there. A start is one sweep from w = 1 (three for many columns), so that an
+// answer depends on the problem alone.
+//
+// A problem counts as solved where every pivot is at least WEAK_COUPLING of its column's sum.
+#pragma once
+#include "problem.hpp"
+
+namespace core::CORE_ISA {
+
+inline constexpr double LONGEST_STEP = 1.0;  // in log w: no quick step runs away
+inline constexpr int MAX_STEPS = 16;
+inline constexpr int MOST_NEWTON_COLUMNS = 32;
+
+// One vector of problems. M columns, or as many as the table has where M is 0; Table gives entries (a number for all lanes, or
+// a vector) and row sums.
+template <int M, class Table>
+class NewtonLanes {
+ public:
+  static constexpr int CAP = M ? M : MOST_NEWTON_COLUMNS;
+
+  // Fill w from ones and u, for column sums c; lanes' weakest coupling, last step and number of steps go to the results.
+  NewtonLanes(Table table, int n, int m) : table(table), n(n), m(M ? M : m) {}
+
+  void sweep(const Vec* c, Vec* w, double* u, int stride) const {
+    Vec v[CAP], total[CAP];
+    for (int j = 0; j < m; ++j) v[j] = w[j] * c[j], total[j] = Vec{};
+    for (int i = 0; i < n; ++i) {
+      Vec sum = table(i, 0) * v[0];
+      for (int j = 1; j < m; ++j) sum += table(i, j) * v[j];
+      const Vec scaling = table.row_sum(i) / sum;
+      if (u) store(u + size_t(i) * stride, scaling);
+      for (int j = 0; j < m; ++j) total[j] += scaling * table(i, j);
+    }
+    for (int j = 0; j < m; ++j) w[j] = 1.0 / total[j];
+  }
+
+  // Take one step from factors w; return its length in log w, and the weakest coupling of a column.
+  Vec step(const Vec* c, Vec* w, Mask active, Vec& weakest) const {
+    Vec v[CAP], total[CAP], a[CAP], b[CAP], x[CAP], inverse[CAP], sums[CAP], F[CAP][CAP];
+    for (int j = 0; j < m; ++j) {
+      v[j] = w[j] * c[j], total[j] = Vec{}, sums[j] = c[j];
+      for (int k = j + 1; k < m; ++k) F[j][k] = Vec{};
+    }
+    for (int i = 0; i < n; ++i) {
+      Vec sum = table(i, 0) * v[0];
+      for (int j = 1; j < m; ++j) sum += table(i, j) * v[j];
+      const Vec scaling = 1.0 / sum;
+      for (int j = 0; j < m; ++j) a[j] = scaling * table(i, j);
+      for (int j = 0; j < m; ++j) {
+        const Vec ra = table.row_sum(i) * a[j];
+        total[j] += ra;
+        for (int k = j + 1; k < m; ++k) F[j][k] += ra * a[k];
+      }
+    }
+    for (int j = 0; j < m; ++j) {
+      b[j] = c[j] - v[j] * total[j];
+      for (int k = j + 1; k < m; ++k) F[j][k] = v[j] * F[j][k] * v[k];
+    }
+    const int last = m - 1;
+    // Swap the largest column with the last one, lane by lane.
+    Vec most = sums[last], pinned = broadcast(last);
+    for (int j = 0; j < last; ++j) {
+      const Mask is_more = sums[j] > most;
+      most = select(is_more, sums[j], most), pinned = select(is_more, broadcast(j), pinned);
+    }
+    auto swap = [](Mask mask, Vec& p, Vec& q) { const Vec old = p; p = select(mask, q, p), q = select(mask, old, q); };
+    for (int p = 0; p < last; ++p) {
+      const Mask is_pinned = pinned == double(p);
+      swap(is_pinned, b[p], b[last]), swap(is_pinned, sums[p], sums[last]);
+      for (int j = 0; j < last; ++j)
+        if (j != p) swap(is_pinned, F[j < p ? j : p][j < p ? p : j], F[j][last]);
+    }
+    weakest = broadcast(1.0);
+    for (int q = 0; q < last; ++q) {
+      Vec pivot = F[q][q + 1];
+      for (int k = q + 2; k < m; ++k) pivot += F[q][k];
+      inverse[q] = 1.0 / pivot;
+      weakest = smaller(weakest, pivot / sums[q]);
+      for (int j = q + 1; j < last; ++j) {
+        const Vec share = F[q][j] * inverse[q];
+        b[j] += share * b[q];
+        for (int k = j + 1; k < m; ++k) F[j][k] += share * F[q][k];
+      }
+    }
+    x[last] = Vec{};
+    Vec length{};
+    for (int q = last - 1; q >= 0; --q) {
+      Vec sum = b[q];
+      for (int k = q + 1; k < last; ++k) sum += F[q][k] * x[k];
+      x[q] = sum * inverse[q];
+      length = select(magnitude(x[q]) <= length, length, magnitude(x[q]));  // keeps a NaN
+    }
+    for (int p = 0; p < last; ++p) swap(pinned == double(p), x[p], x[last]);
+    for (int j = 0; j < m; ++j) w[j] = select(active, w[j] * growth(clip(x[j], LONGEST_STEP)), w[j]);
+    return length;
+  }
+
+ private:
+  Table table;
+  int n, m;
+};
+
+// Steps shrink quadratically, so two of them tell how long the next one would be: about length^3 / before^2.
+CORE_INLINE Vec next_length(Vec length, Vec before) { return select(before > 0.0, length * (length / before) * (length / before), length); }
+
+// The state of a vector of problems between steps.
+struct NewtonState {
+  Vec before{}, error = broadcast(__builtin_inf()), steps{};
+  Mask active = Vec{} == Vec{};
+
+  // After a step: which lanes go on. A last step is one within the tolerance, or one after which the next would be.
+  void judge(Vec length, Vec weakest, double tolerance) {
+    const Vec next = next_length(length, before);
+    const Mask is_close = length * length <= 0.01 * tolerance;
+    const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
+    // A coupling below the threshold leaves an error that is not known here.
+    const Vec found = select(weakest > WEAK_COUPLING, larger(smaller(length, next), broadcast(ROUNDING)), broadcast(__builtin_inf()));
+    error = select(active & is_last, found, error);
+    steps = select(active, steps + 1.0, steps);
+    active &= ~(is_last | is_lost);
+    before = length;
+  }
+};
+
+// One table for all lanes.
+template <int M, bool HasRowSums>
+struct SharedTable {
+  const double *matrix, *row_sums;
+  double operator()(int i, int j) const { return matrix[size_t(i) * M + j]; }
+  double row_sum(int i) const { return HasRowSums ? row_sums[i] : 1.0; }
+};
+
+// Problems of a table with M columns: a step of one vector after the other, since they overlap in the processor.
+template <int M, bool HasRowSums>
+void solve_few_columns(const Problem& problem, Scalings& s) {
+  using Table = SharedTable<M, HasRowSums>;
+  const NewtonLanes<M, Table> lanes(Table{problem.matrix.get(), problem.row_sums.get()}, problem.n, M);
+  constexpr int BATCH = 64;  // vectors
+  NewtonState state[BATCH];
+  Vec c[BATCH][M], w[BATCH][M];
+  const int max_steps = MAX_STEPS < problem.max_iterations ? MAX_STEPS : problem.max_iterations;
+  for (int first = 0; first < s.size; first += BATCH * NATIVE) {
+    const int left = s.size - first, count = ((left < BATCH * NATIVE ? left : BATCH * NATIVE) + NATIVE - 1) / NATIVE;
+    int pending[BATCH], num_pending = count;
+    for (int v = 0; v < count; ++v) {
+      const int at = first + v * NATIVE;
+      double* sums = s.column_sum.at(at);
+      for (int lane = s.size - at; lane < NATIVE; ++lane)  // spare lanes: a copy of the first problem
+        if (lane > 0) for (int j = 0; j < M; ++j) sums[j * W + lane] = sums[j * W];
+      for (int j = 0; j < M; ++j) c[v][j] = load(sums + j * W), w[v][j] = broadcast(1.0);
+      lanes.sweep(c[v], w[v], nullptr, W);
+      state[v] = NewtonState{};
+      pending[v] = v;
+    }
+    for (int step = 0; step < max_steps && num_pending > 0; ++step) {
+      int num_left = 0;
+      for (int p = 0; p < num_pending; ++p) {
+        const int v = pending[p];
+        Vec weakest;
+        const Vec length = lanes.step(c[v], w[v], state[v].active, weakest);
+        state[v].judge(length, weakest, problem.tolerance);
+        pending[num_left] = v;
+        num_left += any(state[v].active) ? 1 : 0;
+      }
+      num_pending = num_left;
+    }
+    for (int v = 0; v < count; ++v) {
+      const int at = first + v * NATIVE;
+      lanes.sweep(c[v], w[v], s.row.at(at), W);
+      for (int j = 0; j < M; ++j) store(s.factor.at(at) + j * W, w[v][j]);
+      for (int lane = 0; lane < NATIVE && at + lane < s.size; ++lane)
+        s.error[at + lane] = state[v].error[lane], s.iterations[at + lane] = int(state[v].steps[lane]);
+    }
+  }
+}
+
+}  // namespace core::CORE_ISA

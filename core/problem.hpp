@@ -1,0 +1,109 @@
+// A table to be scaled to many column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
+//
+// Rows and columns of tables with extreme entries are divided by powers of two first: no digit is lost, and the scaled
+// table does not see it. `Scalings` are the problems (column sums) and their answers (factors u and w).
+#pragma once
+#include <atomic>
+
+#include "beliefs.hpp"
+
+namespace core::CORE_ISA {
+
+// Products of a few entries within these bounds neither overflow nor vanish.
+inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
+// Row factors are right to the tolerance, and sums of a solver's quick steps no worse than this coupling allows: two groups of
+// columns that share less than this of their mass go to careful.hpp, since rounding errors grow by the inverse.
+inline constexpr double WEAK_COUPLING = 1e-3;
+inline constexpr double ROUNDING = 1e-15;  // what rounding adds to the error of any factor
+
+// Set by Ctrl-C for the call that this thread works for; long loops look at it.
+inline thread_local const std::atomic<bool>* stop_flag = nullptr;
+inline bool is_stopped() { return stop_flag && stop_flag->load(std::memory_order_relaxed); }
+// Holds for one call: the flag is gone when the call is over.
+struct StopScope {
+  explicit StopScope(const std::atomic<bool>& stop) { stop_flag = &stop; }
+  ~StopScope() { stop_flag = nullptr; }
+  StopScope(const StopScope&) = delete;
+};
+
+struct Problem {
+  int n = 0, m = 0;
+  double tolerance = 1e-12, least_row_sum = 1.0;
+  int max_iterations = 100000;
+  bool has_zeros = false, is_representable = true;
+  Array<double> matrix, transposed;  // balanced, (n, m) and (m, n)
+  Array<double> row_sums;            // (n,); empty: ones
+  Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
+  Array<double> probe;               // (m,): where probes for slow modes start (sweeps.hpp)
+  int min_probes = 4;
+
+  Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance) {
+    matrix.append(given, size_t(n) * m);
+    if (sums) row_sums.append(sums, n);
+    for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
+    balance();
+    transposed.resize(size_t(n) * m);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) transposed[size_t(j) * n + i] = matrix[size_t(i) * m + j];
+    probe.resize(m);
+    for (int j = 0; j < m; ++j) probe[j] = ((unsigned(j) * 0x9E3779B9u) >> 8) * 0x1p-23 - 1.0;
+  }
+
+  double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }
+  const double* row(int i) const { return matrix.get() + size_t(i) * m; }
+
+ private:
+  void balance() {
+    row_unit.assign(n, 0), column_unit.assign(m, 0);
+    double least = __builtin_inf(), most = 0.0;
+    for (double x : matrix) {
+      has_zeros |= x == 0.0;
+      most = larger(most, x);
+      if (x > 0.0) least = smaller(least, x);
+    }
+    if (least >= SMALLEST && most <= LARGEST) return;
+    // Exponents of rows and columns in turn: halfway between the smallest and the largest entry.
+    Array<int> exponent(size_t(n) * m);
+    Array<double> mantissa(size_t(n) * m);
+    for (size_t k = 0; k < matrix.size(); ++k) mantissa[k] = __builtin_frexp(matrix[k], &exponent[k]);
+    auto halfway = [&](int count, int length, size_t step, size_t next, int* own, const int* other) {
+      for (int k = 0; k < count; ++k) {
+        int low = 1 << 20, high = -(1 << 20);
+        for (int l = 0; l < length; ++l) {
+          const size_t at = k * next + l * step;
+          if (mantissa[at] == 0.0) continue;
+          const int e = exponent[at] - other[l];
+          low = e < low ? e : low, high = e > high ? e : high;
+        }
+        own[k] = low <= high ? (low + high) / 2 : 0;
+      }
+    };
+    for (int pass = 0; pass < 4; ++pass) {
+      halfway(n, m, 1, m, row_unit.get(), column_unit.get());
+      halfway(m, n, m, 1, column_unit.get(), row_unit.get());
+    }
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) {
+        const size_t at = size_t(i) * m + j;
+        if (mantissa[at] == 0.0) continue;
+        matrix[at] = __builtin_ldexp(mantissa[at], exponent[at] - row_unit[i] - column_unit[j]);
+        is_representable &= matrix[at] >= 0x1p-1022 && matrix[at] <= 0x1.fp1023;
+      }
+  }
+};
+
+// Problems with one table, and their answers.
+struct Scalings {
+  int size = 0;
+  Grid column_sum, factor, row;  // c (m), w (m), u (n)
+  Array<double> error;           // estimated, relative, of the factors; infinite where no answer was found
+  Array<int> iterations;         // sweeps and Newton steps
+
+  void resize(const Problem& problem, int count) {
+    size = count;
+    column_sum.resize(problem.m, count), factor.resize(problem.m, count), row.resize(problem.n, count);
+    error.resize(count), iterations.resize(count);
+  }
+};
+
+}  // namespace core::CORE_ISA

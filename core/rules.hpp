@@ -1,0 +1,286 @@
+// Rules: the likelihood that a teacher and a learner who share a belief assume. One interface for all of them:
+//
+//   T(d | h) = row_d A_dh column_h   where the labels of d and h agree (without labels: everywhere), else 0,
+//
+// with one table A for all beliefs. Beliefs whose factors would leave the range of numbers get a table of logarithms each.
+//
+// Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, powers s_k = alpha^k and data prior p,
+//   T_k(d | h) = x_d E_dh^s_k b_h,      b_h = 1 / sum_d x_d E_dh^s_k            (columns of T_k sum to one),
+//   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
+// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). Rows' largest entries drop out, so a
+// level is two products with fixed tables. While all sums stay within 2^+-300, whatever underflowed counts less than 2^-100 of
+// them; other beliefs are worked out in logarithms. So are all where s_K |log E| is so large ("steep") that logarithms of x, E and
+// b would cancel.
+//
+// Cooperation: depth infinity, alpha = 1: the scaling to row sums n p_d and column sums n theta_h.
+#pragma once
+#include "components.hpp"
+#include "core.hpp"
+
+namespace core::CORE_ISA {
+
+inline constexpr double NONE = -__builtin_inf();
+
+// Which data of which lessons are gone: `words` words each.
+struct Gone {
+  const Word* sets = nullptr;
+  int words = 0;
+  bool operator()(int k, int datum) const { return sets && has(sets + size_t(k) * words, datum); }
+};
+
+// The likelihoods of many lessons.
+struct Answers {
+  int n = 0, m = 0;
+  bool has_labels = false;
+  const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
+  Grid row, column, row_label, column_label;
+  Array<int> own;           // by lesson: which of the own tables it has, -1: none
+  Array<double> own_logs;   // (own tables, n, m)
+  Array<double> error;      // by lesson: of its scaling
+  Array<int> iterations;
+
+  void resize(int rows, int columns, int size, bool labels) {
+    n = rows, m = columns, has_labels = labels;
+    row.resize(n, size), column.resize(m, size);
+    if (labels) row_label.resize(n, size), column_label.resize(m, size);
+    own.assign(size, -1), error.assign(size, 0.0), iterations.assign(size, 0);
+  }
+  void copy(int from, int to) {
+    row.copy(from, to), column.copy(from, to);
+    if (has_labels) row_label.copy(from, to), column_label.copy(from, to);
+    own[to] = own[from], error[to] = error[from], iterations[to] = iterations[from];
+  }
+  bool survives(int k, int i, int j) const { return !has_labels || row_label.at(k)[i * W] == column_label.at(k)[j * W]; }
+  double chance(int k, int i, int j) const {
+    if (own[k] >= 0) return exponential(own_logs[(size_t(own[k]) * n + i) * m + j]);
+    return survives(k, i, j) ? row.at(k)[i * W] * table[size_t(i) * m + j] * column.at(k)[j * W] : 0.0;
+  }
+  double log_chance(int k, int i, int j) const {
+    if (own[k] >= 0) return own_logs[(size_t(own[k]) * n + i) * m + j];
+    if (!survives(k, i, j)) return NONE;
+    return logarithm_of_any(row.at(k)[i * W]) + logs[size_t(i) * m + j] + logarithm_of_any(column.at(k)[j * W]);
+  }
+};
+
+class Rule {
+ public:
+  Rule(int n, int m) : n(n), m(m) {}
+  virtual ~Rule() = default;
+  // Answer the beliefs of some lessons.
+  virtual void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) = 0;
+  virtual bool depends_on_belief() const { return true; }
+  virtual bool has_labels(bool data_may_be_gone) const = 0;
+  const int n, m;
+};
+
+inline void fill_logs(const Array<double>& table, double power, Array<double>& logs) {
+  logs.resize(table.size());
+  for (size_t k = 0; k < table.size(); ++k) logs[k] = table[k] > 0.0 ? power * logarithm_of_any(table[k]) : NONE;
+}
+
+class Recursion final : public Rule {
+ public:
+  explicit Recursion(const RuleSpec& given) : Rule(given.n, given.m), spec(given), prior(n, 1.0), log_prior(n), most(n) {
+    for (int i = 0; i < n && spec.data_prior; ++i) prior[i] = n * spec.data_prior[i];
+    Array<double> matrix;
+    matrix.append(spec.matrix, size_t(n) * m);
+    fill_logs(matrix, 1.0, literal);
+    double power = 1.0, steepest = 0.0;
+    for (int i = 0; i < n; ++i) {
+      log_prior[i] = logarithm_of_any(prior[i]);
+      for (int j = 0; j < m; ++j) most[i] = larger(most[i], matrix[size_t(i) * m + j]);
+      for (int j = 0; j < m; ++j) matrix[size_t(i) * m + j] /= most[i];
+    }
+    for (int k = 0; k < spec.depth; ++k) power *= spec.rationality;
+    fill_logs(matrix, power, last_logs);
+    for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
+    is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);
+    is_gentle = steepest <= 300.0 && power >= 1.0;
+    for (double x : literal) has_zeros |= !(x > NONE);
+    const int num_levels = spec.rationality == 1.0 ? 1 : spec.depth + 1;
+    power = 1.0;
+    for (int k = 0; k < num_levels && !is_steep; ++k, power *= spec.rationality)
+      for (double x : matrix) levels.push(power == 1.0 ? x : x > 0.0 ? exponential(power * logarithm_of_any(x)) : 0.0);
+    if (is_steep) levels.resize(size_t(n) * m);  // every belief gets a table of its own
+    flipped.resize(levels.size());
+    for (size_t k = 0; k < levels.size(); ++k) {
+      const size_t at = k % (size_t(n) * m);
+      flipped[k - at + (at % m) * n + at / m] = levels[k];
+    }
+    x.resize(n * W), p.resize(n * W), b.resize(m * W), theta.resize(m * W), weights.resize(m * W);
+  }
+
+  bool depends_on_belief() const override { return spec.depth > 0; }
+  bool has_labels(bool) const override { return false; }
+
+  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
+    out.table = level(spec.depth), out.logs = last_logs.get();
+    out.own_logs.clear();
+    for (size_t first = 0; first < asked.size(); first += W) {
+      const int count = int(asked.size() - first < W ? asked.size() - first : W);
+      if (!is_steep) recurse(beliefs, &asked[first], count, gone, out);
+      for (int lane = 0; lane < count; ++lane) {
+        const int k = asked[first + lane];
+        out.error[k] = ROUNDING, out.own[k] = -1;
+        if (is_steep || !is_fine[lane]) recurse_in_logs(beliefs, k, gone, out);
+      }
+    }
+  }
+
+ private:
+  static constexpr double LOST = 0x1p-300;  // sums beyond it or its inverse have lost what underflowed
+
+  const double* level(int k) const {
+    const size_t size = size_t(n) * m, last = levels.size() / size - 1;
+    return levels.get() + size * (size_t(k) < last ? k : last);
+  }
+  const double* flipped_level(int k) const { return flipped.get() + (level(k) - levels.get()); }
+
+  // W lessons side by side; `is_fine` tells for which of them all sums stayed in range.
+  void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Answers& out) {
+    for (int lane = 0; lane < W; ++lane) {
+      const int k = asked[lane < count ? lane : 0];
+      is_fine[lane] = true;
+      for (int i = 0; i < n; ++i) p[i * W + lane] = gone(k, i) ? 0.0 : prior[i];
+      for (int j = 0; j < m; ++j) theta[j * W + lane] = beliefs.number(k, j);
+      // A belief that underflowed counts where only hypotheses like it allow a datum.
+      for (int j = 0; j < m && spec.depth > 0; ++j) is_fine[lane] &= beliefs.shift.at(k)[j * W] == 0.0 || !has_zeros;
+    }
+    for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;
+    if (spec.from_truth) b.assign(m * W, 1.0); else fill_columns(0);
+    for (int k = 0; k < spec.depth; ++k) {
+      for (int j = 0; j < m * W; j += NATIVE) store(&weights[j], load(&b[j]) * load(&theta[j]));
+      multiply<W>(level(k), flipped_level(k), n, m, weights.get(), x.get());
+      for (int i = 0; i < n * W; i += NATIVE) {
+        const Vec z = load(&x[i]), own = load(&p[i]);
+        check(select(own > 0.0, z, broadcast(1.0)), i % W);
+        const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LOST))));
+        store(&x[i], select((own > 0.0) & (z > 0.0), power * own, Vec{}));
+      }
+      fill_columns(k + 1);
+    }
+    for (int lane = 0; lane < count; ++lane) {
+      double *row = out.row.at(asked[lane]), *column = out.column.at(asked[lane]);
+      for (int i = 0; i < n; ++i) row[i * W] = x[i * W + lane];
+      for (int j = 0; j < m; ++j) column[j * W] = b[j * W + lane];
+    }
+  }
+  void fill_columns(int k) {
+    multiply<W>(flipped_level(k), level(k), m, n, x.get(), b.get());
+    for (int j = 0; j < m * W; j += NATIVE) {
+      const Vec sum = load(&b[j]);
+      check(sum, j % W);
+      store(&b[j], select(sum > 0.0, 1.0 / sum, Vec{}));
+    }
+  }
+  // In a gentle table nothing underflows: a sum of zero says that no believed hypothesis allows the datum.
+  void check(Vec sum, int at) {
+    const Mask is_zero = is_gentle ? sum == 0.0 : sum < 0.0;
+    const Mask is_good = ((sum > LOST) & (sum < 1.0 / LOST)) | is_zero;
+    if (any(~is_good))
+      for (int lane = 0; lane < NATIVE; ++lane) is_fine[at + lane] &= is_good[lane] != 0;
+  }
+
+  template <class Terms>
+  static double log_sum(int count, Terms terms) {
+    double largest = NONE, sum = 0;
+    for (int t = 0; t < count; ++t) largest = larger(largest, terms(t));
+    if (!(largest > NONE)) return NONE;
+    for (int t = 0; t < count; ++t) sum += exponential(terms(t) - largest);
+    return largest + logarithm(sum);
+  }
+
+  // One lesson, in logarithms: it gets a table of its own.
+  void recurse_in_logs(const Beliefs& beliefs, int k, Gone gone, Answers& out) {
+    const size_t size = size_t(n) * m;
+    out.own[k] = int(out.own_logs.size() / size);
+    out.own_logs.resize(out.own_logs.size() + size);
+    double* T = &out.own_logs[out.own[k] * size];
+    Array<double> logs(m);
+    beliefs.get_logs(k, logs.get());
+    auto normalise = [&] {
+      for (int j = 0; j < m; ++j) {
+        const double total = log_sum(n, [&](int i) { return T[size_t(i) * m + j]; });
+        for (int i = 0; i < n && total > NONE; ++i) T[size_t(i) * m + j] -= total;
+      }
+    };
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) T[size_t(i) * m + j] = prior[i] > 0.0 && !gone(k, i) ? literal[size_t(i) * m + j] : NONE;
+    if (!spec.from_truth) normalise();
+    for (int depth = 0; depth < spec.depth; ++depth) {
+      for (int i = 0; i < n; ++i) {
+        double* row = T + size_t(i) * m;
+        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // a datum that nothing believed allows is not shown
+        for (int j = 0; j < m; ++j) row[j] = z > NONE && row[j] > NONE ? log_prior[i] + spec.rationality * (row[j] - z) : NONE;
+      }
+      normalise();
+    }
+  }
+
+  RuleSpec spec;
+  Array<double> prior, log_prior, most, literal, last_logs, levels, flipped, x, p, b, theta, weights;
+  bool is_steep = false, is_gentle = false, has_zeros = false, is_fine[W];
+};
+
+class Cooperation final : public Rule {
+ public:
+  explicit Cooperation(const Problem& problem) : Rule(problem.n, problem.m), p(problem), scaler(p) { fill_logs(p.matrix, 1.0, logs); }
+
+  bool has_labels(bool data_may_be_gone) const override { return p.has_zeros || data_may_be_gone; }
+
+  void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
+    out.table = p.matrix.get(), out.logs = logs.get(), out.own_logs.clear();
+    const bool labels = has_labels(gone.sets);
+    certain.assign(p.m, -1), problem.resize(asked.size());
+    int count = 0;
+    scaler.resize(int(asked.size()), gone.sets);
+    sets.clear();
+    for (size_t a = 0; a < asked.size(); ++a) {
+      const int k = asked[a], sure = labels ? -1 : is_certain(beliefs, k);
+      if (sure >= 0 && certain[sure] >= 0) {
+        problem[a] = certain[sure];
+        continue;
+      }
+      if (sure >= 0) certain[sure] = count;
+      problem[a] = count;
+      double* sums = scaler.s.column_sum.at(count++);
+      for (int j = 0; j < p.m; ++j) {
+        const double belief = sure < 0 ? beliefs.number(k, j) : j == sure ? 1.0 : 0.0;
+        sums[j * W] = p.n * (labels ? belief : larger(FLOOR, belief));
+      }
+      if (gone.sets) sets.append(gone.sets + size_t(k) * gone.words, gone.words);
+    }
+    scaler.resize(count, gone.sets);
+    scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
+    const Scalings& s = scaler.s;
+    auto copy = [](const Grid& from, int at, Grid& to, int k) {
+      const double* source = from.at(at);
+      double* target = to.at(k);
+      for (int j = 0; j < from.width * W; j += W) target[j] = source[j];
+    };
+    for (size_t a = 0; a < asked.size(); ++a) {
+      const int k = asked[a], at = problem[a];
+      copy(s.row, at, out.row, k), copy(s.factor, at, out.column, k);
+      if (labels) copy(scaler.row_label, at, out.row_label, k), copy(scaler.column_label, at, out.column_label, k);
+      out.own[k] = -1, out.error[k] = s.error[at], out.iterations[k] = s.iterations[at];
+    }
+  }
+
+ private:
+  // The hypothesis that is believed so firmly that the others change no factor by more than rounding, or -1.
+  int is_certain(const Beliefs& beliefs, int k) const {
+    double others = 0.0;
+    int most = 0;
+    for (int j = 1; j < p.m; ++j) most = beliefs.number(k, j) > beliefs.number(k, most) ? j : most;
+    for (int j = 0; j < p.m; ++j) others += j == most ? 0.0 : beliefs.number(k, j);
+    return others * p.n <= WEAK_COUPLING * p.tolerance * p.least_row_sum ? most : -1;
+  }
+
+  const Problem& p;
+  Scaler scaler;
+  Array<double> logs;
+  Array<int> certain, problem;
+  Set sets;
+};
+
+}  // namespace core::CORE_ISA

@@ -1,0 +1,345 @@
+// Accelerated sweeps for more columns: for L problems side by side that share a table, or for one (L = 1).
+//
+// A sweep: u_i = r_i / sum_j M_ij w_j c_j,  w_j <- w_j exp(f_j),  f_j = -log(w_j sum_i u_i M_ij).
+// Steps are accelerated (Anderson, a memory of two; weights from the Gram matrix of the last three residuals f). The last one
+// is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
+//
+// How much error is left after the last change is told by the rate at which sweeps converge, the second eigenvalue of
+// J_jk = sum_i S_ij S_ik / (r_i c_j). With delta = 1 - min_i S_ih / r_i, h the column with the largest sum, it is at
+// most delta (Doeblin), and the error at most 2 delta / (1 - delta) times the change. Where delta is not below 1/2 a probe, some
+// steps of the power method with J, looks for slow modes; a problem whose error turns out too large is swept again.
+//
+// Every sum is taken in the order of its index, so lanes and single problems have the same bits.
+#pragma once
+#include <type_traits>
+
+#include "newton.hpp"
+
+namespace core::CORE_ISA {
+
+inline constexpr double NEAR = 0.9;        // below this change steps are accelerated
+inline constexpr double CLOSE = 1e-4;      // below this change a problem may be solved
+inline constexpr double NOISE = 1e-14;     // no sweep gets below this change
+inline constexpr int MAX_SWEEPS = 100;     // then careful.hpp takes over
+inline constexpr double BOUNDED = 0.5;     // a bound on the rate below this needs no probe
+inline constexpr double SLOW_RATE = 0.8;   // above this rate a probe goes on while the rate grows
+inline constexpr double SLOWEST_RATE = 0.9;  // above this a probe does not know the rate well enough: careful.hpp takes over
+inline constexpr int MAX_PROBES = 10;
+
+// The error of the factors after a last change of one, for a rate of sweeps: row factors are one step behind.
+template <class T>
+CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
+
+// out = A x, for L vectors side by side: (columns, L) to (rows, L). A is (rows, columns), and `flipped` its transpose.
+template <int L>
+void multiply(const double* A, const double* flipped, int rows, int columns, const double* x, double* out) {
+  if constexpr (L == 1) {  // vectors over rows
+    int i = 0;
+    auto some = [&](auto count) {
+      constexpr int V = count;
+      Vec sums[V];
+      for (int v = 0; v < V; ++v) sums[v] = Vec{};
+      const double* a = flipped + i;
+      for (int j = 0; j < columns; ++j, a += rows)
+        for (int v = 0; v < V; ++v) sums[v] += load_any(a + v * NATIVE) * x[j];
+      for (int v = 0; v < V; ++v) store_any(out + i + v * NATIVE, sums[v]);
+      i += V * NATIVE;
+    };
+    while (i + 8 * NATIVE <= rows) some(std::integral_constant<int, 8>{});
+    while (i + 2 * NATIVE <= rows) some(std::integral_constant<int, 2>{});
+    while (i + NATIVE <= rows) some(std::integral_constant<int, 1>{});
+    for (; i < rows; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
+      out[i] = sum;
+    }
+  } else {  // vectors over problems, as many rows at a time as fill twelve registers
+    constexpr int V = L / NATIVE, R = V >= 4 ? 2 : 12 / V;
+    int i = 0;
+    auto some = [&](auto count) {
+      constexpr int K = count;
+      Vec sums[K][V];
+      for (int r = 0; r < K; ++r)
+        for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
+      const double* a = A + size_t(i) * columns;
+      for (int j = 0; j < columns; ++j)
+        for (int r = 0; r < K; ++r)
+          for (int v = 0; v < V; ++v) sums[r][v] += a[size_t(r) * columns + j] * load(x + size_t(j) * L + v * NATIVE);
+      for (int r = 0; r < K; ++r)
+        for (int v = 0; v < V; ++v) store(out + size_t(i + r) * L + v * NATIVE, sums[r][v]);
+      i += K;
+    };
+    while (rows - i >= R && rows - i != R + 2) some(std::integral_constant<int, R>{});
+    while (R > 4 && rows - i >= 4) some(std::integral_constant<int, 4>{});
+    while (rows - i >= 2) some(std::integral_constant<int, 2>{});
+    if (i < rows) some(std::integral_constant<int, 1>{});
+  }
+}
+
+template <int L>
+class Sweeps {
+ public:
+  explicit Sweeps(const Problem& problem)
+      : p(problem), n(p.n), m(p.m), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+    for (auto& values : residual) values.resize(m * L);
+    for (auto& values : image) values.resize(m * L);
+  }
+
+  // Solve the problems [first, first + count). What is not solved has an error above the tolerance.
+  void solve(Scalings& scalings, int first, int count) {
+    s = &scalings;
+    rate.assign(s->size, 0.0), bound.assign(s->size, 0.0);
+    tasks.clear();
+    for (int k = first; k < first + count; ++k) {
+      tasks.push(k);
+      s->iterations[k] = 0;
+      for (int j = 0; j < m; ++j) s->factor.at(k)[j * W] = 1.0;
+    }
+    sweep_tasks();
+    send_probes();
+    keep_unsolved();
+    sweep_tasks();  // with the rates that the probes found
+  }
+
+  // For a table that is asked often: the slowest mode at equal column sums is a good start for all probes.
+  void find_slow_mode(Problem& table) {
+    Scalings even;
+    even.resize(p, 1);
+    for (int j = 0; j < m; ++j) even.column_sum.at(0)[j * W] = double(n) / m;
+    solve(even, 0, 1);
+    if (!(even.error[0] < 1e300)) return;
+    tasks.clear(), tasks.push(0);
+    bound[0] = 1.0, s = &even;
+    num_probes = 20;
+    send_probes();
+    num_probes = 0;
+    for (int j = 0; j < m; ++j) table.probe[j] = taken[j * L];
+    table.min_probes = 1;
+  }
+
+ private:
+  using T = std::conditional_t<L == 1, double, Vec>;
+  static constexpr int N = L == 1 ? 1 : NATIVE;
+  static CORE_INLINE T get(const double* from) { return *reinterpret_cast<const T*>(from); }
+  static CORE_INLINE void put(double* to, T x) { *reinterpret_cast<T*>(to) = x; }
+  void to_rows() { multiply<L>(p.matrix.get(), p.transposed.get(), n, m, weight.get(), u.get()); }
+  void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix.get(), m, n, rows, total.get()); }
+
+  // Sweep for all tasks, a lane each; a lane that is done takes the next task.
+  void sweep_tasks() {
+    if (tasks.size() == 0) return;
+    size_t next = 0;
+    int num_busy = 0;
+    for (int lane = 0; lane < L; ++lane) {
+      const bool is_spare = next == tasks.size();  // spare lanes sweep a copy of the first: a NaN would spread
+      load_task(lane, tasks[is_spare ? 0 : next++]);
+      active[lane] = is_spare ? 0.0 : 1.0, num_busy += is_spare ? 0 : 1;
+    }
+    for (int pass = 0; num_busy > 0 && !is_stopped(); ++pass) {
+      to_rows();
+      for (int i = 0; i < n; ++i) {
+        const double r = p.row_sum(i);
+        for (int at = i * L; at < (i + 1) * L; at += N) put(&u[at], r / get(&u[at]));
+      }
+      to_columns(u.get());
+      bool any_done = false;
+      for (int at = 0; at < L; at += N) any_done |= judge(at, pass);
+      for (int lane = 0; any_done && lane < L; ++lane) {
+        if (active[lane] == 0.0 || verdict[lane] == 0.0) continue;
+        unload(lane);
+        if (next < tasks.size()) load_task(lane, tasks[next++]), fresh[lane] = 1.0;
+        else active[lane] = 0.0, --num_busy;
+      }
+      for (int at = 0; at < L; at += N) step(at, pass);
+    }
+  }
+
+  void load_task(int lane, int k) {
+    const double *factor = s->factor.at(k), *sum = s->column_sum.at(k);
+    int most = 0;
+    for (int j = 0; j < m; ++j) {
+      c[j * L + lane] = sum[j * W], w[j * L + lane] = factor[j * W], weight[j * L + lane] = factor[j * W] * sum[j * W];
+      most = sum[j * W] > sum[most * W] ? j : most;
+    }
+    task[lane] = k, largest[lane] = most;
+    active[lane] = 1.0, age[lane] = sweeps[lane] = fresh[lane] = 0.0, rate_now[lane] = rate[k];
+    for (auto* gram : {gram11, gram12, gram22}) gram[lane] = 0.0;
+    for (auto* history : {&residual[0], &residual[1], &residual[2], &taken, &image[0], &image[1]})  // 0 * NaN would be inherited
+      for (int j = 0; j < m; ++j) (*history)[j * L + lane] = 0.0;
+  }
+
+  void unload(int lane) {
+    const int k = task[lane];
+    double *factor = s->factor.at(k), *row = s->row.at(k);
+    for (int j = 0; j < m; ++j) factor[j * W] = 1.0 / total[j * L + lane];
+    for (int i = 0; i < n; ++i) row[i * W] = u[i * L + lane];
+    rate[k] = rate_now[lane], bound[k] = bound_now[lane];
+    s->error[k] = verdict[lane] == 1.0 ? error_now[lane] : __builtin_inf();
+    s->iterations[k] += int(sweeps[lane]);
+  }
+
+  // How far the lanes are, and the weights of Anderson's acceleration; whether any lane is done.
+  bool judge(int at, int pass) {
+    const double *f1 = &residual[(pass + 2) % 3][at], *f2 = &residual[(pass + 1) % 3][at];
+    double* f0 = &residual[pass % 3][at];
+    T change{}, s00{}, s01{}, s02{};
+    for (int j = 0, to = at; j < m; ++j, to += L) {
+      const T gap = 1.0 - get(&w[to]) * get(&total[to]);
+      const T now = gap + gap * gap * (0.5 + gap * (1.0 / 3.0));  // the logarithm of the plain step
+      put(f0 + j * L, now);
+      const T weighted = get(&c[to]) * now;
+      change = larger(change, magnitude(gap));
+      s00 += weighted * now, s01 += weighted * get(f1 + j * L), s02 += weighted * get(f2 + j * L);
+    }
+    const T s11 = get(gram11 + at), s12 = get(gram12 + at), s22 = get(gram22 + at);
+    const T age_ = get(age + at), count = get(sweeps + at) + 1.0;
+    const auto is_active = get(active + at) > 0.0, is_near = change < NEAR;
+    const auto is_close = change < CLOSE, is_late = (count >= double(limit())) | not_in(s00 < 1e300);
+    const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
+    // Products of the newer and the older difference of residuals with each other and with the residual.
+    const T new_new = s00 - 2.0 * s01 + s11, new_old = s01 - s02 - s11 + s12, old_old = s11 - 2.0 * s12 + s22;
+    const T new_now = s00 - s01, old_now = s01 - s02, determinant = new_new * old_old - new_old * new_old;
+    const auto use_two = (age_ >= 2.0) & (determinant > 1e-9 * new_new * old_old), use_one = (age_ >= 1.0) & (new_new > 0.0);
+    const T inverse = 1.0 / select(use_two, determinant, new_new);
+    const T two = (new_now * old_old - old_now * new_old) * inverse, one = select(use_one, new_now * inverse, T{});
+    put(newer + at, select(is_near, select(use_two, two, one), T{}));
+    put(older + at, select(is_near & use_two, (old_now * new_new - new_now * new_old) * inverse, T{}));
+    put(gram11 + at, s00), put(gram12 + at, s01), put(gram22 + at, s11);
+    put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
+    put(verdict + at, T{});
+    if (!any(is_active & (is_close | is_late))) return false;
+    // What a plain last step leaves: by the bound, or as a geometric series.
+    const T bound_ = bound_rate(at);
+    const auto is_bounded = bound_ < BOUNDED, converges = rate_ < 1.0;
+    const T left = (change + ROUNDING) * select(is_bounded, larger(T{} + 1.0, 2.0 * bound_ / (1.0 - bound_)), left_after(rate_));
+    const auto is_known = is_bounded | ((age_ >= 1.0) & converges), is_noise = (change <= NOISE) & (count >= 3.0);
+    const auto is_done = is_close & is_known & (left <= p.tolerance), gives_up = is_noise | is_late;
+    put(error_now + at, larger(left, T{} + ROUNDING)), put(bound_now + at, bound_);
+    put(verdict + at, select(is_done, T{} + 1.0, select(gives_up, T{} + 2.0, T{})));
+    return any(is_active & (is_done | gives_up));
+  }
+  int limit() const { return MAX_SWEEPS < p.max_iterations ? MAX_SWEEPS : p.max_iterations; }
+
+  T bound_rate(int at) const {
+    alignas(64) double least[L];
+    for (int lane = at; lane < at + N; ++lane) {
+      const int h = largest[lane];
+      const double v = weight[h * L + lane], *column = p.transposed.get() + size_t(h) * n;
+      double smallest = 1.0;
+      for (int i = 0; i < n; ++i) smallest = smaller(smallest, u[i * L + lane] * (column[i] * v) / p.row_sum(i));
+      least[lane] = smallest;
+    }
+    return 1.0 - get(least + at) + NOISE;
+  }
+
+  // Change the factors: plainly where a lane is far, accelerated where it is near. Idle lanes stay as they are, and a lane that
+  // has just taken a task has to be swept first.
+  void step(int at, int pass) {
+    const T a = get(newer + at), b = get(older + at);
+    const auto moves = (get(active + at) > 0.0) & (get(fresh + at) == 0.0), is_far = moves & (get(age + at) == 0.0);
+    put(fresh + at, T{});
+    double* d1 = &image[pass % 2][at];
+    const double *f0 = &residual[pass % 3][at], *f1 = &residual[(pass + 2) % 3][at], *d2 = &image[(pass + 1) % 2][at];
+    for (int j = 0, to = at; j < m; ++j, to += L) {
+      const T now = get(f0 + j * L), moved = get(&taken[to]) + (now - get(f1 + j * L));
+      const T x = select(moves, clip(now - a * moved - b * get(d2 + j * L), LONGEST_STEP), T{});
+      put(d1 + j * L, moved), put(&taken[to], x);
+      T next = get(&w[to]) * ((1.0 + x) + x * x * (0.5 + x * (1.0 / 6.0)));  // about exp(x)
+      next = select(is_far, 1.0 / get(&total[to]), next);
+      put(&w[to], next), put(&weight[to], next * get(&c[to]));
+    }
+  }
+
+  // Tasks that are solved as far as they can tell, but whose rate is not bounded: along a probe v the rate is
+  // |J v|^2 / <v, J v> in the norm of the column sums.
+  void send_probes() {
+    asked.clear();
+    for (int k : tasks)
+      if (s->error[k] < 1e300 && !(bound[k] < BOUNDED)) asked.push(k);
+    for (size_t from = 0; from < asked.size(); from += L) probe_lanes(&asked[from], int(asked.size() - from < L ? asked.size() - from : L));
+  }
+
+  void probe_lanes(const int* lessons, int count) {
+    double* v = taken.get();
+    rows_here.resize(n * L);
+    for (int lane = 0; lane < L; ++lane) {
+      const int k = lessons[lane < count ? lane : 0];
+      const double *factor = s->factor.at(k), *sum = s->column_sum.at(k), *row = s->row.at(k);
+      int most = 0;
+      for (int j = 0; j < m; ++j) {
+        w[j * L + lane] = factor[j * W], c[j * L + lane] = sum[j * W], v[j * L + lane] = p.probe[j];
+        most = sum[j * W] > sum[most * W] ? j : most;
+      }
+      largest[lane] = most;
+      for (int i = 0; i < n; ++i) rows_here[i * L + lane] = row[i * W];
+      rate_now[lane] = rate[k];
+    }
+    bool goes_on = true;
+    for (int probes = 1; goes_on; ++probes) {
+      for (int lane = 0; lane < L; ++lane) {  // less the mean; first less the largest column's entry, for accuracy
+        const double reference = v[largest[lane] * L + lane];
+        double mean = 0.0, sum = 0.0;
+        for (int j = 0; j < m; ++j) {
+          v[j * L + lane] -= reference;
+          mean += c[j * L + lane] * v[j * L + lane], sum += c[j * L + lane];
+        }
+        mean /= sum;
+        for (int j = 0; j < m; ++j) weight[j * L + lane] = c[j * L + lane] * w[j * L + lane] * (v[j * L + lane] - mean);
+      }
+      to_rows();
+      alignas(64) double found[L];
+      for (int at = 0; at < L; at += N) {
+        T product{};
+        for (int i = 0; i < n; ++i) {
+          const T average = get(&rows_here[i * L + at]) * get(&u[i * L + at]) * (1.0 / p.row_sum(i));
+          product += p.row_sum(i) * average * average;
+          put(&u[i * L + at], get(&rows_here[i * L + at]) * average);
+        }
+        put(found + at, product);
+      }
+      to_columns(u.get());
+      for (int at = 0; at < L; at += N) {
+        T square{};
+        for (int to = at; to < m * L; to += L) {
+          put(&v[to], get(&w[to]) * get(&total[to]));
+          square += get(&c[to]) * get(&v[to]) * get(&v[to]);
+        }
+        const T scale = root(double(n) / larger(square, T{} + 1e-280));
+        for (int to = at; to < m * L; to += L) put(&v[to], get(&v[to]) * scale);
+        put(found + at, smaller(square / larger(get(found + at), T{} + 1e-280), T{} + 1.0));
+      }
+      const int least = num_probes ? num_probes : p.min_probes;
+      goes_on = probes < least;
+      for (int lane = 0; lane < count; ++lane) {
+        goes_on |= probes < MAX_PROBES && found[lane] > SLOW_RATE && found[lane] > 1.01 * rate_now[lane];
+        rate_now[lane] = larger(rate_now[lane], found[lane]);
+      }
+    }
+    for (int lane = 0; lane < count; ++lane) {
+      const int k = lessons[lane];
+      // The error was estimated with the rate that the sweeps saw.
+      const double ratio = larger(1.0, left_after(rate_now[lane]) / left_after(rate[k]));
+      s->error[k] = rate_now[lane] < SLOWEST_RATE ? s->error[k] * ratio : __builtin_inf();
+      rate[k] = rate_now[lane];
+    }
+  }
+
+  void keep_unsolved() {
+    int kept = 0;
+    for (int k : tasks)
+      if (s->error[k] < 1e300 && !(s->error[k] <= p.tolerance)) tasks[kept++] = k;
+    tasks.resize(kept);
+  }
+
+  const Problem& p;
+  int n, m, num_probes = 0;
+  Scalings* s = nullptr;
+  Array<int> tasks, asked;
+  Array<double> rate, bound;  // by problem
+  Array<double> w, c, weight, total, taken, u, residual[3], image[2], rows_here;
+  int task[L], largest[L];
+  alignas(64) double active[L], age[L], sweeps[L], fresh[L], rate_now[L], bound_now[L], error_now[L], verdict[L], newer[L], older[L],
+      gram11[L], gram12[L], gram22[L];
+};
+
+}  // namespace core::CORE_ISA

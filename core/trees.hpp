@@ -1,0 +1,291 @@
+// Lessons that end when the teacher is sure, pairs of agents that are shown the same data, and all sequences of data.
+//
+// A lesson that has ended leaves its slot to the last one that goes on, so that the open lessons always lie in the first slots.
+// The teacher's data do not depend on the learner: they are kept, and every learner follows them. The random number of a
+// lesson and round is Philox(seed, lesson, round).
+//
+// Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the teacher's chances T(d | h) at the beliefs on
+// its way. Weights w, means and squared deviations of blocks of beliefs are merged by Chan's formulas,
+//
+//   w = w_1 + w_2,   mean = mean_1 + (w_2 / w) (mean_2 - mean_1),   S = S_1 + S_2 + (w_1 w_2 / w) (mean_2 - mean_1)^2.
+#pragma once
+#include "lessons.hpp"
+
+namespace core::CORE_ISA {
+
+// Lessons of a block and the slots in which they lie.
+class Slots {
+ public:
+  explicit Slots(int count) : lesson(count) {
+    for (int k = 0; k < count; ++k) lesson[k] = k;
+  }
+  int size() const { return int(lesson.size()); }
+  // End the lesson in a slot; the agents' last lessons take its place.
+  template <class... Agents>
+  void end(int slot, Agents&... agents) {
+    const int last = size() - 1;
+    auto move = [&](Follower& agent) {
+      agent.beliefs.mantissa.copy(last, slot), agent.beliefs.shift.copy(last, slot);
+      agent.count = last;
+    };
+    (move(agents), ...);
+    lesson[slot] = lesson[last];
+    lesson.resize(last);
+  }
+  // Uniform numbers for the lessons in the slots from `at` on, in round k of random numbers.
+  Vec uniform(uint64_t seed, uint64_t first, int at, uint64_t k) const {
+    Words number;
+    for (int lane = 0; lane < NATIVE; ++lane) number[lane] = first + lesson[at + lane < size() ? at + lane : 0];
+    Vec even, odd;
+    uniforms<Vec>(seed, number, k / 2, even, odd);
+    return k % 2 ? odd : even;
+  }
+  Array<int> lesson;
+};
+
+inline double largest_belief(const Follower& agent, int slot) {
+  double most = 0.0;
+  for (int j = 0; j < agent.m; ++j) most = larger(most, agent.beliefs.number(slot, j));
+  return most;
+}
+
+// Independent data from a law over n data.
+class Law {
+ public:
+  Law(const double* law, int n) : sums(n) {
+    double total = 0.0;
+    for (int i = 0; i < n; ++i) sums[i] = total += law[i];
+    for (last = n - 1; last > 0 && sums[last - 1] == total;) --last;  // rounding must not lead beyond the last possible datum
+  }
+  void draw(Vec uniform, int* data) const {
+    for (int lane = 0; lane < NATIVE; ++lane) {
+      const double target = uniform[lane] * sums[sums.size() - 1];
+      for (data[lane] = 0; data[lane] < last && target >= sums[data[lane]];) ++data[lane];
+    }
+  }
+
+ private:
+  Array<double> sums;
+  int last;
+};
+
+// A block of lessons about one hypothesis, and the learners who follow them.
+class Teaching {
+ public:
+  Teaching(const TeachingPlan& plan, uint64_t first, int count) : plan(plan), first(first), count(count), is_finished(count) {}
+
+  // Teach until sure; fill log-beliefs (count, m), rounds and whether the teacher was sure.
+  void teach(Rule& rule, double* logs, int64_t* num_rounds, bool* finished) {
+    Follower agent(rule, false, count);
+    Slots slots(count);
+    agent.start(plan.teacher_logs, true);
+    for (int k = 0; k < plan.max_rounds && slots.size() && !is_stopped(); ++k) {
+      agent.respond(nullptr);
+      for (int at = 0; at < slots.size(); at += NATIVE) {
+        int chosen[NATIVE];
+        agent.draw(at, plan.hypothesis, slots.uniform(plan.seed, first, at, k), chosen);
+        agent.observe(at, chosen);
+        for (int lane = 0; lane < NATIVE && at + lane < slots.size(); ++lane) data.push(chosen[lane]);
+      }
+      sizes.push(slots.size());
+      for (int slot = 0; slot < slots.size();) {
+        if (!(agent.beliefs.number(slot, plan.hypothesis) > plan.level)) {
+          ++slot;
+          continue;
+        }
+        const int lesson = slots.lesson[slot];
+        agent.beliefs.get_logs(slot, logs + size_t(lesson) * agent.m);
+        num_rounds[lesson] = k + 1, is_finished[lesson] = 1;
+        ended.push(slot);
+        slots.end(slot, agent);
+      }
+      num_ended.push(ended.size());
+    }
+    for (int slot = 0; slot < slots.size(); ++slot) {
+      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
+      num_rounds[slots.lesson[slot]] = plan.max_rounds;
+    }
+    for (int lesson = 0; lesson < count; ++lesson) finished[lesson] = is_finished[lesson];
+  }
+
+  // Let a learner follow; fill its log-beliefs (count, m) and whether they say where it ends.
+  void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
+    Follower agent(rule, false, count);
+    Slots slots(count);
+    agent.start(start, true);
+    const int* shown = data.get();
+    auto end = [&](int slot) {
+      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
+      slots.end(slot, agent);
+    };
+    for (size_t k = 0, e = 0; k < sizes.size() && !is_stopped(); ++k) {
+      agent.respond(nullptr);
+      for (int at = 0; at < sizes[k]; at += NATIVE) {
+        int own[NATIVE];
+        for (int lane = 0; lane < NATIVE; ++lane) own[lane] = at + lane < sizes[k] ? shown[at + lane] : -1;
+        agent.observe(at, own);
+      }
+      shown += sizes[k];
+      for (; e < num_ended[k]; ++e) end(ended[e]);
+    }
+    while (slots.size()) end(slots.size() - 1);
+    for (int lesson = 0; lesson < count; ++lesson) is_known[lesson] = is_finished[lesson];
+    if (goes_on) go_on(rule, logs, is_known);
+  }
+
+ private:
+  // Data of a sure teacher for learners that neither are sure nor have excluded the hypothesis.
+  void go_on(Rule& rule, double* logs, bool* is_known) {
+    const uint64_t AFTERWARDS = uint64_t(1) << 40;  // rounds of random numbers that no teacher has used
+    const Law law(plan.law, rule.n);
+    Follower agent(rule, false, count);
+    Slots slots(count);
+    agent.start(logs, false);
+    for (int slot = count - 1; slot >= 0; --slot)
+      if (!is_finished[slot]) slots.end(slot, agent);
+    for (int k = 0;; ++k) {
+      for (int slot = 0; slot < slots.size();) {
+        if (largest_belief(agent, slot) <= plan.level && agent.beliefs.number(slot, plan.hypothesis) > 0.0) {
+          ++slot;
+          continue;
+        }
+        agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
+        slots.end(slot, agent);
+      }
+      if (k == plan.max_rounds || !slots.size() || is_stopped()) break;
+      agent.respond(nullptr);
+      for (int at = 0; at < slots.size(); at += NATIVE) {
+        int chosen[NATIVE];
+        law.draw(slots.uniform(plan.seed, first, at, AFTERWARDS + k), chosen);
+        agent.observe(at, chosen);
+      }
+    }
+    for (int slot = 0; slot < slots.size(); ++slot) {
+      agent.beliefs.get_logs(slot, logs + size_t(slots.lesson[slot]) * agent.m);
+      is_known[slots.lesson[slot]] = false;
+    }
+  }
+
+  const TeachingPlan& plan;
+  uint64_t first;
+  int count;
+  Array<char> is_finished;                       // by lesson
+  Array<int> data, sizes, ended;                 // by round: data in all slots, number of slots, slots of the lessons that end
+  Array<size_t> num_ended;                       // by round: how many have ended so far
+};
+
+// Show the same data from a law to two agents until one of them is sure. Fill log-beliefs (count, m) of both; return the
+// number of pairs that were cut off.
+inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
+                  double* taught, double* believed) {
+  Follower teacher(teacher_rule, false, count), learner(learner_rule, false, count);
+  Slots slots(count);
+  const Law law(plan.law, teacher.n);
+  teacher.start(plan.teacher_logs, true), learner.start(learner_logs, true);
+  auto end = [&](int slot) {
+    const size_t to = size_t(slots.lesson[slot]) * teacher.m;
+    teacher.beliefs.get_logs(slot, taught + to), learner.beliefs.get_logs(slot, believed + to);
+    slots.end(slot, teacher, learner);
+  };
+  for (int k = 0; k < plan.max_rounds && slots.size() && !is_stopped(); ++k) {
+    teacher.respond(nullptr), learner.respond(nullptr);
+    for (int at = 0; at < slots.size(); at += NATIVE) {
+      int data[NATIVE];
+      law.draw(slots.uniform(plan.seed, first, at, k), data);
+      teacher.observe(at, data), learner.observe(at, data);
+    }
+    for (int slot = 0; slot < slots.size();)
+      if (larger(largest_belief(teacher, slot), largest_belief(learner, slot)) > plan.level) end(slot); else ++slot;
+  }
+  const int num_unfinished = slots.size();
+  while (slots.size()) end(slots.size() - 1);
+  return num_unfinished;
+}
+
+// Moments of beliefs: their weight, means (m) and summed squared deviations (m).
+inline void merge_moments(int m, const double* other, double* own) {
+  const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
+  for (int j = 1; j <= m; ++j) {
+    const double gap = other[j] - own[j];
+    own[m + j] += other[m + j] + own[0] * share * gap * gap;
+    own[j] += share * gap;
+  }
+  own[0] = weight;
+}
+
+// All sequences of data below some beliefs.
+class Tree {
+ public:
+  static constexpr int BLOCK = 256;  // beliefs that are answered together
+  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), center(rule.m) {}
+
+  // Add the moments (rounds, 1 + 2 m) of the next rounds.
+  void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
+    Array<double> child_logs(rounds_left > 1 ? size_t(count) * plan.num_data * m : 0), child_weights(rounds_left > 1 ? size_t(count) * plan.num_data : 0);
+    const int64_t size = grow(logs, weights, count, moments, rounds_left > 1 ? child_logs.get() : nullptr, child_weights.get());
+    if (rounds_left == 1) return;
+    for (int64_t at = 0; at < size && !is_stopped(); at += BLOCK)
+      walk(child_logs.get() + at * m, child_weights.get() + at, int(size - at < BLOCK ? size - at : BLOCK), rounds_left - 1, moments + 1 + 2 * m);
+  }
+
+  // Add the moments of the next round; fill its log-beliefs and weights unless they are null, and return how many there are.
+  int64_t grow(const double* logs, const double* weights, int count, double* moments, double* child_logs, double* child_weights) {
+    Follower agent(rule, false, count);
+    agent.start(logs, false);
+    agent.respond(nullptr);
+    // Before the datum the mean was not far off: deviations from it lose no digits.
+    double weight = 0.0;
+    for (int k = 0; k < count; ++k) weight += weights[k];
+    for (int j = 0; j < m; ++j) {
+      double sum = 0.0;
+      for (int k = 0; k < count; ++k) sum += weights[k] * agent.beliefs.number(k, j);
+      center[j] = weight > 0.0 ? sum / weight : 0.0;
+    }
+    found.assign(1 + 2 * m, 0.0);
+    int64_t size = 0;
+    for (int k = 0; k < count; ++k) {
+      double total = 0.0;
+      for (int d = 0; d < plan.num_data; ++d) total += plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
+      for (int d = 0; d < plan.num_data; ++d) {
+        const double share = weights[k] * (plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis) / total);
+        if (!(share > 0.0)) continue;
+        observe(agent, k, plan.data[d], child_logs ? child_logs + size * m : nullptr);
+        if (child_logs) child_weights[size++] = share;
+        found[0] += share;
+        for (int j = 0; j < m; ++j) {
+          const double gap = belief[j] - center[j], weighted = share * gap;
+          found[1 + j] += weighted, found[1 + m + j] += weighted * gap;
+        }
+      }
+    }
+    for (int j = 0; j < m && found[0] > 0.0; ++j) {
+      const double offset = found[1 + j] / found[0];
+      found[1 + m + j] = larger(0.0, found[1 + m + j] - found[1 + j] * offset), found[1 + j] = center[j] + offset;
+    }
+    merge_moments(m, found.get(), moments);
+    return size;
+  }
+
+ private:
+  // The belief after a datum, and its logarithms where they are wanted.
+  void observe(const Follower& agent, int k, int datum, double* logs) {
+    const Answers& answers = agent.answers;
+    double total = 0.0;
+    for (int j = 0; j < m && !logs && answers.own[k] < 0; ++j)
+      total += joint[j] = answers.survives(k, datum, j) ? answers.table[size_t(datum) * m + j] * answers.column.at(k)[j * W] * agent.beliefs.number(k, j) : 0.0;
+    if (total > 0x1p-300 && total < 0x1p300) {
+      for (int j = 0; j < m; ++j) belief[j] = joint[j] / total;
+      return;
+    }
+    double* to = logs ? logs : joint.get();
+    agent.posterior_in_logs(k, datum, to);
+    for (int j = 0; j < m; ++j) belief[j] = exponential(to[j]);
+  }
+
+  const TreePlan& plan;
+  Rule& rule;
+  int m;
+  Array<double> belief, joint, center, found;
+};
+
+}  // namespace core::CORE_ISA

@@ -1,0 +1,346 @@
+// Zeros: which entries of a table survive alternating normalisation, from its pattern and the sums alone.
+//
+// Rows and columns fall into blocks b = (I_b, J_b) with one ratio lambda_b = c(J_b) / r(I_b) each. To find them, send c_j
+// from columns to rows of capacity lambda r_i, lambda = c(J) / r(I), along the positive entries (maximum flow):
+//   all arrives: (I, J) is a block. Else what unsent mass reaches has a higher ratio: it splits off, and both parts again.
+// Inside a block an entry survives if its ends are in one strongly connected component of the residual graph:
+//   column j -> row i where M_ij > 0 (j may send more there),   row i -> column j where flow_ij > 0 (may be taken back).
+//
+// Ties are the rule (uniform priors) and sums are results of scalings, so exact arithmetic would not decide them: amounts
+// within TIE of each other are equal. That is safe because the limit is continuous in the sums: a near tie that is
+// treated as one changes the scaled table by at most about TIE (n + m) times its total. What is not continuous is the
+// conditional distribution of a column with less than TIE of its neighbours' mass; it goes where `attach` says.
+//
+// Rows with the same pattern always share a component: they are one node ("kind"), so m columns make at most 2^m - 1.
+#pragma once
+#include "problem.hpp"
+
+namespace core::CORE_ISA {
+
+inline constexpr double TIE = 1e-11;
+inline constexpr double NEGLIGIBLE = 1e-290;  // of the total: columns that believe less count as zero
+using Word = uint64_t;
+using Set = Array<Word>;
+
+template <class F>
+CORE_INLINE void for_bits(Word bits, int first, F f) {
+  for (; bits; bits &= bits - 1) f(first + __builtin_ctzll(bits));
+}
+CORE_INLINE bool has(const Word* set, int k) { return set[k >> 6] >> (k & 63) & 1; }
+CORE_INLINE void put(Word* set, int k) { set[k >> 6] |= Word{1} << (k & 63); }
+CORE_INLINE void drop(Word* set, int k) { set[k >> 6] &= ~(Word{1} << (k & 63)); }
+
+// Where a table is positive: kinds of rows and columns, each with the set of the others that it allows.
+struct Pattern {
+  int n, m, num_kinds = 0, kind_words = 0, column_words;
+  Array<int> kind_of;  // by row
+  Set of_kind, of_column;
+
+  Pattern(const double* table, int n, int m) : n(n), m(m), column_words((m + 63) / 64), kind_of(n) {
+    Array<int> slots(1, -1);  // a hash table of kinds
+    while (slots.size() < 2 * size_t(n)) slots.assign(2 * slots.size(), -1);
+    Set columns;
+    for (int i = 0; i < n; ++i) {
+      columns.assign(column_words, 0);
+      for (int j = 0; j < m; ++j)
+        if (table[size_t(i) * m + j] > 0) put(columns.get(), j);
+      uint64_t hash = 0;
+      for (Word word : columns) hash = (hash ^ word) * 0xff51afd7ed558ccdULL, hash ^= hash >> 32;
+      size_t slot = hash & (slots.size() - 1);
+      auto is_other = [&](int kind) { return std::memcmp(columns_of(kind), columns.get(), column_words * sizeof(Word)) != 0; };
+      while (slots[slot] >= 0 && is_other(slots[slot])) slot = (slot + 1) & (slots.size() - 1);
+      if (slots[slot] < 0) slots[slot] = num_kinds++, of_kind.append(columns.get(), column_words);
+      kind_of[i] = slots[slot];
+    }
+    kind_words = (num_kinds + 63) / 64;
+    of_column.resize(size_t(m) * kind_words);
+    for (int k = 0; k < num_kinds; ++k)
+      for (int w = 0; w < column_words; ++w)
+        for_bits(of_kind[size_t(k) * column_words + w], w * 64, [&](int j) { put(&of_column[size_t(j) * kind_words], k); });
+  }
+  const Word* columns_of(int kind) const { return &of_kind[size_t(kind) * column_words]; }
+  const Word* kinds_of(int column) const { return &of_column[size_t(column) * kind_words]; }
+};
+
+// The answer. An entry survives if it is positive and its labels agree; label -1: in no component.
+struct Components {
+  int size = 0, num_blocks = 0;
+  Array<int> kind_label, column_label;
+  Array<int> block;      // by component, numbered from the highest ratio to the lowest
+  Array<int> reached;    // how many columns it could hand mass to
+  Array<double> ratio;   // rows are to be scaled to their sums times this
+  Array<double> mass;    // by column: as given; ones where only unbelieved columns allow a row
+};
+
+class BlockFinder {
+ public:
+  explicit BlockFinder(const Pattern& pattern)
+      : p(pattern), flow(size_t(p.num_kinds) * p.m), carries(p.of_kind.size()), sends(p.of_column.size()), capacity(p.num_kinds),
+        spare(p.num_kinds), unsent(p.m), kinds_in(p.kind_words), columns_in(p.column_words), kinds_seen(p.kind_words),
+        columns_seen(p.column_words), kinds_ahead(p.kind_words), columns_ahead(p.column_words), open(p.kind_words),
+        kind_part(p.num_kinds), column_part(p.m), kind_parent(p.num_kinds), column_parent(p.m), queue(p.m), stack(p.m + 1) {
+    out.kind_label.resize(p.num_kinds), out.column_label.resize(p.m), out.mass.resize(p.m);
+    out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
+  }
+
+  // Sums by kind and by column, not negative; their totals need not agree.
+  const Components& find(const double* kind_sums, const double* column_sums) {
+    r = kind_sums;
+    out.size = out.num_blocks = 0;
+    double total = 0;
+    for (int j = 0; j < p.m; ++j) total += column_sums[j];
+    for (int j = 0; j < p.m; ++j) {
+      const bool is_believed = column_sums[j] > NEGLIGIBLE * total;
+      out.mass[j] = is_believed ? column_sums[j] : 0.0, out.column_label[j] = column_part[j] = -1;
+      if (is_believed) put(columns_in.get(), j); else drop(columns_in.get(), j);
+    }
+    bool any_left = false;
+    for (int k = 0; k < p.num_kinds; ++k) {
+      out.kind_label[k] = kind_part[k] = -1;
+      if (!(r[k] > 0)) continue;
+      for (int w = 0; w < p.column_words; ++w)
+        for_bits(p.columns_of(k)[w] & columns_in[w], w * 64, [&](int j) { kind_part[k] = column_part[j] = 0; });
+      any_left |= kind_part[k] < 0;
+    }
+    decompose();
+    // Rows that nothing believed allows: shared out evenly among the other columns.
+    for (int k = 0; any_left && k < p.num_kinds; ++k) {
+      if (!(r[k] > 0) || kind_part[k] != -1) continue;
+      kind_part[k] = 0;
+      for (int w = 0; w < p.column_words; ++w)
+        for_bits(p.columns_of(k)[w], w * 64, [&](int j) { out.mass[j] = 1.0, column_part[j] = 0; });
+    }
+    if (any_left) decompose();
+    attach();
+    return out;
+  }
+
+ private:
+  double& flow_at(int k, int j) { return flow[size_t(k) * p.m + j]; }
+  Word* carried_by(int k) { return &carries[size_t(k) * p.column_words]; }
+  Word* sent_by(int j) { return &sends[size_t(j) * p.kind_words]; }
+
+  void send(int k, int j, double amount) {
+    double& f = flow_at(k, j);
+    f += amount;
+    if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
+    else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
+  }
+  // What is small beside both of its ends is rounding, and what is small beside one cannot move the other.
+  bool counts(int k, int j) { return flow_at(k, j) > TIE * larger(out.mass[j], capacity[k]); }
+  bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
+
+  // Mark what the columns in the queue reach (backward: what reaches them); return how many rows could take more.
+  template <bool Backward, bool StopsAtSpare>
+  int search(int length) {
+    int found = 0;
+    for (int head = 0; head < length; ++head) {
+      const int j = queue[head];
+      const Word* arcs = Backward ? sent_by(j) : p.kinds_of(j);
+      for (int w = 0; w < p.kind_words; ++w)
+        for_bits(arcs[w] & kinds_in[w] & ~kinds_seen[w], w * 64, [&](int k) {
+          if (Backward && !counts(k, j)) return;
+          put(kinds_seen.get(), k);
+          kind_parent[k] = j;
+          if (StopsAtSpare && has_spare(k)) {
+            ++found;
+            return;
+          }
+          const Word* more = Backward ? p.columns_of(k) : carried_by(k);
+          for (int v = 0; v < p.column_words; ++v)
+            for_bits(more[v] & columns_in[v] & ~columns_seen[v], v * 64, [&](int l) {
+              if (!Backward && !counts(k, l)) return;
+              put(columns_seen.get(), l);
+              column_parent[l] = k, queue[length++] = l;
+            });
+        });
+    }
+    return found;
+  }
+  void forget() { kinds_seen.assign(p.kind_words, 0), columns_seen.assign(p.column_words, 0); }
+  int start_at(int j) {
+    queue[0] = j, column_parent[j] = -1;
+    put(columns_seen.get(), j);
+    return 1;
+  }
+
+  // Send along the path that ends in a kind; return how much.
+  double augment(int last) {
+    double amount = spare[last];
+    int j = kind_parent[last];
+    for (; column_parent[j] >= 0; j = kind_parent[column_parent[j]]) amount = smaller(amount, flow_at(column_parent[j], j));
+    amount = smaller(amount, unsent[j]);
+    if (!(amount > 0)) return 0;
+    unsent[j] -= amount, spare[last] -= amount;
+    for (int k = last;;) {
+      j = kind_parent[k];
+      send(k, j, amount);
+      if (column_parent[j] < 0) return amount;
+      k = column_parent[j];
+      send(k, j, -amount);
+    }
+  }
+
+  // Capacities of a part. Of the flow that is there already, rows keep what they can hold; flow across parts goes.
+  void enter(double lambda) {
+    kinds_in.assign(p.kind_words, 0), columns_in.assign(p.column_words, 0);
+    for (int j : columns) put(columns_in.get(), j), unsent[j] = out.mass[j];
+    for (int k : kinds) {
+      put(kinds_in.get(), k);
+      double inflow = 0;
+      for (int w = 0; w < p.column_words; ++w)
+        for_bits(carried_by(k)[w], w * 64, [&](int j) {
+          if (has(columns_in.get(), j)) inflow += flow_at(k, j); else send(k, j, -flow_at(k, j));
+        });
+      capacity[k] = spare[k] = lambda * r[k];
+      const double kept = inflow > capacity[k] ? capacity[k] / inflow : 1.0;
+      for (int w = 0; w < p.column_words; ++w)
+        for_bits(carried_by(k)[w], w * 64, [&](int j) {
+          const double amount = smaller(smaller(kept * flow_at(k, j), spare[k]), larger(unsent[j], 0.0));
+          send(k, j, amount - flow_at(k, j));
+          unsent[j] -= amount, spare[k] -= amount;
+        });
+    }
+  }
+
+  // Send as much as possible inside a part; leaves marked what unsent mass reaches.
+  void maximise() {
+    for (int w = 0; w < p.kind_words; ++w) open[w] = kinds_in[w];
+    for (int j : columns)  // greedily first
+      for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
+        for_bits(p.kinds_of(j)[w] & open[w], w * 64, [&](int k) {
+          const double amount = smaller(unsent[j], spare[k]);
+          if (amount > 0) unsent[j] -= amount, spare[k] -= amount, send(k, j, amount);
+          if (!has_spare(k)) drop(open.get(), k);
+        });
+    for (double sent = 1; sent > 0 && !is_stopped();) {
+      forget();
+      int length = 0;
+      for (int j : columns)
+        if (unsent[j] > TIE * out.mass[j]) queue[length++] = j, column_parent[j] = -1, put(columns_seen.get(), j);
+      if (length == 0 || search<false, true>(length) == 0) return;
+      sent = 0;
+      for (int w = 0; w < p.kind_words; ++w)
+        for_bits(kinds_seen[w], w * 64, [&](int k) { if (has_spare(k)) sent += augment(k); });
+    }
+  }
+
+  // Move what unsent mass reaches into a part of its own; return whether anything is left.
+  bool split(int part) {
+    bool is_left = false;
+    for (int k : kinds) is_left |= !has(kinds_seen.get(), k);
+    if (!is_left) return false;
+    for (int k : kinds) if (has(kinds_seen.get(), k)) kind_part[k] = part;
+    for (int j : columns) {  // a column all of whose rows split off splits off with them
+      Word others = 0;
+      for (int w = 0; w < p.kind_words; ++w) others |= p.kinds_of(j)[w] & kinds_in[w] & ~kinds_seen[w];
+      if (!others || has(columns_seen.get(), j)) column_part[j] = part;
+    }
+    return true;
+  }
+
+  void label_components() {
+    for (int start : columns) {
+      if (out.column_label[start] != -1) continue;
+      forget();
+      search<false, false>(start_at(start));
+      kinds_ahead.swap(kinds_seen), columns_ahead.swap(columns_seen);
+      forget();
+      search<true, false>(start_at(start));
+      int label = -2, reached = 0;  // a column without rows is attached later
+      for (int w = 0; w < p.kind_words; ++w)
+        for_bits(kinds_ahead[w] & kinds_seen[w], w * 64, [&](int k) { out.kind_label[k] = label = out.size; });
+      for (int w = 0; w < p.column_words; ++w) {
+        reached += __builtin_popcountll(columns_ahead[w]);
+        for_bits(columns_ahead[w] & columns_seen[w], w * 64, [&](int j) { out.column_label[j] = label; });
+      }
+      if (label >= 0) out.block[label] = out.num_blocks, out.reached[label] = reached, ++out.size;
+    }
+  }
+
+  // The blocks of part 0, from the highest ratio to the lowest: that part is on top of the stack.
+  void decompose() {
+    int height = 1, num_parts = 1;
+    for (stack[0] = 0; height > 0 && !is_stopped();) {
+      const int part = stack[height - 1];
+      double total = 0, row_total = 0;
+      kinds.clear(), columns.clear();
+      for (int j = 0; j < p.m; ++j) if (column_part[j] == part) columns.push(j), total += out.mass[j];
+      for (int k = 0; k < p.num_kinds; ++k) if (kind_part[k] == part) kinds.push(k), row_total += r[k];
+      if (columns.size() > 0 && kinds.size() > 0) {
+        enter(total / row_total);
+        maximise();
+        double left = 0;
+        for (int j : columns) left += larger(unsent[j], 0.0);
+        if (left > TIE * total && split(num_parts)) {
+          stack[height++] = num_parts++;
+          continue;
+        }
+        label_components();
+        ++out.num_blocks;
+        for (int k : kinds) clear_flow(k), kind_part[k] = -2;
+        for (int j : columns) column_part[j] = -2;
+      }
+      --height;
+    }
+  }
+  void clear_flow(int k) {
+    for (int w = 0; w < p.column_words; ++w) for_bits(carried_by(k)[w], w * 64, [&](int j) { send(k, j, -flow_at(k, j)); });
+  }
+
+  // How much rather a column would send mass to component a than to b: > 0, 0 or < 0.
+  int preference(int a, int b) const {
+    return out.block[a] != out.block[b] ? out.block[a] - out.block[b] : out.reached[a] - out.reached[b];
+  }
+  // A column whose sum tends to zero spends it where rows are least loaded, and there in the component that could hand
+  // mass to most others (of equals: that of the first row); a row whose sum tends to zero is filled from where columns are
+  // most crowded (of equals: from the last).
+  void attach() {
+    for (int j = 0; j < p.m; ++j) {
+      if (out.column_label[j] >= 0) continue;
+      int best = -1;
+      for (int w = 0; w < p.kind_words; ++w)
+        for_bits(p.kinds_of(j)[w], w * 64, [&](int k) {
+          const int label = out.kind_label[k];
+          if (label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
+        });
+      out.column_label[j] = best;
+    }
+    row_totals.assign(out.size, 0.0), out.ratio.assign(p.m, 0.0);
+    for (int k = 0; k < p.num_kinds; ++k) {
+      int& best = out.kind_label[k];
+      if (best < 0)
+        for (int w = 0; w < p.column_words; ++w)
+          for_bits(p.columns_of(k)[w], w * 64, [&](int j) {
+            const int label = out.column_label[j];
+            if (label >= 0 && (best < 0 || preference(best, label) >= 0)) best = label;
+          });
+      if (best >= 0) row_totals[best] += r[k];
+    }
+    for (int j = 0; j < p.m; ++j) if (out.column_label[j] >= 0) out.ratio[out.column_label[j]] += out.mass[j];
+    for (int label = 0; label < out.size; ++label) out.ratio[label] /= row_totals[label];
+  }
+
+  const Pattern& p;
+  const double* r = nullptr;
+  Components out;
+  Array<double> flow;
+  Set carries, sends;  // where there is flow, by kind and by column
+  Array<double> capacity, spare, unsent, row_totals;
+  Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead, open;
+  Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, kinds, columns;
+};
+
+// 0: the sums can be met and nothing vanishes; 1: they can if positive entries vanish; 2: they cannot be met.
+inline int status_of(const Pattern& p, const Components& found, const double* kind_sums, const double* column_sums) {
+  bool vanishes = false;
+  for (int j = 0; j < p.m; ++j) {
+    if (!(column_sums[j] > 0)) continue;
+    if (found.num_blocks > 1 || found.column_label[j] < 0) return 2;
+    for (int w = 0; w < p.kind_words; ++w)
+      for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { vanishes |= kind_sums[k] > 0 && found.kind_label[k] != found.column_label[j]; });
+  }
+  return vanishes ? 1 : 0;
+}
+
+}  // namespace core::CORE_ISA

@@ -1,0 +1,258 @@
+"""Tables of text: which sign separates cells, which cells are labels, and the number in a cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import reprlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobayes._output import without_guard
+from cobayes.errors import CobayesError, warn_user
+
+# Headings above a first column that holds the data's labels, whatever these look like.
+_LABEL_HEADINGS = frozenset({"", "datum", "data"})
+
+# What spreadsheets and statistics programs write where a value is missing.
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+# 1,200 may be a thousand and more, or a number with three decimals: it is never read.
+_AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+# 1,200,000 or 1,200.5 or 1 200 or 1'200 or 1.200,5
+_GROUPED = re.compile(
+    r"[+-]?\d{1,3}(?:(?:,\d{3}){2,}|(?:,\d{3})+\.\d*|(?:[ '\u2019\u00a0\u2009\u202f]\d{3})+"
+    r"(?:[.,]\d*)?|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,})"
+)
+
+# Shows what is in a cell, however long or deep it is.
+_CELL = reprlib.Repr()
+_CELL.maxstring = _CELL.maxother = 60
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as they were found, their labels, and how to say where a cell is.
+
+    ``place`` takes the position of a cell in ``rows`` and returns, say, "line 3, column 2".
+    """
+
+    rows: Sequence[Sequence[object]]
+    data: Sequence[object] | None
+    hypotheses: Sequence[object] | None
+    place: Callable[[int, int], str]
+
+
+def parse_table(file: Path, text: str, promised: str) -> Table:
+    """Split the text of a file into labels and cells.
+
+    Parameters
+    ----------
+    file
+        Named in messages.
+    text
+        What the file holds.
+    promised
+        The separator that the file's suffix promises; see `find_delimiter`.
+    """
+    text, delimiter, skipped = find_delimiter(text, promised)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        lines = [(reader.line_num, [without_guard(c.strip()) for c in cells]) for cells in reader]
+    except csv.Error as error:
+        raise CobayesError(
+            f"{file}, line {reader.line_num + skipped}: {error}.",
+            "check the quotation marks on that line.",
+        ) from None
+    filled = [(line + skipped, cells) for line, cells in lines if any(cells)]
+    if not filled:
+        raise CobayesError(
+            f"{file} is empty: it has separators and nothing between them.",
+            "give it at least one row and one column.",
+        )
+    rows = [cells for _, cells in filled]
+    if delimiter != ",":
+        rows = [[with_decimal_point(cell) for cell in cells] for cells in rows]
+    return _split_labels(file, rows, [line for line, _ in filled])
+
+
+def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
+    """Return the text to read, its separator, and how many lines were taken off.
+
+    A first line ``sep=;`` names the separator. Otherwise it is the tab that the suffix promises,
+    or a semicolon that every line has as often as the first (or once more, where the corner above
+    the labels is left out), or else a comma, a tab or a semicolon in the first line.
+    """
+    declared, _, rest = text.partition("\n")
+    if found := re.fullmatch(r'"?sep=(.)"?\r?', declared, re.IGNORECASE):
+        return rest, found[1], 1
+    if promised == "\t" and promised in text:
+        return text, promised, 0
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
+    counts = [line.count(";") for line in lines]
+    if counts[0] and all(0 <= count - counts[0] <= 1 for count in counts):
+        return text, ";", 0
+    return text, next((sign for sign in ",\t;" if sign in lines[0]), promised), 0
+
+
+def with_decimal_point(cell: str) -> str:
+    """Return a number with its decimal comma replaced by a point, and any other text as it is."""
+    is_decimal = _DECIMAL_COMMA.fullmatch(cell) and not _AMBIGUOUS.fullmatch(cell)
+    return cell.replace(",", ".") if is_decimal else cell
+
+
+def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
+    """Separate the first row and the first column from the numbers, if they are labels.
+
+    A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
+    and the first column the data, unless that column holds numbers under a heading of its own.
+    """
+    # Some programs leave the corner above the data's labels out.
+    has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
+    if is_number(rows[0][0]) and (has_corner or is_number(rows[1][0])):
+        _require_rectangle(file, rows, lines)
+        return Table(rows, None, None, lambda i, j: f"line {lines[i]}, column {j + 1}")
+    header, body = rows[0], rows[1:]
+    if not body:
+        raise CobayesError(
+            f"{file} has one line and it is not all numbers; the first line holds the hypotheses.",
+            "add a line for each datum: its label, then one number for each hypothesis.",
+        )
+    _require_rectangle(file, rows if has_corner else body, lines if has_corner else lines[1:])
+    is_sure = not has_corner or header[0].lower() in _LABEL_HEADINGS
+    has_data_labels = is_sure or not all(is_number(cells[0]) for cells in body)
+    skipped = 1 if has_data_labels else 0
+    hypotheses = header[1:] if has_corner and has_data_labels else header
+    data = [cells[0] for cells in body] if has_data_labels else None
+    if not has_data_labels:
+        warn_user(
+            f"the first column of {file}, {header[0]!r}, holds numbers and is read as a "
+            "hypothesis; leave its heading empty if it holds the data's labels."
+        )
+    elif (
+        hypotheses
+        and not is_sure
+        and all(is_number(name) and not name.isdigit() for name in hypotheses)
+    ):
+        warn_user(
+            f"the first line of {file} is read as the hypotheses' labels, though it holds numbers: "
+            f"{', '.join(hypotheses[:4])}; add a line of labels if it is the first datum."
+        )
+    first = len(body[0]) - len(hypotheses)
+    for position, label in enumerate(hypotheses, start=first + 1):
+        if not label:
+            raise CobayesError(
+                f"{file}, line {lines[0]}, column {position}: the hypothesis has no label.",
+                "name it, or delete the column (a separator at the end of lines makes one).",
+            )
+    for line, label in zip(lines[1:], data or (), strict=False):
+        if not label:
+            raise CobayesError(
+                f"{file}, line {line}, column 1: the datum has no label.",
+                "name it, or delete the line.",
+            )
+    return Table(
+        [cells[skipped:] for cells in body],
+        data,
+        hypotheses,
+        lambda i, j: f"line {lines[i + 1]}, column {j + 1 + skipped}",
+    )
+
+
+def _require_rectangle(file: Path, rows: Sequence[Sequence[object]], lines: Sequence[int]) -> None:
+    """Raise an error that names the first line with another number of cells than the first."""
+    width = len(rows[0])
+    for line, cells in zip(lines, rows, strict=True):
+        if len(cells) != width:
+            raise CobayesError(
+                f"{file}, line {line}: found {count_cells(len(cells))}, expected {width} "
+                "(every line needs the same number).",
+                "delete the first line if it is a comment."
+                if width == 1
+                else "fill in what is missing; a label that holds the separator needs quotation "
+                "marks.",
+            )
+
+
+def count_cells(count: int) -> str:
+    """Return "1 cell" or, say, "3 cells"."""
+    return f"{count} cell" if count == 1 else f"{count} cells"
+
+
+def is_number(text: str) -> bool:
+    """Tell whether Python reads a text as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def not_negative(cell: Any) -> float:
+    """Return the number in a cell or raise an error that says what it holds instead."""
+    text = cell.strip() if isinstance(cell, str) else None
+    if cell is None or (text is not None and text.lower() in _MISSING):
+        found = "the cell is empty" if not text else f"{shown(cell)} is a missing value"
+        raise CobayesError(
+            f"{found}; a number that is not negative was expected.",
+            "fill it in, or drop its row or column.",
+        )
+    try:
+        # Python itself would read '1_0' as ten and True as one.
+        if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
+            raise ValueError
+        value = float(cell)
+    except OverflowError:  # an integer of JSON has no limit
+        value = np.inf
+    except (TypeError, ValueError):
+        raise CobayesError(f"{shown(cell)} is not a number.", advice(text)) from None
+    plain = shown(cell).strip("'")
+    if np.isnan(value):
+        raise CobayesError(
+            "NaN is a missing value; a number that is not negative was expected.",
+            "fill it in, or drop its row or column.",
+        )
+    if np.isinf(value):
+        raise CobayesError(
+            f"{plain} is infinite in floating point; entries must be finite.",
+            "rescale the matrix.",
+        )
+    if value < 0.0:
+        raise CobayesError(
+            f"{plain} is negative; entries must not be negative.",
+            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
+        )
+    if value == 0.0 and text is not None and re.match(r"[+-]?[0.]*[1-9]", text):
+        raise CobayesError(
+            f"{plain} is too small for floating point.",
+            "rescale the matrix, or write 0 for what is impossible.",
+        )
+    return value
+
+
+def advice(text: str | None) -> str:
+    """Return what to write instead of a text that is not a number."""
+    plain = "" if text is None else text.strip()
+    if _AMBIGUOUS.fullmatch(plain):
+        return (
+            f"write {plain.replace(',', '')} if the comma separates thousands; if it is a decimal "
+            "comma, write a point."
+        )
+    if _GROUPED.fullmatch(plain):
+        return "remove the separators of thousands: write 1200, not 1,200 or 1 200."
+    if _DECIMAL_COMMA.fullmatch(plain):
+        return "write the decimal point as '.', not as a comma."
+    if plain.endswith("%"):
+        return "write 25% as 0.25 (or as 25 everywhere: columns need not sum to one)."
+    return "write numbers such as 0.25 or 1e-6."
+
+
+def shown(cell: object) -> str:
+    """Return anything as a message shows it: short, and quoted if it is text."""
+    return _CELL.repr(cell)

@@ -1,0 +1,288 @@
+"""Experiments for the browser: a folder with a jsPsych page that runs on any static host."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Mapping
+from html import escape
+from numbers import Real
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from cobayes._output import counted, write_text
+from cobayes.browser.bundle import bundle, read, script_value
+from cobayes.browser.stimuli import Stimuli, read_stimuli
+from cobayes.errors import CobayesError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from cobayes.model import MatrixLike, Model
+
+    Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
+
+_COSTS_NOTE = """
+
+Some problems are tasks with moving costs. To fit with them in mind, give the tasks in Python:
+
+    import cobayes as cb
+    problems = {"NAME": cb.moving_costs(cb.read_model("problems/NAME.csv"), costs)}
+    cb.people.fit("responses.csv", problems)"""
+
+
+def write_experiment(
+    problems: Mapping[str, MatrixLike],
+    folder: str | Path,
+    *,
+    role: str = "learner",
+    rule: str = "scbi",
+    depth: float = 1,
+    rationality: float = 1.0,
+    literal: str = "likelihood",
+    prior: Prior = None,
+    data_prior: Prior = None,
+    response: str = "guess",
+    num_rounds: int = 5,
+    repeats: bool = True,
+    stimuli: Stimuli | None = None,
+    grid: tuple[int, int] | None = None,
+    seed: int | None = None,
+    title: str = "Teaching and learning",
+) -> Path:
+    """Write a jsPsych experiment in which a person learns from, or teaches, an artificial partner.
+
+    Parameters
+    ----------
+    problems
+        Tables by name: anything that `cobayes.Model` takes, or tasks made by
+        `cobayes.without_repeats`, `cobayes.moving_costs` and `cobayes.sets_of`. Every hypothesis
+        is taught once.
+    folder
+        The folder to write; it must not exist or be empty.
+    role
+        The person's role: "learner" or "teacher".
+    rule
+        The partner's rule: "scbi", "bi" or "pragmatic".
+    depth, rationality
+        Depth and rationality of the pragmatic rule; infinite depth is SCBI.
+    literal
+        How the literal learner of the pragmatic rule reads the table: each column as a
+        "likelihood", or the numbers as they are ("truth", as in rational speech acts).
+    prior, data_prior
+        The belief before the first datum and the probability of each datum that the partner
+        assumes; uniform by default. A mapping by label or numbers in the order of the table, for
+        every problem, or a mapping from the name of a problem to its own.
+    response
+        What a person who learns is asked for after each datum: "guess" or "rating".
+    num_rounds
+        Data per lesson.
+    repeats
+        Whether a datum may be shown again in a lesson; False holds for all problems.
+    stimuli
+        Texts and pictures that stand for labels: rows (mappings), or a CSV file with the columns
+        label, text, image, alt (what is said in place of the image) and problem; only label is
+        required. An image is a local file, which is copied, or a data URI. A later row wins.
+    grid
+        Rows and columns of a board on which the data are laid out in the order of the table, row
+        by row; by default they are buttons in random order.
+    seed
+        Seed of the partner's draws; by default every person gets other draws.
+    title
+        The title of the page.
+
+    Returns
+    -------
+    Path
+        The folder. Its README says how to host it; the table that it saves is what
+        ``cobayes fit`` reads.
+
+    Examples
+    --------
+    >>> import tempfile, cobayes as cb
+    >>> from cobayes.browser import write_experiment
+    >>> folder = tempfile.mkdtemp()
+    >>> sorted(path.name for path in write_experiment(cb.examples, folder).iterdir())[:3]
+    ['README.md', 'config.js', 'experiment.js']
+    """
+    from cobayes import __version__
+    from cobayes.model import as_model
+
+    _require_one_of(role, ("learner", "teacher"), "role")
+    _require_one_of(rule, ("scbi", "bi", "pragmatic"), "rule")
+    _require_one_of(response, ("guess", "rating"), "response")
+    _require_one_of(literal, ("likelihood", "truth"), "literal learner")
+    if num_rounds < 1:
+        raise CobayesError(f"there are {num_rounds} rounds; expected at least one.")
+    if not problems:
+        raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
+    stems = {name: re.sub(r"[^\w.-]+", "-", name).strip(".-") or "problem" for name in problems}
+    if len(set(stems.values())) < len(problems):
+        raise CobayesError("two problems have the same file name.", "rename one of them.")
+    models = {name: as_model(matrix) for name, matrix in problems.items()}
+    tasks = {name: _constraints(name, matrix) for name, matrix in problems.items()}
+    shown, images = read_stimuli(stimuli, models)
+    contents = [
+        {
+            "name": stems[name],
+            **model.to_dict(),
+            **tasks[name],
+            "prior": _distribution(model, name, prior, "hypothesis"),
+            "data_prior": _distribution(model, name, data_prior, "datum"),
+            "grid": _grid(model, name, grid),
+            "stimuli": shown[name],
+        }
+        for name, model in models.items()
+    ]
+    kind = json.loads(read("experiment/words.json"))["choice" if role == "teacher" else response]
+    num_lessons = sum(model.num_hypotheses for model in models.values())
+    length = (
+        f"There are {counted(num_lessons, 'lesson')} of up to {counted(num_rounds, 'example')}."
+    )
+    settings = {
+        "role": role,
+        "rule": _rule_settings(rule, depth, rationality, literal),
+        "response": response,
+        "rounds": num_rounds,
+        "no_repeats": not repeats,
+        "seed": seed,
+        "instructions": [[*kind["instructions"], length]],
+        "new_lesson": kind["new_lesson"],
+        "problems": contents,
+    }
+    is_without_repeats = not repeats or all("no_repeats" in task for task in tasks.values())
+    words = {
+        "title": title,
+        "version": __version__,
+        "role": role,
+        "rule_text": _rule_text(rule, depth, rationality),
+        "columns": kind["columns"],
+        "fit_options": kind["fit_options"] + (" --no-repeats" if is_without_repeats else ""),
+        "costs_note": _COSTS_NOTE if any("costs" in task for task in tasks.values()) else "",
+    }
+    values = {key: script_value(value) for key, value in settings.items()}
+    texts = {
+        "index.html": _filled("index.html", {"title": escape(title)}),
+        "README.md": _filled("README.md", words),
+        "config.js": _filled("config.js", values),
+        "experiment.js": read("experiment/experiment.js"),
+        "style.css": read("experiment/style.css"),
+        "plugin-cobayes.js": plugin_script(),
+    }
+    target = _empty_folder(folder)
+    for path, text in texts.items():
+        write_text(target / path, text)
+    (target / "problems").mkdir()
+    for name, model in models.items():
+        model.to_csv(target / "problems" / f"{stems[name]}.csv")
+    if images:
+        (target / "images").mkdir()
+    for path, source in images.items():
+        shutil.copyfile(source, target / path)
+    return target
+
+
+def plugin_script() -> str:
+    """Return the jsPsych plugin with the rules inside: a script that defines `jsPsychCobayes`."""
+    head = read("experiment/plugin.js").partition("*/")[0] + "*/\n"
+    body = f'"use strict";\n{bundle("experiment/plugin.js")}\nreturn CobayesPlugin;'
+    return f"{head}var jsPsychCobayes = (() => {{\n{body}\n}})();\n"
+
+
+def _filled(file: str, values: Mapping[str, str]) -> str:
+    return Template(read(f"experiment/{file}")).substitute(values)
+
+
+def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
+    """Return the constraints of a task for the browser twin; empty for a plain table."""
+    from cobayes.model import Model
+    from cobayes.tasks.costs import MovingCosts
+    from cobayes.tasks.repeats import WithoutRepeats
+    from cobayes.tasks.task import Task
+
+    found: dict[str, Any] = {}
+    task: Any = matrix
+    while isinstance(task, WithoutRepeats | MovingCosts):
+        if isinstance(task, WithoutRepeats):
+            found["no_repeats"] = True
+        elif "costs" in found:
+            raise CobayesError(f"problem {name!r} has moving costs twice.", "add the costs up.")
+        else:
+            # JSON has no infinity; null forbids a step.
+            found["costs"] = [
+                [task.weight * cost if cost < float("inf") else None for cost in row]
+                for row in task.costs.tolist()
+            ]
+        task = task.task
+    if isinstance(task, Task) and not isinstance(task, Model):
+        raise CobayesError(
+            f"problem {name!r} is a {type(task).__name__}, whose table changes; an experiment "
+            "shows one table.",
+            "give the table of one state: task.matrix_at(state).",
+        )
+    return found
+
+
+def _distribution(model: Model, problem: str, values: Any, over: str) -> list[float] | None:
+    """Return a problem's distribution in the order of its labels; None is the uniform one."""
+    is_by_problem = isinstance(values, Mapping) and not any(
+        isinstance(value, Real) for value in values.values()
+    )
+    own: Any = values.get(problem) if is_by_problem else values
+    if own is None:
+        return None
+    name = f"{'prior' if over == 'hypothesis' else 'data prior'} of problem {problem!r}"
+    return model.distribution(own, over=over, name=name).tolist()
+
+
+def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int] | None:
+    if grid is None:
+        return None
+    rows, columns = grid
+    if rows < 1 or columns < 1 or rows * columns != model.num_data:
+        raise CobayesError(
+            f"a grid of {rows} x {columns} does not fit problem {problem!r}, which has "
+            f"{model.num_data} data.",
+            "rows times columns must be the number of data.",
+        )
+    return [rows, columns]
+
+
+def _rule_settings(rule: str, depth: float, rationality: float, literal: str) -> dict[str, Any]:
+    if rule != "pragmatic" or (math.isinf(depth) and rationality == 1.0):
+        return {"kind": "BI" if rule == "bi" else "SCBI"}
+    if not (0 <= depth < math.inf and rationality > 0):
+        raise CobayesError(
+            f"the pragmatic rule has depth {depth} and rationality {rationality:g}; expected a "
+            "depth of at least 0 and a positive rationality.",
+            "infinite depth needs rationality 1.",
+        )
+    return {"kind": "Pragmatic", "depth": depth, "rationality": rationality, "literal": literal}
+
+
+def _rule_text(rule: str, depth: float, rationality: float) -> str:
+    if rule == "pragmatic":
+        return f"a pragmatic rule of depth {depth} and rationality {rationality:g}"
+    return {"scbi": "SCBI, full cooperation", "bi": "plain Bayesian inference (BI)"}[rule]
+
+
+def _require_one_of(value: str, known: tuple[str, ...], what: str) -> None:
+    if value not in known:
+        raise CobayesError(f"there is no {what} {value!r}.", f"choose one of: {', '.join(known)}.")
+
+
+def _empty_folder(folder: str | Path) -> Path:
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(target.iterdir())
+    except OSError as error:
+        raise CobayesError(f"the folder {target} cannot be made: {error.strerror}.") from error
+    if not is_empty:
+        raise CobayesError(
+            f"the folder {target} is not empty.", "choose a new folder; nothing is overwritten."
+        )
+    return target

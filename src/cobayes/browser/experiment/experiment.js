@@ -1,0 +1,107 @@
+/* The experiment: instructions, lessons, a table of responses. What it does is set in config.js. */
+
+const address = new URLSearchParams(location.search);
+const isDemo = address.has("demo");
+// Recruiting services put their own name for a person into the address.
+const person =
+  address.get("person") ??
+  address.get("PROLIFIC_PID") ??
+  address.get("workerId") ??
+  `p${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+const seed = CONFIG.seed ?? Math.floor(Math.random() * 2 ** 31);
+const response = CONFIG.role === "teacher" ? "choice" : CONFIG.response;
+
+const jsPsych = initJsPsych({ show_progress_bar: CONFIG.progress_bar, auto_update_progress_bar: true });
+const page = (paragraphs, more = {}) => ({ type: jsPsychCobayes.TextPage, paragraphs, ...more });
+
+/** The lessons in order: every problem with every truth that was asked for. */
+function lessons() {
+  const list = CONFIG.problems.flatMap((problem) =>
+    (CONFIG.truths ?? problem.hypotheses)
+      .map((label) => ({ problem, truth: problem.hypotheses.indexOf(label) }))
+      .filter(({ truth }) => truth >= 0),
+  );
+  const order = CONFIG.shuffle ? jsPsych.randomization.shuffle(list) : list;
+  const taken = isDemo ? order.slice(0, 1) : order;
+  return taken.map(
+    ({ problem, truth }, k) =>
+      new jsPsychCobayes.Lesson({
+        role: CONFIG.role,
+        problem,
+        truth,
+        number: k + 1,
+        numLessons: taken.length,
+        numRounds: CONFIG.rounds,
+        rule: CONFIG.rule,
+        prior: problem.prior ?? null,
+        dataPrior: problem.data_prior ?? null,
+        noRepeats: CONFIG.no_repeats || Boolean(problem.no_repeats),
+        costs: problem.costs ?? null,
+        shuffle: CONFIG.shuffle,
+        seed: seed + k,
+      }),
+  );
+}
+
+/** The rounds of a lesson, after a page that says that a new one begins. */
+function timeline(lesson) {
+  const round = {
+    type: jsPsychCobayes,
+    lesson,
+    response: CONFIG.response,
+    feedback: CONFIG.feedback,
+    texts: CONFIG.texts,
+    show_belief: isDemo,
+  };
+  const rounds = Array.from({ length: CONFIG.rounds }, () => ({
+    timeline: [round],
+    conditional_function: () => !lesson.isOver,
+  }));
+  if (lesson.number === 1) return rounds;
+  const place = `Lesson ${lesson.number} of ${lesson.numLessons}`;
+  return [page([place, CONFIG.new_lesson]), ...rounds];
+}
+
+/** The table that `cobayes fit` reads. */
+function rows() {
+  const trials = jsPsych.data
+    .get()
+    .filter({ trial_type: "cobayes" })
+    .values()
+    .filter((trial) => !trial.skipped);
+  return jsPsychCobayes.responseRows(
+    trials.map((trial) => ({ person, ...trial })),
+    response,
+  );
+}
+
+function save() {
+  const csv = jsPsychCobayes.toCsv(rows());
+  if (CONFIG.save) return CONFIG.save(csv, person, jsPsych);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
+  link.download = `responses-${person}.csv`;
+  link.click();
+}
+
+const all = lessons();
+const demoStart = page([
+  "This is a demonstration for those who make the experiment. It shows one lesson; nothing is saved.",
+  "The screens are those that a person sees. Below them a box shows what your partner believes, which a person does not see.",
+]);
+const demoEnd = page(
+  () => [
+    `That was one lesson. The right answer was “${all[0].problem.hypotheses[all[0].truth]}”.`,
+    "This table would have been saved; cobayes fit reads it.",
+  ],
+  { rows, button: "Start again", on_finish: () => location.reload() },
+);
+const thanks = page(CONFIG.thanks, { button: CONFIG.save ? "Finish" : "Download my answers", on_finish: save });
+
+jsPsych.data.addProperties({ person, role: CONFIG.role, seed, rule: JSON.stringify(CONFIG.rule) });
+jsPsych.run([
+  ...(isDemo ? [demoStart] : []),
+  ...CONFIG.instructions.map((paragraphs) => page(paragraphs)),
+  ...all.flatMap(timeline),
+  isDemo ? demoEnd : thanks,
+]);

@@ -1,0 +1,261 @@
+/**
+ * plugin-cobayes: a jsPsych 8 plugin. One trial is one round of a lesson with an artificial partner.
+ *
+ * The person learns from a teacher that follows BI, a pragmatic rule or SCBI and adapts to the person's
+ * answers, or teaches a learner that follows such a rule. A lesson is an object that its rounds share.
+ */
+import { button, digits, h, put } from "../page/dom.js";
+import { toCsv } from "../page/tables.js";
+import { CobayesLesson, responseRows } from "./lesson.js";
+import { board, card, choiceButton, filled, inside, ratingForm } from "./screen.js";
+
+const { ParameterType } = jsPsychModule;
+
+/** Words on the screen; `texts` in config.js replaces some of them. */
+const TEXTS = {
+  teacher: "You are the teacher.",
+  learner: "You are the learner.",
+  place: "Lesson {lesson} of {lessons}, example {round} of {rounds}",
+  teach: "The learner does not know which one is marked. Help it to find out.",
+  marked: "marked",
+  choose: "Which example do you show next?",
+  showed: "You showed:",
+  guesses: "The learner thinks of:",
+  right: "That is the marked one.",
+  wrong: "That is not the marked one.",
+  believes: "The learner believes:",
+  puzzled: "The learner is puzzled: none of its possibilities goes with that.",
+  shows: "The teacher shows you:",
+  before: "Shown before:",
+  guess: "Which one does the teacher have in mind?",
+  rate: "How much do you believe that the teacher has each of them in mind?",
+  low: "not at all",
+  high: "certain",
+  touch: "Move every slider to continue; still to move: {left}.",
+  zero: "At least one must be more than zero.",
+  next: "Continue",
+  inTeacher: "Only in this demonstration: what the teacher thinks you believe",
+  inLearner: "Only in this demonstration: what the learner believes",
+};
+
+class CobayesPlugin {
+  static info = {
+    name: "cobayes",
+    version: "1.1.0",
+    parameters: {
+      /** A `jsPsychCobayes.Lesson`, the same for all rounds of the lesson. */
+      lesson: { type: ParameterType.OBJECT, default: undefined },
+      /** What a learner is asked for: "guess" or "rating". */
+      response: { type: ParameterType.STRING, default: "guess" },
+      /** Whether the partner's belief is shown, for demonstrations. */
+      show_belief: { type: ParameterType.BOOL, default: false },
+      /** What a teacher sees of the learner's answer: "guess", "belief" or "nothing". */
+      feedback: { type: ParameterType.STRING, default: "guess" },
+      /** Texts, to be translated or rephrased. */
+      texts: { type: ParameterType.OBJECT, default: {} },
+    },
+    data: {
+      /** Name of the problem. */
+      problem: { type: ParameterType.STRING },
+      /** Number of the person's lesson. */
+      lesson: { type: ParameterType.INT },
+      /** Round of the lesson, from 1. */
+      round: { type: ParameterType.INT },
+      /** Label of the datum that was shown. */
+      datum: { type: ParameterType.STRING },
+      /** Label of the truth, for a person who teaches. */
+      hypothesis: { type: ParameterType.STRING },
+      /** Label of the truth. */
+      truth: { type: ParameterType.STRING },
+      /** The person's guess. */
+      guess: { type: ParameterType.STRING },
+      /** The person's belief in each hypothesis. */
+      ratings: { type: ParameterType.COMPLEX },
+      /** What the partner believed after the round (a teacher: what it thinks the person believes). */
+      belief: { type: ParameterType.COMPLEX },
+      /** Milliseconds from the datum to the response. */
+      rt: { type: ParameterType.INT },
+    },
+  };
+
+  constructor(jsPsych) {
+    this.jsPsych = jsPsych;
+  }
+
+  trial(display, trial) {
+    const { lesson } = trial;
+    this.texts = { ...TEXTS, ...trial.texts };
+    this.start = performance.now();
+    this.root = h("div", { class: "cobayes" });
+    display.replaceChildren(this.root);
+    if (lesson.isOver) return this.jsPsych.finishTrial({ skipped: true });
+    if (lesson.role === "teacher") this.teach(lesson, trial);
+    else this.learn(lesson, trial);
+  }
+
+  /** The person teaches: choose a datum, then see the learner's answer. */
+  teach(lesson, trial) {
+    const { texts } = this;
+    const { data, hypotheses } = lesson.problem;
+    const head = this.head(lesson, lesson.shown.length + 1);
+    const choose = (datum) => {
+      const rt = Math.round(performance.now() - this.start);
+      const isPossible = lesson.show(datum);
+      const belief = lesson.partner.belief;
+      const result = this.result(lesson, { datum, rt, belief, hypothesis: hypotheses[lesson.truth] });
+      const finish = () => this.jsPsych.finishTrial(result);
+      if (trial.feedback === "nothing") return finish();
+      const guess = belief.indexOf(Math.max(...belief));
+      const answer = isPossible
+        ? [
+            h("p", { class: "cobayes-lead" }, texts.guesses),
+            card(lesson.problem, hypotheses[guess], "cobayes-guess"),
+            h("p", {}, guess === lesson.truth ? texts.right : texts.wrong),
+          ]
+        : h("p", {}, texts.puzzled);
+      const isShown = trial.feedback === "belief" || trial.show_belief;
+      put(
+        this.root,
+        head,
+        this.candidates(lesson),
+        h("p", { class: "cobayes-lead" }, texts.showed),
+        lesson.problem.grid ? board(lesson) : card(lesson.problem, data[datum], "cobayes-datum"),
+        h("div", { class: "cobayes-answer", role: "status" }, answer),
+        isShown && inside(lesson, trial.show_belief ? texts.inLearner : texts.believes),
+        button(texts.next, finish, { class: "jspsych-btn" }),
+      );
+    };
+    put(
+      this.root,
+      head,
+      h("p", { class: "cobayes-lead" }, texts.teach),
+      this.candidates(lesson),
+      this.history(lesson, lesson.shown),
+      h("p", { class: "cobayes-lead" }, texts.choose),
+      board(lesson, choose),
+    );
+  }
+
+  /** The person learns: see a datum, answer with a guess or a rating. */
+  learn(lesson, trial) {
+    const { texts } = this;
+    const { data, hypotheses } = lesson.problem;
+    const datum = lesson.partner.choose();
+    lesson.show(datum);
+    const finish = (answer) => {
+      const rt = Math.round(performance.now() - this.start);
+      this.jsPsych.finishTrial(this.result(lesson, { datum, rt, belief: lesson.partner.belief, ...answer }));
+    };
+    const guess = (j) => {
+      lesson.followGuess(j);
+      finish({ guess: hypotheses[j] });
+    };
+    const rate = (rating) => {
+      lesson.followRating(rating);
+      finish({ ratings: Object.fromEntries(rating.map((share, j) => [hypotheses[j], share])) });
+    };
+    const isRating = trial.response === "rating";
+    put(
+      this.root,
+      this.head(lesson, lesson.shown.length),
+      h("p", { class: "cobayes-lead" }, texts.shows),
+      lesson.problem.grid ? board(lesson) : card(lesson.problem, data[datum], "cobayes-datum"),
+      this.history(lesson, lesson.shown.slice(0, -1)),
+      h("p", { class: "cobayes-lead" }, isRating ? texts.rate : texts.guess),
+      isRating
+        ? ratingForm(lesson, texts, rate)
+        : h(
+            "div",
+            { class: "cobayes-choices" },
+            ...lesson.hypothesisOrder.map((j) => choiceButton(lesson.problem, hypotheses[j], () => guess(j))),
+          ),
+      trial.show_belief && inside(lesson, texts.inTeacher),
+    );
+  }
+
+  /** The person's role, and how far the lesson has come. */
+  head(lesson, round) {
+    const place = filled(this.texts.place, {
+      lesson: lesson.number,
+      lessons: lesson.numLessons,
+      round,
+      rounds: lesson.numRounds,
+    });
+    return h("p", { class: "cobayes-head" }, h("b", {}, this.texts[lesson.role]), h("span", {}, place));
+  }
+
+  /** All hypotheses, the truth marked: what the teacher knows. */
+  candidates({ problem, hypothesisOrder, truth }) {
+    const item = (j) => {
+      const isTruth = j === truth;
+      return h(
+        "li",
+        { class: isTruth ? "cobayes-truth" : "" },
+        card(problem, problem.hypotheses[j]),
+        isTruth && h("span", { class: "cobayes-mark" }, this.texts.marked),
+      );
+    };
+    return h("ul", { class: "cobayes-candidates" }, ...hypothesisOrder.map(item));
+  }
+
+  /** The data of earlier rounds; on a grid the board itself shows them. */
+  history({ problem }, shown) {
+    if (problem.grid || !shown.length) return null;
+    return h(
+      "div",
+      { class: "cobayes-history" },
+      h("span", {}, this.texts.before),
+      h("ol", {}, ...shown.map((i) => h("li", {}, card(problem, problem.data[i])))),
+    );
+  }
+
+  result(lesson, { datum, ...rest }) {
+    return {
+      problem: lesson.problem.name,
+      lesson: lesson.number,
+      round: lesson.shown.length,
+      datum: lesson.problem.data[datum],
+      truth: lesson.problem.hypotheses[lesson.truth],
+      ...rest,
+    };
+  }
+}
+
+/** A page of text with a button; a table of rows, if there is one, stands above the button. */
+class TextPage {
+  static info = {
+    name: "cobayes-text",
+    version: "1.1.0",
+    parameters: {
+      paragraphs: { type: ParameterType.COMPLEX, default: [] },
+      rows: { type: ParameterType.COMPLEX, default: null },
+      button: { type: ParameterType.STRING, default: "Continue" },
+    },
+    data: {},
+  };
+
+  constructor(jsPsych) {
+    this.jsPsych = jsPsych;
+  }
+
+  trial(display, { paragraphs, rows, button: text }) {
+    const short = (cell) => (Number.isFinite(cell) && !Number.isInteger(cell) ? digits(cell) : String(cell));
+    const line = (tag) => (row) => h("tr", {}, ...row.map((cell) => h(tag, {}, short(cell))));
+    display.replaceChildren(
+      h(
+        "div",
+        { class: "cobayes cobayes-text" },
+        ...paragraphs.map((paragraph) => h("p", {}, paragraph)),
+        rows &&
+          h(
+            "div",
+            { class: "cobayes-table", tabindex: 0 },
+            h("table", {}, h("thead", {}, line("th")(rows[0])), h("tbody", {}, ...rows.slice(1).map(line("td")))),
+          ),
+        button(text, () => this.jsPsych.finishTrial({}), { class: "jspsych-btn" }),
+      ),
+    );
+  }
+}
+
+Object.assign(CobayesPlugin, { Lesson: CobayesLesson, TextPage, responseRows, toCsv });

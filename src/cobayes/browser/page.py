@@ -1,0 +1,246 @@
+"""The studio: one HTML file on which lessons can be watched, changed and compared."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from cobayes._output import shape_in_words, write_text
+from cobayes.browser.bundle import bundle, read, script_value
+from cobayes.errors import CobayesError
+
+if TYPE_CHECKING:
+    from cobayes.model import MatrixLike
+
+MAX_DATA, MAX_HYPOTHESES = 200, 60
+"""The largest table that the page shows."""
+
+VIEWS = ("lesson", "table", "compare", "play", "grid")
+
+LIVE_FIGURES = {"round": "What one round does", "lesson": "One lesson by three rules"}
+"""Figures for other pages, with their titles."""
+
+
+class Studio:
+    """A page on which one can watch lessons, edit the table and compare rules.
+
+    Everything is inside the page: it needs no server and no network, and sends nothing anywhere.
+    In a notebook the object shows itself; `save` writes the file.
+
+    Parameters
+    ----------
+    matrix
+        The table to start with: anything that `cobayes.Model` takes, an example, or a task made by
+        `cobayes.without_repeats`; the built-in example "gestures" by default.
+    view
+        The first view: "lesson", "table", "compare", "play" or "grid".
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> page = cb.studio("example:gestures")
+    >>> page.save("page.html")  # doctest: +SKIP
+    """
+
+    def __init__(self, matrix: MatrixLike | None = None, *, view: str = "lesson") -> None:
+        if view not in VIEWS:
+            raise CobayesError(
+                f"there is no view {view!r} in the studio.", f"choose one of: {', '.join(VIEWS)}."
+            )
+        self._start = {"view": view, **_first_table(matrix)}
+
+    def to_html(self) -> str:
+        """Return the page as text."""
+        return render(self._start)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file and return its path; on failure an existing file stays.
+
+        Parameters
+        ----------
+        path
+            Such as "page.html"; the folder must exist.
+        """
+        file, text = Path(path), self.to_html()
+        try:
+            write_text(file, text)
+        except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
+            raise CobayesError(
+                f"the page cannot be written to {str(file)!r}: "
+                f"{getattr(error, 'strerror', None) or error}.",
+                "choose a file in a folder that exists and may be written to.",
+            ) from error
+        return file
+
+    def _repr_html_(self) -> str:
+        return frame(self.to_html(), title="cobayes studio", height=900)
+
+    def __repr__(self) -> str:
+        table = self._start.get("table")
+        what = (
+            shape_in_words(len(table["data"]), len(table["hypotheses"]))
+            if table
+            else f"example {self._start['example']!r}"
+        )
+        return f"Studio({what}; .save('page.html') writes the page)"
+
+
+def studio(matrix: MatrixLike | None = None, *, view: str = "lesson") -> Studio:
+    """Make a page on which lessons can be watched, changed and compared.
+
+    Parameters
+    ----------
+    matrix
+        The table to start with: anything that `cobayes.Model` takes, an example, or a task made by
+        `cobayes.without_repeats`; the built-in example "gestures" by default.
+    view
+        The first view: "lesson", "table", "compare", "play" or "grid".
+
+    Returns
+    -------
+    Studio
+        Shows itself in a notebook; ``.save("page.html")`` writes the page.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.studio(cb.examples["gestures"])
+    Studio(example 'gestures'; .save('page.html') writes the page)
+    """
+    return Studio(matrix, view=view)
+
+
+def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | None = None) -> str:
+    """Return an interactive figure as HTML for another page.
+
+    Parameters
+    ----------
+    kind
+        "round": what one round does to the table. "lesson": one lesson by the three rules.
+    matrix
+        The table; the built-in example "gestures" by default.
+    height
+        The height in pixels; by default enough for the figure on a wide screen.
+
+    Returns
+    -------
+    str
+        An ``iframe`` element that holds the whole figure.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> frame = cb.browser.live_figure("round", "example:M_1")  # doctest: +SKIP
+    """
+    from cobayes.model import as_model
+
+    if kind not in LIVE_FIGURES:
+        raise CobayesError(f"there is no live figure {kind!r}.", "choose 'round' or 'lesson'.")
+    title = LIVE_FIGURES[kind]
+    first = _first_table(matrix)
+    page = render({"view": "lesson", "embed": kind, **first}, title=title)
+    num_data = as_model(matrix).num_data if matrix is not None else 8
+    default = {"round": 290 + 32 * num_data, "lesson": 800}[kind]
+    return frame(page, title=title, height=default if height is None else height)
+
+
+def frame(page: str, *, title: str, height: int) -> str:
+    """Return an inline frame that holds a whole page.
+
+    Parameters
+    ----------
+    page
+        The page's HTML.
+    title
+        The title that a screen reader reads out.
+    height
+        The height in pixels.
+    """
+    return (
+        f'<iframe title="{escape(title)}" loading="lazy" width="100%" height="{height}" '
+        f'style="border:0" srcdoc="{escape(page)}"></iframe>'
+    )
+
+
+def render(start: dict[str, Any], title: str = "cobayes studio") -> str:
+    """Return the page as one HTML text without links to other files.
+
+    Parameters
+    ----------
+    start
+        Values of the page's state that differ from its defaults.
+    title
+        The page's title.
+
+    Notes
+    -----
+    The content security policy names the script and the style sheet by their hashes. The browser
+    runs no other script, whatever the labels of a table are, and opens no address.
+    """
+    from cobayes import __version__
+
+    style, program = read("page/style.css"), f'"use strict";\n{bundle("page/main.js")}'
+    policy = (
+        f"default-src 'none'; script-src {_fingerprint(program)}; style-src {_fingerprint(style)}; "
+        "img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    return Template(read("page/page.html")).substitute(
+        policy=policy,
+        title=escape(title),
+        style=style,
+        version=__version__,
+        content=script_value({"examples": _examples(), "start": start}),
+        program=program,
+    )
+
+
+def _fingerprint(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
+    """Return the part of the page's first state that names the table."""
+    from cobayes.example_library import Example, examples
+    from cobayes.model import Model, as_model
+    from cobayes.tasks.repeats import WithoutRepeats
+    from cobayes.tasks.task import Task
+
+    if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
+        raise CobayesError(
+            f"the studio shows one table; that of a {type(matrix).__name__} changes.",
+            "give the table of one state, task.matrix_at(state); boards are drawn on the page.",
+        )
+    example = examples["gestures"] if matrix is None else matrix
+    model = as_model(example)
+    if model.num_data > MAX_DATA or model.num_hypotheses > MAX_HYPOTHESES:
+        raise CobayesError(
+            f"the table has {model.num_data} data and {model.num_hypotheses} hypotheses; the "
+            f"studio shows at most {MAX_DATA} by {MAX_HYPOTHESES}.",
+            "choose fewer rows and columns, or use cobayes.plots.",
+        )
+    if isinstance(example, Example):
+        return {"example": example.name, "truth": model.hypothesis_index(example.hypothesis)}
+    first = {"example": "", "table": model.to_dict()}
+    return {**first, "repeats": False} if isinstance(matrix, WithoutRepeats) else first
+
+
+def _examples() -> list[dict[str, Any]]:
+    """Return the built-in examples as plain content, the gestures and one with zeros first."""
+    from cobayes.example_library import examples
+
+    first = ("gestures", "reference-game")
+    names = [*first, *(name for name in examples if name not in first)]
+    return [
+        {
+            "name": name,
+            "title": examples[name].title,
+            "hypothesis": examples[name].model.hypothesis_index(examples[name].hypothesis),
+            **examples[name].model.to_dict(),
+        }
+        for name in names
+    ]

@@ -1,0 +1,175 @@
+/** Play as learner: a teacher has one hypothesis in mind; guess it from what it shows. */
+import { Learner, Teacher, runLesson } from "../twin/lessons.js";
+import { Random } from "../twin/random.js";
+import { lineChart } from "./charts.js";
+import { announce, button, h, headedTable, put, segments } from "./dom.js";
+import { figure } from "./figures.js";
+import { heatMap } from "./heat.js";
+import { LESSON_KEYS, RULE_LIST, keyOf, ruleCurves, ruleOf } from "./lesson_data.js";
+import { beliefRows } from "./why.js";
+
+export function playView(store) {
+  let guess = null;
+  const score = { right: 0, games: 0 };
+  const teacher = segments({
+    label: "the teacher’s rule",
+    value: store.state.playTeacher,
+    options: RULE_LIST.map(({ kind, title }) => [kind, title]),
+    onChange: (playTeacher) => restart({ playTeacher }),
+  });
+  const shown = h("ol", { class: "chips", "aria-label": "data shown" });
+  const more = button("Show me another", () => store.set({ playShown: store.state.playShown + 1 }));
+  const guesses = h("div", { class: "guesses", role: "group", "aria-label": "your guess" });
+  const verdict = h("div", { class: "verdict", role: "status" });
+  const again = button("New game", () => restart({ playSeed: (store.state.playSeed + 1) % 2 ** 32 }), {
+    class: "primary",
+  });
+  const tally = h("p", { class: "soft" });
+  const known = figure("The table that both know", "Outlined: what was shown.");
+  const curves = figure("What the rules believed", "Belief in the truth of learners who saw the same data.");
+  const element = h(
+    "div",
+    { class: "view play two" },
+    h(
+      "section",
+      { class: "panel" },
+      h("div", { class: "row" }, h("span", { class: "lead-in" }, "Teacher"), teacher),
+      h("h3", {}, "The teacher shows"),
+      shown,
+      h("div", { class: "row" }, more),
+      h("h3", {}, "Which one does it mean?"),
+      guesses,
+      verdict,
+      h("div", { class: "row" }, again, tally),
+    ),
+    h("div", { class: "stacked" }, curves.element, known.element),
+  );
+
+  function restart(changes) {
+    guess = null;
+    store.set({ playShown: 1, ...changes });
+  }
+
+  function choose(j) {
+    guess = j;
+    score.games++;
+    const { truth } = gameOf(store.state);
+    if (truth === j) score.right++;
+    update(store.state);
+    again.focus();
+    announce(truth === j ? "right" : "wrong");
+  }
+
+  let shownFor = "";
+  function update(state) {
+    const key = keyOf(state, [...LESSON_KEYS, "playSeed", "playTeacher"]);
+    if (key !== shownFor) guess = null;
+    shownFor = key;
+    const { data, hypotheses } = state.table;
+    const { truth, data: sequence } = gameOf(state);
+    teacher.set(state.playTeacher);
+    put(shown, ...sequence.map((datum) => h("li", {}, data[datum])));
+    more.disabled = guess !== null || sequence.length < state.playShown;
+    put(
+      guesses,
+      ...hypotheses.map((name, j) =>
+        button(name, () => choose(j), {
+          class: guess === null ? "" : j === truth ? "right" : j === guess ? "wrong" : "",
+          disabled: guess !== null,
+        }),
+      ),
+    );
+    tally.textContent = score.games ? `${score.right} of ${score.games} right` : "";
+    known.draw(
+      (width) =>
+        heatMap({
+          matrix: state.table.matrix,
+          data,
+          hypotheses,
+          width,
+          title: "The table that both know",
+          rows: [...new Set(sequence)],
+          column: guess === null ? -1 : truth,
+          hasSums: false,
+        }).element,
+    );
+    curves.element.hidden = guess === null;
+    put(verdict);
+    if (guess !== null) reveal(state, truth, sequence);
+  }
+
+  /** After the guess: the truth, and what each rule believes after the same data. */
+  function reveal(state, truth, sequence) {
+    const { hypotheses } = state.table;
+    const beliefs = beliefsOf(state);
+    curves.draw((width) =>
+      lineChart({
+        width,
+        xMax: Math.max(sequence.length, 2),
+        yMin: 0,
+        yMax: 1,
+        xLabel: "data shown",
+        yLabel: "belief in the truth",
+        title: "Belief in the truth by number of data shown",
+        series: ruleCurves((k) => beliefs[k].map((belief) => belief[truth])),
+      }),
+    );
+    const heads = ["learner", "believes", "in the truth"];
+    put(
+      verdict,
+      h(
+        "p",
+        { class: guess === truth ? "outcome right" : "outcome wrong" },
+        guess === truth
+          ? `Right: it was “${hypotheses[truth]}”, after ${sequence.length} shown.`
+          : `It was “${hypotheses[truth]}”.`,
+      ),
+      headedTable(
+        heads,
+        h(
+          "tbody",
+          {},
+          ...beliefRows(
+            beliefs.map((all) => all[sequence.length]),
+            hypotheses,
+            truth,
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** The data of the game and the rules' beliefs, as rows. */
+  const csv = () => {
+    const { data: sequence } = gameOf(store.state);
+    const { data, hypotheses } = store.state.table;
+    const header = ["rule", "round", "datum", ...hypotheses];
+    return [
+      header,
+      ...beliefsOf(store.state).flatMap((beliefs, k) =>
+        beliefs.map((belief, round) => [RULE_LIST[k].kind, round, round ? data[sequence[round - 1]] : "", ...belief]),
+      ),
+    ];
+  };
+  return { element, update, csv };
+}
+
+/** What learners of the three rules believe after none, one, two ... of the game's data. */
+function beliefsOf(state) {
+  const { data } = gameOf(state);
+  return RULE_LIST.map(({ kind }) => {
+    const learner = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
+    return [learner.belief, ...data.map((datum) => (learner.observe(datum), learner.belief))];
+  });
+}
+
+/** The game of a seed: the truth and the data that are shown. */
+export function gameOf(state) {
+  const rng = new Random(state.playSeed);
+  const truth = rng.draw(state.prior ?? state.table.hypotheses.map(() => 1));
+  const rule = ruleOf(state, state.playTeacher),
+    noRepeats = !state.repeats;
+  const teacher = new Teacher(rule, truth, state.prior, { rng, noRepeats });
+  const { data } = runLesson(teacher, new Learner(rule, state.prior, { noRepeats }), state.playShown);
+  return { truth, data };
+}

@@ -1,0 +1,126 @@
+/** Teachers, learners and lessons. */
+import { Random } from "./random.js";
+import { toLogs } from "./rules.js";
+
+/** @typedef {import("./rules.js").Rule} Rule */
+
+/** A learner: a rule, and a belief that is updated by it. */
+export class Learner {
+  /**
+   * @param {Rule} rule
+   * @param {number[] | null} [prior] Uniform by default.
+   * @param {{noRepeats?: boolean, costs?: (number | null)[][] | null}} [task] What may be shown next.
+   *   `noRepeats`: what was shown is not available again. `costs`: of going from the last datum (rows) to the
+   *   next (columns); null forbids a step.
+   */
+  constructor(rule, prior = null, { noRepeats = false, costs = null } = {}) {
+    this.rule = rule;
+    this.logBelief = toLogs(prior ?? new Array(rule.numHypotheses).fill(1));
+    this.noRepeats = noRepeats;
+    this.costs = costs;
+    /** @type {number[]} */
+    this.shown = [];
+    /** @type {number[] | null} */
+    this.left = null;
+  }
+
+  get belief() {
+    return this.logBelief.map(Math.exp);
+  }
+
+  /** Weights of the data in this round; zero: not available. */
+  get dataPrior() {
+    if ((!this.noRepeats && !this.costs) || !this.shown.length) return this.rule.dataPrior;
+    this.left ??= this.rule.dataPrior.map((p, i) => (this.noRepeats && this.shown.includes(i) ? 0 : p * this.#ease(i)));
+    return this.left;
+  }
+
+  /**
+   * exp(-cost) of going from the last datum to this one, in proportion to the cheapest step.
+   * @param {number} datum
+   */
+  #ease(datum) {
+    if (!this.costs) return 1;
+    const from = this.costs[this.shown[this.shown.length - 1]];
+    const least = Math.min(...from.map((cost) => cost ?? Infinity));
+    const cost = from[datum];
+    return cost === null ? 0 : Math.exp(least - cost);
+  }
+
+  /** Whether any datum of positive weight is left. */
+  get hasData() {
+    return this.dataPrior.some((p) => p > 0);
+  }
+
+  /**
+   * Update the belief. A datum that every believed hypothesis rules out changes nothing.
+   * @param {number} datum
+   * @returns {boolean} Whether the datum was possible.
+   */
+  observe(datum) {
+    const next = this.rule.logUpdate(this.logBelief, datum, this.dataPrior);
+    const isPossible = !Number.isNaN(next[0]);
+    if (isPossible) this.logBelief = next;
+    this.shown.push(datum);
+    this.left = null;
+    return isPossible;
+  }
+}
+
+/** A teacher: it knows the truth and keeps an estimate of the learner's belief. */
+export class Teacher extends Learner {
+  /**
+   * @param {Rule} rule
+   * @param {number} hypothesis The truth.
+   * @param {number[] | null} [prior] What it takes the learner's prior to be.
+   * @param {{rng?: Random, choice?: "draw" | "likeliest", noRepeats?: boolean,
+   *   costs?: (number | null)[][] | null}} [options]
+   */
+  constructor(rule, hypothesis, prior = null, { rng = new Random(), choice = "draw", ...task } = {}) {
+    super(rule, prior, task);
+    this.hypothesis = hypothesis;
+    this.rng = rng;
+    this.choice = choice;
+  }
+
+  /** @returns {number[]} The distribution over data from which it chooses; zeros if none is left. */
+  get distribution() {
+    return this.rule.answer(this.logBelief, this.dataPrior).map((row) => Math.exp(row[this.hypothesis]));
+  }
+
+  /**
+   * @param {number} [uniform] The number in [0, 1) that decides.
+   * @returns {number} A datum; -1 where the truth allows none that is left.
+   */
+  choose(uniform = this.rng.uniform()) {
+    const weights = this.distribution;
+    if (!weights.some((w) => w > 0)) return -1;
+    if (this.choice === "draw") return this.rng.draw(weights, uniform);
+    const most = Math.max(...weights);
+    // Ties are rounded away, so that the first of equals is chosen.
+    return weights.findIndex((w) => w >= most * (1 - 1e-9));
+  }
+}
+
+/**
+ * Run a lesson: the teacher chooses, both update.
+ * @param {Teacher} teacher
+ * @param {Learner} learner
+ * @param {number} numRounds
+ * @returns {{data: number[], logBeliefs: number[][], teacherLogBeliefs: number[][]}}
+ */
+export function runLesson(teacher, learner, numRounds) {
+  const data = [],
+    logBeliefs = [learner.logBelief],
+    teacherLogBeliefs = [teacher.logBelief];
+  for (let round = 0; round < numRounds; round++) {
+    const datum = teacher.choose();
+    if (datum < 0) break;
+    teacher.observe(datum);
+    learner.observe(datum);
+    data.push(datum);
+    logBeliefs.push(learner.logBelief);
+    teacherLogBeliefs.push(teacher.logBelief);
+  }
+  return { data, logBeliefs, teacherLogBeliefs };
+}

@@ -1,0 +1,263 @@
+/**
+ * One family of rules, from literal Bayes to full cooperation.
+ *
+ *     L_k(h | d)   ∝  T_k(d | h) theta(h)            the learner of depth k
+ *     T_{k+1}(d|h) ∝  p(d) L_k(h | d)^alpha          the teacher of depth k + 1
+ *
+ * A rule of depth K teaches by T_K and learns by L_K. Beliefs are logarithms throughout.
+ */
+import { positions } from "./blocks.js";
+import { logSum, scaleToBelief } from "./scaling.js";
+
+/** What all rules share: teaching and learning follow from the likelihood matrix at a belief. */
+export class Rule {
+  /**
+   * @param {number[][]} matrix Data by hypotheses, not negative, no empty row or column.
+   * @param {{dataPrior?: number[] | null}} [options] Weights of the data; zero: not available.
+   */
+  constructor(matrix, { dataPrior = null } = {}) {
+    this.matrix = matrix;
+    this.numData = matrix.length;
+    this.numHypotheses = matrix[0].length;
+    this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
+    /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
+    this.last = null;
+    // Zeros exclude hypotheses, so that lessons meet at few beliefs: answers are kept (ten times as fast).
+    /** @type {Map<string, number[][]> | null} */
+    this.known = matrix.some((row) => row.includes(0)) ? new Map() : null;
+  }
+
+  /**
+   * The likelihood matrix at a belief, as logarithms.
+   * @param {number[]} logBelief
+   * @param {number[]} [dataPrior] Replaces the rule's own, for tasks in which it changes.
+   * @returns {number[][]}
+   */
+  respond(logBelief, dataPrior = this.dataPrior) {
+    (void logBelief, dataPrior);
+    throw new Error("a rule defines respond(logBelief, dataPrior)");
+  }
+
+  /**
+   * The same, remembered: a teacher who chooses and then learns asks twice.
+   * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
+   */
+  answer(logBelief, dataPrior = this.dataPrior) {
+    if (this.last?.logBelief === logBelief && this.last.dataPrior === dataPrior) return this.last.logs;
+    const key = this.known ? `${logBelief};${dataPrior}` : "";
+    const logs = this.known?.get(key) ?? this.respond(logBelief, dataPrior);
+    if (this.known && this.known.size < 5000) this.known.set(key, logs);
+    this.last = { logBelief, dataPrior, logs };
+    return logs;
+  }
+
+  /**
+   * The likelihood matrix at a belief; columns sum to one.
+   * @type {(belief: number[], dataPrior?: number[]) => number[][]}
+   */
+  likelihood(belief, dataPrior) {
+    return this.respond(toLogs(belief), dataPrior).map((row) => row.map(Math.exp));
+  }
+
+  /**
+   * The teacher's distribution over data.
+   * @type {(belief: number[], hypothesis: number, dataPrior?: number[]) => number[]}
+   */
+  teach(belief, hypothesis, dataPrior) {
+    return this.likelihood(belief, dataPrior).map((row) => row[hypothesis]);
+  }
+
+  /**
+   * The posterior after a datum; NaN where nobody believed allows it.
+   * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
+   */
+  update(belief, datum, dataPrior) {
+    return this.logUpdate(toLogs(belief), datum, dataPrior).map(Math.exp);
+  }
+
+  /**
+   * The same with logarithms.
+   * @type {(logBelief: number[], datum: number, dataPrior?: number[]) => number[]}
+   */
+  logUpdate(logBelief, datum, dataPrior) {
+    return bayes(logBelief, this.logListener(logBelief, dataPrior)[datum]);
+  }
+
+  /**
+   * Row d is the posterior after datum d.
+   * @type {(belief: number[], dataPrior?: number[]) => number[][]}
+   */
+  posteriors(belief, dataPrior) {
+    const logBelief = toLogs(belief);
+    return this.logListener(logBelief, dataPrior).map((row) => bayes(logBelief, row).map(Math.exp));
+  }
+
+  /**
+   * What the learner multiplies its belief by; the likelihood, except where a rule says otherwise.
+   * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
+   */
+  logListener(logBelief, dataPrior) {
+    return this.answer(logBelief, dataPrior);
+  }
+}
+
+/** Plain Bayesian inference: data are read literally, whatever the belief. */
+export class BI extends Rule {
+  name = "BI";
+
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
+  respond(logBelief, dataPrior = this.dataPrior) {
+    void logBelief;
+    return logColumns(logTable(this.matrix, dataPrior));
+  }
+}
+
+/** Recursion of finite depth: rational speech acts at depth one. */
+export class Pragmatic extends Rule {
+  name = "Pragmatic";
+
+  /**
+   * @param {number[][]} matrix
+   * @param {number} depth Integer >= 0.
+   * @param {{rationality?: number, dataPrior?: number[] | null, literal?: "likelihood" | "truth"}} [options]
+   */
+  constructor(matrix, depth, { rationality = 1, dataPrior = null, literal = "likelihood" } = {}) {
+    super(matrix, { dataPrior });
+    this.depth = depth;
+    this.rationality = rationality;
+    this.literal = literal;
+  }
+
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
+  respond(logBelief, dataPrior = this.dataPrior) {
+    const table = logTable(this.matrix, dataPrior);
+    // T_0, or the table as it is where the literal learner of rational speech acts reads it.
+    let logs = this.literal === "truth" && this.depth > 0 ? table : logColumns(table);
+    for (let k = 0; k < this.depth; k++) {
+      // theta(h)^alpha is the same for every datum, so that it cancels with the normalisation over data.
+      const next = logs.map((row, i) => {
+        const norm = logSum(row.map((value, j) => addLogs(value, logBelief[j])));
+        if (norm === -Infinity) return row.map(() => -Infinity);
+        return row.map((value) => Math.log(dataPrior[i]) + this.rationality * (value - norm));
+      });
+      logs = logColumns(next.map((row, i) => row.map((value, j) => (logs[i][j] === -Infinity ? -Infinity : value))));
+    }
+    return logs;
+  }
+
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
+  logListener(logBelief, dataPrior = this.dataPrior) {
+    if (this.literal === "truth" && this.depth === 0) return logTable(this.matrix, dataPrior);
+    return this.answer(logBelief, dataPrior);
+  }
+}
+
+/** Sequential cooperative Bayesian inference: the limit of infinite depth. */
+export class SCBI extends Rule {
+  name = "SCBI";
+  /** @type {number[] | null} */
+  start = null;
+
+  /** @type {(logBelief: number[], dataPrior?: number[]) => number[][]} */
+  respond(logBelief, dataPrior = this.dataPrior) {
+    const { logLikelihood, factors } = scaleToBelief(this.matrix, logBelief, dataPrior, this.start);
+    // The next belief is usually near: start from these factors.
+    if (factors.every((f) => Math.abs(f) < 300)) this.start = factors;
+    return logLikelihood;
+  }
+}
+
+/**
+ * @param {number[][]} matrix
+ * @param {{kind: "BI" | "Pragmatic" | "SCBI", depth?: number, rationality?: number,
+ *   literal?: "likelihood" | "truth"}} settings
+ * @param {number[] | null} [dataPrior]
+ * @returns {Rule}
+ */
+export function makeRule(matrix, settings, dataPrior = null) {
+  if (settings.kind === "BI") return new BI(matrix, { dataPrior });
+  if (settings.kind === "SCBI") return new SCBI(matrix, { dataPrior });
+  return new Pragmatic(matrix, settings.depth ?? 1, { ...settings, dataPrior });
+}
+
+/**
+ * Nats per round by which log-odds grow in the end, when the learner is nearly certain: the smallest
+ * divergence between the column that is taught and another one, in the likelihood matrix at certainty.
+ * @param {Rule} rule
+ * @param {number} hypothesis
+ * @returns {number} Infinity where a datum of the truth rules the others out.
+ */
+export function rate(rule, hypothesis) {
+  // With zeros, a recursion of finite depth has no answer to data that the truth rules out when nothing
+  // else is believed at all: look at ever smaller doubts instead.
+  const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
+  const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
+  const last = found[found.length - 1];
+  const limits = found[0].map((first, j) => (last[j] > first + 1e-3 ? Infinity : last[j]));
+  return Math.min(...limits.filter((_, j) => j !== hypothesis));
+}
+
+/**
+ * Divergences of the column that is taught from every other one, at a belief close to certainty.
+ * @type {(rule: Rule, hypothesis: number, logDoubt: number) => number[]}
+ */
+function divergences(rule, hypothesis, logDoubt) {
+  const logs = rule.respond(positions(rule.numHypotheses).map((j) => (j === hypothesis ? 0 : logDoubt)));
+  return positions(rule.numHypotheses).map((j) => {
+    let divergence = 0;
+    for (const row of logs)
+      if (row[hypothesis] > -Infinity) divergence += Math.exp(row[hypothesis]) * (row[hypothesis] - row[j]);
+    return divergence;
+  });
+}
+
+/**
+ * Divide by the sum.
+ * @type {(values: number[]) => number[]}
+ */
+export function normalize(values) {
+  const sum = values.reduce((all, value) => all + value, 0);
+  return values.map((value) => value / sum);
+}
+
+/**
+ * Normalised logarithms of a belief.
+ * @type {(belief: number[]) => number[]}
+ */
+export function toLogs(belief) {
+  const logs = belief.map(Math.log);
+  const norm = logSum(logs);
+  return logs.map((value) => value - norm);
+}
+
+/**
+ * Bayes' formula in logarithms; NaN everywhere where the datum is impossible.
+ * @type {(logBelief: number[], logRow: number[]) => number[]}
+ */
+function bayes(logBelief, logRow) {
+  const joint = logBelief.map((value, j) => addLogs(value, logRow[j]));
+  const norm = logSum(joint);
+  return joint.map((value) => (norm === -Infinity ? NaN : value - norm));
+}
+
+/**
+ * Logarithms of the table; rows that are not available are minus infinity.
+ * @type {(matrix: number[][], dataPrior: number[]) => number[][]}
+ */
+const logTable = (matrix, dataPrior) =>
+  matrix.map((row, i) => row.map((value) => (dataPrior[i] > 0 ? Math.log(value) : -Infinity)));
+
+/**
+ * Normalise columns of logarithms; an empty column stays empty.
+ * @type {(logs: number[][]) => number[][]}
+ */
+function logColumns(logs) {
+  const norms = positions(logs[0].length).map((j) => logSum(logs.map((row) => row[j])));
+  return logs.map((row) => row.map((value, j) => (norms[j] === -Infinity ? -Infinity : value - norms[j])));
+}
+
+/**
+ * A sum in which minus infinity wins.
+ * @type {(a: number, b: number) => number}
+ */
+const addLogs = (a, b) => (a === -Infinity || b === -Infinity ? -Infinity : a + b);

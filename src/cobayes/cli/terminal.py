@@ -1,0 +1,300 @@
+"""The terminal: tables, JSON, messages and progress, for any width, encoding and label."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+import threading
+import time
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import click
+
+# Seconds after which a command says that it is still at work.
+PATIENCE = 2.0
+
+_CLEAR_LINE = "\r\x1b[2K"
+_GAP = "   "
+_SHORTEST = 6  # letters of a text in a narrow terminal
+_BARS = re.compile("[█▉▊▋▌▍▎▏]+")
+
+# Signs for streams that cannot encode the first of each pair.
+_PLAIN_SIGNS = dict(zip("█▉▊▋▌▍▎▏±…–─·•", "#####   ~.--**", strict=True)) | {"±": "+-"}
+
+# Control characters could move the cursor or rename the window, marks of direction reorder what is
+# read. Line breaks and tabs are harmless.
+_CONTROLS = [c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x09, 0x0A)]
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_VISIBLE = dict.fromkeys((*_CONTROLS, *_DIRECTIONS), "�")
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS)}
+
+
+def never_fail_to_encode() -> None:
+    """Let stdout and stderr write a plain sign for each character that they cannot encode."""
+    codecs.register_error("cobayes.plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # a notebook's stream has none
+        if reconfigure is not None:
+            reconfigure(errors="cobayes.plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN_SIGNS.get(sign, "?") for sign in found), error.end
+
+
+def can_write(text: str) -> bool:
+    """Tell whether stdout can encode a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def width() -> int | None:
+    """Return the width of the terminal; None where output goes elsewhere and is not cut."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def paint(text: str, *, err: bool = False, **style: Any) -> str:
+    """Return a text in colour or bold where stdout (or stderr) is a terminal that shows it."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    is_plain = is_plain or not (sys.stderr if err else sys.stdout).isatty()
+    return text if is_plain else click.style(text, **style)
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal shows and does not obey: a sign for each control character."""
+    return text.translate(_VISIBLE)
+
+
+def show(text: str = "", **style: Any) -> None:
+    """Write a line of the result to stdout."""
+    print(paint(printable(text), **style))
+
+
+def show_text(text: str, start: str = "") -> None:
+    """Write a paragraph to stdout, wrapped on a terminal and indented by its start."""
+    limit, indent = width(), " " * len(click.unstyle(start))
+    lines = textwrap.wrap(printable(text), max(limit - len(indent), 20)) if limit else [text]
+    for number, line in enumerate(lines):
+        print((indent if number else start) + printable(line))
+
+
+def say(text: str, kind: str = "", color: str = "") -> None:
+    """Write a line that is not the result to stderr, after its kind (such as "error") in colour."""
+    start = paint(f"{kind}:", err=True, fg=color, bold=True) + " " if kind else ""
+    print(start + printable(text), file=sys.stderr)
+
+
+def say_seed(seed: int, purpose: str) -> None:
+    """Tell the user the seed that was chosen, and its purpose, such as "see the same walk"."""
+    say(f"seed {seed} (add --seed {seed} to {purpose} again)")
+
+
+def show_json(content: Any) -> None:
+    """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    if not can_write(text):
+        text = json.dumps(_finite(content), indent=2, ensure_ascii=True, allow_nan=False)
+    print(text.translate(_ESCAPED))
+
+
+def _finite(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {str(key): _finite(value) for key, value in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [_finite(value) for value in item]
+    if isinstance(item, float) and item - item != 0.0:
+        return None
+    return item
+
+
+def show_table(
+    title: str | None,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[str]],
+    *,
+    least: Sequence[int] | None = None,
+) -> None:
+    """Print a table that never shortens a number, however narrow the terminal is.
+
+    Parameters
+    ----------
+    title
+        A line above the table.
+    columns
+        Heading of each column, and ">" for numbers (right-justified) or "<" for text. Where the
+        terminal is narrow, headings of numbers are broken into lines and text is wrapped; where
+        that is not enough, the table is wider than the terminal. Without any heading there is no
+        line of headings.
+    rows
+        The cells.
+    least
+        The least width of each column; text is then cut instead of wrapped.
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    heads = [[printable(heading)] for heading, _ in columns]
+    is_number = [justify == ">" for _, justify in columns]
+    bodies = [max((_width(row[j]) for row in cells), default=0) for j in range(len(columns))]
+    widths = _natural(heads, bodies)
+    limit = width()
+    if limit is not None and _total(widths) > limit:
+        heads = [
+            h[0].split() or h if number else h for h, number in zip(heads, is_number, strict=True)
+        ]
+        shortest = [
+            b if number else min(b, _SHORTEST) for b, number in zip(bodies, is_number, strict=True)
+        ]
+        widths = _natural(heads, bodies)
+        widths = _shrink(widths, list(map(min, least or shortest, widths)), limit)
+    if title is not None:
+        show(title, bold=True)
+        show()
+    if any(heading for heading, _ in columns):
+        lines = [
+            h if len(h) > 1 else _wrap(h[0], size) for h, size in zip(heads, widths, strict=True)
+        ]
+        _show_row(lines, is_number, widths, bold=True)
+        show(" " + "─" * (_total(widths) - 2))
+    for row in cells:
+        fit = _wrap if least is None else _cut
+        _show_row([fit(c, size) for c, size in zip(row, widths, strict=True)], is_number, widths)
+    show()
+
+
+def show_facts(title: str, facts: Sequence[tuple[str, str]], justify: str = "<") -> None:
+    """Print a table of two columns without headings: a name and what it is."""
+    show_table(title, [("", "<"), ("", justify)], facts)
+
+
+def _natural(heads: list[list[str]], bodies: list[int]) -> list[int]:
+    """Return the widths that headings and cells would like to have."""
+    return [max(body, *map(_width, head)) for head, body in zip(heads, bodies, strict=True)]
+
+
+def _wrap(text: str, size: int) -> list[str]:
+    return textwrap.wrap(text, max(size, 1)) if _width(text) > size else [text]
+
+
+def _cut(text: str, size: int) -> list[str]:
+    while _width(text) > size:
+        text = f"{text.removesuffix('…')[:-1]}…"
+    return [text]
+
+
+def _width(text: str) -> int:
+    """Return the number of places that a text takes; Chinese signs take two, accents none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.combining(sign) > 0 for sign in text)
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1) + 2
+
+
+def _shrink(widths: list[int], least: list[int], limit: int) -> list[int]:
+    """Take letters from the widest columns, one by one, as long as that is needed and possible."""
+    found = list(widths)
+    while _total(found) > limit:
+        spare = [i for i in range(len(found)) if found[i] > least[i]]
+        if not spare:
+            break
+        found[max(spare, key=lambda i: found[i])] -= 1
+    return found
+
+
+def _show_row(
+    cells: Sequence[Sequence[str]], is_number: Sequence[bool], widths: Sequence[int], **style: Any
+) -> None:
+    """Print one row whose cells may have several lines."""
+    for number in range(max(map(len, cells))):
+        parts = []
+        for lines, right, size in zip(cells, is_number, widths, strict=True):
+            text = lines[number] if number < len(lines) else ""
+            space = " " * (size - _width(text))
+            parts.append(space + text if right else text + space)
+        line = _BARS.sub(lambda found: paint(found[0], fg="blue"), f" {_GAP.join(parts)}".rstrip())
+        print(paint(line, **style))
+
+
+def plus_minus() -> str:
+    """Return the sign before a standard error; it is chosen early, as it changes widths."""
+    return "±" if can_write("±") else "+-"
+
+
+def bar(value: float, size: int = 12) -> str:
+    """Draw a probability as a bar of block characters."""
+    full, rest = divmod(round(max(0.0, min(1.0, value)) * size * 8), 8)
+    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+
+
+@contextlib.contextmanager
+def patience(doing: str) -> Iterator[None]:
+    """Say on stderr what is being done, such as "running 9 lessons", if it takes over two seconds.
+
+    A terminal shows a line with the time so far, which goes away at the end; elsewhere it is one
+    plain line.
+    """
+    is_done = threading.Event()
+
+    def watch() -> None:
+        start = time.monotonic()
+        if is_done.wait(PATIENCE):
+            return
+        if not sys.stderr.isatty():
+            say(f"{doing} ...")
+            return
+        with ProgressLine() as line:
+            while not is_done.wait(1.0):
+                line.tell(doing, f"{time.monotonic() - start:.0f} s")
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        watcher.join()
+
+
+class ProgressLine:
+    """One line on stderr, overwritten on a terminal; use it as a context manager."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if sys.stderr.isatty():
+            print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to another display for a while: two would overwrite each other."""
+        self.__exit__()
+        yield
+
+    def tell(self, what: str, text: str) -> None:
+        """Show what is being made, and how far it is; a line that is done stays."""
+        line = printable(f"{what}: {text}")
+        if not sys.stderr.isatty():
+            print(line, file=sys.stderr, flush=True)
+            return
+        is_done = text.startswith("done")
+        line = line if is_done else _cut(line, shutil.get_terminal_size().columns - 1)[0]
+        print(_CLEAR_LINE + line, end="\n" if is_done else "", file=sys.stderr, flush=True)

@@ -1,0 +1,280 @@
+"""How often teaching fails when the error in the prior is tiny, and in the limit of no error.
+
+Beliefs, derivatives and weights are kept as logarithms, so that errors of 1e-200 and beliefs of
+1e-1000 do not underflow.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.validation import number_between, whole_number
+from cobayes._runtime.limits import require_affordable, short_number
+from cobayes._runtime.randomness import generator
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike
+from cobayes.rules import SCBI
+
+Array = NDArray[np.float64]
+
+# Two beliefs whose ratio is this close to one are followed as one belief and a derivative.
+NEARLY_EQUAL = math.log(1e-5)
+# A sequence ends where teacher and learner are this sure of something.
+SETTLED = math.log1p(-1e-9)
+
+
+class LimitSlope(NamedTuple):
+    """An estimated lower bound on failure over what Conjecture 5.3 allows, in L1.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import LimitSlope
+    >>> slope = LimitSlope(1.2, 0.01)
+    >>> slope.value - 3 * slope.stderr > 1.0
+    True
+    """
+
+    value: float
+    stderr: float
+
+
+def limit_slope(
+    matrix: MatrixLike,
+    hypothesis: SupportsIndex | str,
+    teacher_prior: ArrayLike,
+    direction: ArrayLike,
+    *,
+    num_rounds: int,
+    log10_size: float | None = None,
+    num_lessons: int = 10_000,
+    rng: Any = None,
+) -> LimitSlope:
+    """Estimate the failure rate over what Conjecture 5.3 allows in L1, for tiny perturbations.
+
+    The learner's prior is the teacher's plus a multiple of a direction. What is estimated is a
+    lower bound that grows with the number of rounds and converges to the ratio. A value above
+    one contradicts the conjecture.
+
+    Parameters
+    ----------
+    matrix
+        Data by hypotheses, without zeros: teacher and learner share it.
+    hypothesis
+        The one that is taught, by position or label.
+    teacher_prior
+        What the teacher takes the learner's prior to be; positive.
+    direction
+        Direction of the learner's error, (m,); it sums to zero.
+    num_rounds
+        The number of rounds that are followed.
+    log10_size
+        The decimal logarithm of the L1 distance between the priors, for example -90. By default
+        the limit of small distances is taken.
+    num_lessons
+        The number of sequences of data that are drawn.
+    rng
+        A seed or a numpy Generator.
+
+    Returns
+    -------
+    LimitSlope
+        ``.value`` and its standard error.
+
+    Notes
+    -----
+    In the limit the value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the
+    derivative of the belief along the direction and E the mean over uniform data. For a given
+    size the difference of the beliefs stands in place of J; see docs/conjecture.md. Data are
+    drawn in proportion to the L1 size of the derivative after them, and weighted accordingly.
+
+    Examples
+    --------
+    With two hypotheses the slope is 1/2: half of the L1 distance is lost, and no more.
+
+    >>> from cobayes.conjecture import limit_slope
+    >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
+    >>> found = limit_slope(matrix, 0, [0.6, 0.4], [-1, 1], num_rounds=5, num_lessons=4, rng=1)
+    >>> round(found.value, 9)
+    0.5
+    """
+    rule = SCBI(matrix)
+    position = rule.model.hypothesis_index(hypothesis)
+    prior = rule.model.distribution(teacher_prior, name="teacher's prior")
+    step = _unit_direction(direction, prior)
+    if (rule.model.matrix == 0.0).any() or (prior == 0.0).any():
+        raise CobayesError("the matrix and the teacher's prior must be positive.")
+    rounds = whole_number(num_rounds, "num_rounds", 0)
+    count = whole_number(num_lessons, "num_lessons", 2)
+    log_size = -math.inf
+    if log10_size is not None:
+        log_size = math.log(10.0) * number_between(log10_size, "log10_size", -math.inf, 0.0)
+        if log_size > -300.0 and (prior + math.exp(log_size) * step <= 0.0).any():
+            raise CobayesError(
+                f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller one."
+            )
+    num_data, num_hypotheses = rule.model.shape
+    require_affordable(
+        f"{short_number(count)} sequences of {short_number(rounds)} rounds",
+        "take fewer sequences or rounds; 10,000 sequences give two digits.",
+        # From below: measured 2 us a round for three data and hypotheses.
+        seconds=1e-6 * min(count, 10**200) * min(rounds, 10**100),
+        num_bytes=32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1),
+    )
+    values = _Sequences(rule, prior, step, log_size, count).follow(rounds, position, rng)
+    values = (values - step[position]) / 2.0
+    return LimitSlope(float(values.mean()), float(values.std(ddof=1) / np.sqrt(count)))
+
+
+def _unit_direction(direction: ArrayLike, prior: Array) -> Array:
+    """Return a direction of L1 size one."""
+    step = np.asarray(direction, dtype=np.float64)
+    if step.shape != prior.shape or not np.abs(step).max() > 0.0 or abs(step.sum()) > 1e-12:
+        raise CobayesError(
+            f"the direction is {direction!r}; expected {len(prior)} numbers, not all zero, that "
+            "sum to zero."
+        )
+    return step / np.abs(step).sum()
+
+
+class _Sequences:
+    """Sequences of data, each with the teacher's belief and how the learner's differs from it.
+
+    The learner's belief is ``taught * (1 + exp(scale) * ratio)`` while the two are nearly equal,
+    and is followed by itself afterwards.
+
+    Parameters
+    ----------
+    rule, prior, step
+        Of both agents; the teacher's prior; the direction.
+    log_size
+        Logarithm of the perturbation's L1 size; minus infinity for the limit.
+    count
+        The number of sequences.
+    """
+
+    def __init__(self, rule: SCBI, prior: Array, step: Array, log_size: float, count: int) -> None:
+        self.rule, self.log_size = rule, log_size
+        self.log_taught = np.tile(np.log(prior), (count, 1))
+        ratio = step / prior
+        self.ratios = np.tile(ratio / np.abs(ratio).max(), (count, 1))
+        self.scales = np.full(count, math.log(np.abs(ratio).max()))
+        self.log_believed = self.log_taught.copy()
+        self.is_apart = np.zeros(count, dtype=np.bool_)
+        # The L1 size of the difference, relative to the perturbation's, and the weights.
+        self.log_differences = np.zeros(count)
+        self.log_weights = np.zeros(count)
+
+    def follow(self, num_rounds: int, position: int, rng: Any) -> Array:
+        """Return weighted differences of the beliefs in a hypothesis, relative to the size."""
+        stream = generator(rng)
+        for _ in range(num_rounds):
+            self._separate()
+            together = np.flatnonzero(~self.is_apart)
+            apart = np.flatnonzero(self.is_apart)
+            settled = np.minimum(
+                self.log_taught[apart].max(axis=1), self.log_believed[apart].max(axis=1)
+            )
+            apart = apart[settled < SETTLED]
+            if len(together) + len(apart) == 0:
+                break
+            if len(together):
+                self._step_together(together, stream)
+            if len(apart):
+                self._step_apart(apart, stream)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = _log_differences(self.log_taught, self.log_believed) - self.log_size
+            together = self.log_taught + self.scales[:, None] + np.log(np.abs(self.ratios))
+        own = np.where(self.is_apart, apart[:, position], together[:, position])
+        return np.exp(own - self.log_differences + self.log_weights)
+
+    def _separate(self) -> None:
+        """Give the learner a belief of its own where it is no longer nearly the teacher's."""
+        is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
+        if is_new.any():
+            change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]
+            logs = self.log_taught[is_new] + np.log1p(change)
+            self.log_believed[is_new] = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+            self.is_apart |= is_new
+
+    def _step_together(self, which: NDArray[np.intp], stream: np.random.Generator) -> None:
+        logs, ratios = children(self.rule, self.log_taught[which], self.ratios[which])
+        with np.errstate(divide="ignore"):
+            sizes = np.logaddexp.reduce(logs + np.log(np.abs(ratios)), axis=2)
+        sizes += self.scales[which, None]
+        each, drawn = self._draw(which, sizes, stream)
+        self.log_taught[which] = logs[each, drawn]
+        chosen = ratios[each, drawn]
+        largest = np.abs(chosen).max(axis=1)
+        self.ratios[which] = chosen / largest[:, None]
+        self.scales[which] += np.log(largest)
+
+    def _step_apart(self, which: NDArray[np.intp], stream: np.random.Generator) -> None:
+        taught = _log_posteriors(self.rule, self.log_taught[which])
+        believed = _log_posteriors(self.rule, self.log_believed[which])
+        with np.errstate(divide="ignore"):
+            sizes = np.logaddexp.reduce(_log_differences(taught, believed), axis=2) - self.log_size
+        each, drawn = self._draw(which, sizes, stream)
+        self.log_taught[which] = taught[each, drawn]
+        self.log_believed[which] = believed[each, drawn]
+
+    def _draw(
+        self, which: NDArray[np.intp], log_sizes: Array, stream: np.random.Generator
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Draw data in proportion to the sizes after them, (k, n), and keep the weights."""
+        each = np.arange(len(which))
+        total = np.logaddexp.reduce(log_sizes, axis=1)
+        steps = np.cumsum(np.exp(log_sizes - total[:, None]), axis=1)
+        shares = stream.random(len(which))[:, None] * steps[:, -1:]
+        drawn = (shares >= steps[:, :-1]).sum(axis=1)
+        mean = total - math.log(log_sizes.shape[1])
+        self.log_weights[which] += mean - self.log_differences[which]
+        self.log_differences[which] = log_sizes[each, drawn]
+        return each, drawn
+
+
+def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Array]:
+    """Return log-posteriors after every datum, and the derivatives of these: (k, n, m).
+
+    Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
+    one, ``d log S_ij = b_j - (S b)_i``. The column sums say ``b - A' S b = x``, where A is the
+    likelihood at the belief. Nothing is divided by a belief, however small.
+
+    Parameters
+    ----------
+    rule
+        SCBI with a matrix without zeros.
+    log_beliefs, ratios
+        Logarithms of beliefs, and their derivatives x, (k, m).
+    """
+    count, size = log_beliefs.shape
+    log_likelihoods = rule.respond_many(log_beliefs)
+    logs = log_beliefs[:, None, :] + log_likelihoods
+    logs -= np.logaddexp.reduce(logs, axis=2, keepdims=True)
+    scaled = np.exp(logs)
+    likelihoods = np.exp(log_likelihoods)
+    likelihoods /= likelihoods.sum(axis=1, keepdims=True)
+    system = np.eye(size) - likelihoods.transpose(0, 2, 1) @ scaled
+    # b is determined up to a constant: it is zero at the hypothesis believed most.
+    each, pinned = np.arange(count), log_beliefs.argmax(axis=1)
+    targets = ratios.copy()
+    system[each, pinned] = np.eye(size)[pinned]
+    targets[each, pinned] = 0.0
+    columns = np.linalg.solve(system, targets[:, :, None])
+    return logs, columns.transpose(0, 2, 1) - scaled @ columns
+
+
+def _log_posteriors(rule: SCBI, log_beliefs: Array) -> Array:
+    """Return log-posteriors after every datum, (k, n, m)."""
+    logs = log_beliefs[:, None, :] + rule.respond_many(log_beliefs)
+    return logs - np.logaddexp.reduce(logs, axis=2, keepdims=True)
+
+
+def _log_differences(taught: Array, believed: Array) -> Array:
+    """Return the logarithms of the differences of beliefs given by their logarithms."""
+    low, high = np.minimum(taught, believed), np.maximum(taught, believed)
+    with np.errstate(divide="ignore"):
+        return high + np.log(-np.expm1(low - high))

@@ -1,0 +1,304 @@
+"""`simulate`: many lessons in the native core, the same bits on any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes import _core
+from cobayes._input.distributions import Distribution
+from cobayes._input.labels import is_position
+from cobayes._input.validation import number_between, whole_number
+from cobayes._runtime.limits import require_affordable_simulation
+from cobayes._runtime.randomness import seed_of
+from cobayes._runtime.threads import num_threads
+from cobayes.errors import CobayesError, ImpossibleDatumError
+from cobayes.lessons.agents import Learner
+from cobayes.lessons.drawing import draw
+from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
+from cobayes.lessons.lesson import require_rounds
+from cobayes.model import Model, require_same_world
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import require_datum, require_teachable
+from cobayes.rules.naming import RuleLike
+from cobayes.rules.native import require_converged
+from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.task import draw_outcome
+
+Array = NDArray[np.float64]
+
+# Paths are kept without being asked for up to this many numbers (256 MB).
+AUTOMATIC_PATHS = 2**25
+
+
+class Agents(NamedTuple):
+    """Who teaches whom what: validated rules, log-priors (m,) and the hypothesis.
+
+    Attributes
+    ----------
+    teacher, learner : Rule
+        The same object where one rule is shared.
+    teacher_prior, learner_prior : ndarray
+        Log-beliefs at the start; the same object where one prior is shared.
+    hypothesis : int
+        The position of the hypothesis that is taught.
+    """
+
+    teacher: Rule
+    learner: Rule
+    teacher_prior: Array
+    learner_prior: Array
+    hypothesis: int
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether both follow the same belief."""
+        return self.learner is self.teacher and self.learner_prior is self.teacher_prior
+
+
+def simulate(
+    rule: RuleLike,
+    hypothesis: SupportsIndex | str,
+    *,
+    num_rounds: SupportsIndex,
+    num_lessons: SupportsIndex,
+    prior: Distribution | None = None,
+    learner_rule: RuleLike | None = None,
+    learner_prior: Distribution | None = None,
+    rng: Any = None,
+    level: float = 0.95,
+    keep_paths: bool | Sequence[int] | None = None,
+) -> Ensemble:
+    """Run many lessons about one hypothesis and return their statistics.
+
+    Parameters
+    ----------
+    rule
+        The teacher's rule, and the learner's unless `learner_rule` is given.
+    hypothesis
+        The true hypothesis, by position or label.
+    num_rounds, num_lessons
+        The number of rounds in a lesson, and of lessons.
+    prior
+        What the teacher takes the learner's prior to be; uniform by default.
+    learner_rule, learner_prior
+        The learner's, where they differ from the teacher's.
+    rng
+        Anything that `numpy.random.default_rng` takes. The same seed gives the same bits on any
+        machine and for any number of threads.
+    level
+        The belief in the truth from which on the learner counts as sure.
+    keep_paths
+        Which log-beliefs to keep: of every lesson at all rounds (True), at some (a list of
+        rounds; they are kept in order and once), or none (False). By default those of the first
+        lessons, as many as fit into 256 MB; `Ensemble.num_paths` says how many.
+
+    Returns
+    -------
+    Ensemble
+        Means and deviations of the beliefs, rounds needed, and the paths that were kept.
+
+    Notes
+    -----
+    Algorithm 1 of the paper, without assumption (iii'). Lessons of the rules of this package on a
+    matrix, and on `without_repeats` of one, run in the native core. With other tasks and custom
+    rules, agents are asked one by one. A lesson that is over before the last round keeps its last
+    belief.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> rule = cb.SCBI(model)
+    >>> ensemble = cb.simulate(rule, "summer", num_rounds=10, num_lessons=1000, rng=1)
+    >>> bool(ensemble.mean("summer")[-1] > 0.9)
+    True
+    """
+    agents = validated_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    num_rounds = whole_number(num_rounds, "num_rounds", 0)
+    num_lessons = whole_number(num_lessons, "num_lessons", 1)
+    level = number_between(level, "level", 0.0, 1.0, closed="high")
+    require_rounds(
+        num_rounds,
+        (agents.teacher, "teacher", agents.hypothesis),
+        (agents.learner, "learner", None),
+    )
+    model = agents.learner.model
+    # First without paths: their rounds are an array, too.
+    require_affordable_simulation(num_lessons, num_rounds, *model.shape, 0)
+    rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, model.num_hypotheses)
+    require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * len(rounds))
+    play = play_in_core if is_native(agents) else _play_one_by_one
+    found = play(
+        agents,
+        num_rounds=num_rounds,
+        num_lessons=num_lessons,
+        seed=seed_of(rng),
+        level=level,
+        num_paths=num_paths,
+        path_rounds=rounds,
+    )
+    return Ensemble(
+        model=model,
+        hypothesis=agents.hypothesis,
+        rule_name=agents.teacher.title,
+        learner_rule_name=agents.learner.title,
+        num_lessons=num_lessons,
+        num_rounds=num_rounds,
+        means=found["means"],
+        stds=found["stds"],
+        rounds_needed=RoundsNeeded(level, found["first_sure"][:-1], int(found["first_sure"][-1])),
+        paths=found["paths"] if num_paths else None,
+        path_rounds=rounds if num_paths else rounds[:0],
+        num_contradicted=found["num_contradicted"],
+    )
+
+
+def validated_agents(
+    rule: RuleLike,
+    hypothesis: SupportsIndex | str,
+    prior: Distribution | None,
+    learner_rule: RuleLike | None,
+    learner_prior: Distribution | None,
+) -> Agents:
+    """Check who teaches whom what; see `simulate`."""
+    teacher = as_rule(rule)
+    learner = teacher if learner_rule is None else as_rule(learner_rule, teacher.task)
+    require_same_world(teacher.model, learner.model)
+    position = teacher.model.hypothesis_index(hypothesis)
+    own = teacher.log_belief(prior, "prior")
+    theirs = own if learner_prior is None else learner.log_belief(learner_prior, "learner's prior")
+    require_teachable(teacher.model, own, position, "prior")
+    require_teachable(learner.model, theirs, position, "learner's prior")
+    require_datum(teacher, position)
+    return Agents(teacher, learner, own, theirs, position)
+
+
+def is_native(agents: Agents) -> bool:
+    """Tell whether lessons run in the native core: both rules and both tasks are known there."""
+    return all(
+        rule.core is not None
+        and (
+            rule.task.is_constant
+            or (isinstance(rule.task, WithoutRepeats) and isinstance(rule.task.task, Model))
+        )
+        for rule in (agents.teacher, agents.learner)
+    )
+
+
+def play_in_core(agents: Agents, **options: Any) -> dict[str, Any]:
+    """Play lessons in the native core.
+
+    Parameters
+    ----------
+    agents
+        For whom `is_native` holds.
+    **options
+        See `_core.simulate`.
+    """
+    teacher, learner = (rule.at(rule.task.start) for rule in (agents.teacher, agents.learner))
+    assert teacher.core is not None
+    assert learner.core is not None
+    found = _core.simulate(
+        teacher.core,
+        None if agents.learner is agents.teacher else learner.core,
+        teacher_logs=np.atleast_2d(agents.teacher_prior),
+        learner_logs=None if agents.is_shared else np.atleast_2d(agents.learner_prior),
+        hypothesis=agents.hypothesis,
+        teacher_drops=isinstance(agents.teacher.task, WithoutRepeats),
+        learner_drops=isinstance(agents.learner.task, WithoutRepeats),
+        num_threads=num_threads(),
+        **options,
+    )
+    tolerances = [getattr(rule, "tolerance", 1e-12) for rule in (teacher, learner)]
+    require_converged(found["error"], max(tolerances))
+    return found
+
+
+def _play_one_by_one(
+    agents: Agents,
+    *,
+    num_rounds: int,
+    num_lessons: int,
+    seed: int,
+    level: float,
+    num_paths: int,
+    path_rounds: NDArray[np.int64],
+) -> dict[str, Any]:
+    """Play lessons of custom rules and tasks; see `_core.simulate`."""
+    shape = num_rounds + 1, agents.learner.model.num_hypotheses
+    means, squares = np.zeros(shape), np.zeros(shape)
+    first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
+    paths = np.empty((num_paths, len(path_rounds), shape[1]))
+    num_contradicted = 0
+    for lesson in range(num_lessons):
+        rng = np.random.Generator(np.random.Philox(key=np.array([seed, lesson], dtype=np.uint64)))
+        logs, was_contradicted = _play_one(agents, num_rounds, rng)
+        num_contradicted += was_contradicted
+        beliefs = _core.exp(logs)
+        gaps = beliefs - means  # Welford's update of means and sums of squares
+        means += gaps / (lesson + 1)
+        squares += gaps * (beliefs - means)
+        sure = np.flatnonzero(beliefs[:, agents.hypothesis] >= level)
+        first_sure[sure[0] if len(sure) else -1] += 1
+        if lesson < num_paths:
+            paths[lesson] = logs[path_rounds]
+    return {
+        "means": means,
+        "stds": np.sqrt(squares / num_lessons),
+        "first_sure": first_sure,
+        "paths": paths,
+        "num_contradicted": num_contradicted,
+    }
+
+
+def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tuple[Array, bool]:
+    """Play one lesson; return the learner's log-beliefs, and whether a datum contradicted them."""
+    learner = Learner(agents.learner, _core.exp(agents.learner_prior))
+    teacher = learner
+    if not agents.is_shared:
+        teacher = Learner(agents.teacher, _core.exp(agents.teacher_prior))
+    logs = np.empty((num_rounds + 1, len(agents.learner_prior)))
+    logs[0] = agents.learner_prior
+    was_contradicted = False
+    for k in range(1, num_rounds + 1):
+        if not teacher.task.is_over(teacher.state, agents.hypothesis):
+            datum = draw(teacher.distribution_over_data(agents.hypothesis), rng.random())
+            for agent in {id(teacher): teacher, id(learner): learner}.values():
+                try:
+                    agent.observe(datum)
+                except ImpossibleDatumError:  # the belief stays
+                    was_contradicted |= agent is learner
+                    agent.move_on(datum)
+            if teacher.outcomes:
+                teacher.arrive(draw_outcome(teacher.outcomes, rng))
+            if learner is not teacher:
+                learner.follow(teacher)
+        logs[k] = learner.log_belief
+    return logs, was_contradicted
+
+
+def _kept_paths(
+    keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, num_hypotheses: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return the rounds at which log-beliefs are kept, and of how many lessons."""
+    everything = np.arange(num_rounds + 1, dtype=np.int64)
+    if keep_paths is None:
+        affordable = AUTOMATIC_PATHS // (len(everything) * num_hypotheses)
+        return everything, min(num_lessons, affordable)
+    if isinstance(keep_paths, bool | np.bool_):
+        return everything, num_lessons if keep_paths else 0
+    expected = "expected True, False or a list of rounds."
+    try:
+        chosen = list(keep_paths)
+    except TypeError as error:
+        raise CobayesError(f"keep_paths is {keep_paths!r}; {expected}") from error
+    for one in chosen:
+        if not is_position(one):
+            raise CobayesError(f"keep_paths contains {one!r}; {expected}")
+        if not 0 <= one <= num_rounds:
+            raise CobayesError(f"keep_paths asks for round {one}; they go from 0 to {num_rounds}.")
+    return np.unique(np.array(chosen, dtype=np.int64)), num_lessons if chosen else 0

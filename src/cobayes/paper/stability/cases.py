@@ -1,0 +1,351 @@
+"""The cases of Section 5: which matrix, which prior, and which learners differ how.
+
+A learner differs from what its teacher assumes in its prior, or in one column of its matrix.
+Distances are Euclidean. Points outside the open simplex are left out and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.example_library import examples
+from cobayes.model import Model
+from cobayes.paper.common import in_symbols
+from cobayes.report.section import Context
+from cobayes.theory.rates import relevant_hypothesis
+
+Array = NDArray[np.float64]
+Kind = Literal["disc", "uniform", "directions", "column"]
+
+NUM_DIRECTIONS = 15
+CENTRE, DISC, CURVE, MIXTURE = "centre", "disc", "equal divergence", "mixture"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many lessons, how many learners of each kind, and how far they lie apart.
+
+    Attributes
+    ----------
+    num_lessons : int
+        Teaching sequences of each case.
+    num_circles, radius : int, float
+        Circles around a prior, and the radius of the last.
+    num_distances, reach : int, float
+        Learners along each direction, and the distance of the last.
+    num_uniform : int
+        Learners with a prior from the whole simplex.
+    num_column_circles, column_radius : int, float
+        Circles around a column, and the radius of the last.
+    num_curve, num_mixtures : int
+        Columns of equal divergence, and mixtures with the target column.
+    """
+
+    num_lessons: int
+    num_circles: int = 14
+    radius: float = 0.07
+    num_distances: int = 20
+    reach: float = 0.1
+    num_uniform: int = 300
+    num_column_circles: int = 10
+    column_radius: float = 0.05
+    num_curve: int = 90
+    num_mixtures: int = 50
+
+    @classmethod
+    def of(cls, context: Context) -> Effort:
+        """Return the effort that a context asks for; quick scale has half of the learners."""
+        defaults: dict[str, Any] = {"num_lessons": context.count(10_000, at_least=80, quick=1000)}
+        for field in fields(cls)[1:]:
+            full: Any = field.default
+            is_halved = context.is_quick and isinstance(full, int)
+            defaults[field.name] = full // 2 if is_halved else full
+        return cls(**{name: context.setting(name, value) for name, value in defaults.items()})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One matrix, one prior of the teacher, one way in which learners differ.
+
+    Attributes
+    ----------
+    kind : str
+        "disc", "uniform" or "directions" (the learner's prior), or "column" (its matrix).
+    matrix, prior : str
+        The name of a built-in example, and of one of its priors.
+    column : int or None
+        The perturbed column, for kind "column".
+    """
+
+    kind: Kind
+    matrix: str
+    prior: str
+    column: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its point, on which its random numbers depend."""
+        changed = "" if self.column is None else f" {self.column + 1}"
+        return f"{self.kind}{changed}, {self.matrix}, {self.prior}"
+
+    @property
+    def folder(self) -> str:
+        """The folder of its run, among the runs of a report."""
+        words = self.name.replace("'", "p").replace(",", "")
+        return f"stability/{words.replace(' ', '-')}"
+
+    @property
+    def title(self) -> str:
+        """Matrix and prior as the paper writes them."""
+        return f"{in_symbols(self.matrix)}, {in_symbols(self.prior)}"
+
+    @property
+    def is_relevant(self) -> bool:
+        """Whether the perturbed column is the one that sets the rate of convergence."""
+        return self.column == relevant_hypothesis(self.model, 0)
+
+    @property
+    def role(self) -> str:
+        """The role of the perturbed column."""
+        return "relevant" if self.is_relevant else "irrelevant"
+
+    @cached_property
+    def model(self) -> Model:
+        """The teacher's matrix, column-normalised."""
+        given = examples[self.matrix].model
+        return Model(given.normalized(), given.data, given.hypotheses)
+
+    @cached_property
+    def teacher_prior(self) -> Array:
+        """The teacher's prior, normalised: the printed digits do not sum to one."""
+        printed = examples[self.matrix].priors[self.prior]
+        return printed / printed.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Learners:
+    """The learners of a case.
+
+    Attributes
+    ----------
+    priors : ndarray
+        (learners, m).
+    columns : ndarray or None
+        The perturbed column, (learners, n); None where all have the teacher's matrix.
+    kinds : ndarray
+        "centre", "disc", "directions", "uniform", "equal divergence" or "mixture".
+    rays : ndarray
+        The number of the ray on which a learner lies, or -1.
+    distances : ndarray
+        Of the prior, or of the column, from the teacher's.
+    num_left_out : int
+        Planned learners that lie outside the open simplex.
+    """
+
+    priors: Array
+    columns: Array | None
+    kinds: NDArray[np.str_]
+    rays: NDArray[np.int64]
+    distances: Array
+    num_left_out: int
+
+    def __len__(self) -> int:
+        return len(self.priors)
+
+
+FIGURE_FOUR = (
+    Case("disc", "M_3", "theta_1"),
+    Case("uniform", "M_3", "theta_1"),
+    Case("directions", "M'_1", "theta'_1"),
+    Case("uniform", "M'_1", "theta'_1"),
+)
+"""The panels of Figure 4."""
+
+
+def all_priors(kind: Kind, size: int) -> tuple[Case, ...]:
+    """Return all pairs of the paper's matrices and priors of 3 or 4 hypotheses, by matrix."""
+    mark, count = ("", 5) if size == 3 else ("'", 3)
+    numbers = range(1, count + 1)
+    return tuple(Case(kind, f"M{mark}_{i}", f"theta{mark}_{j}") for i in numbers for j in numbers)
+
+
+def column_cases(matrix: str) -> tuple[Case, Case]:
+    """Return the perturbations of the irrelevant and of the relevant column of a matrix."""
+    first, second = (Case("column", matrix, "theta_1", column) for column in (1, 2))
+    return (second, first) if first.is_relevant else (first, second)
+
+
+def all_columns() -> tuple[Case, ...]:
+    """Return the perturbed columns of all five matrices with three hypotheses."""
+    return tuple(case for k in range(1, 6) for case in column_cases(f"M_{k}"))
+
+
+def learners_of(case: Case, effort: Effort, seed: int) -> Learners:
+    """Return the learners of a case; the seed decides random priors and directions."""
+    if case.column is not None:
+        return _with_columns(case, case.column, effort)
+    centre = case.teacher_prior
+    if case.kind == "uniform":
+        rng = np.random.default_rng([seed, *case.name.encode()])
+        points = rng.dirichlet(np.ones(len(centre)), effort.num_uniform)
+        return _with_priors(centre, points, np.full(len(points), -1), case.kind)
+    if case.kind == "disc":
+        points, rays = circles(centre, effort.num_circles, effort.radius)
+    else:
+        distances = effort.reach * np.arange(1, effort.num_distances + 1) / effort.num_distances
+        directions = random_directions(seed)
+        points = centre + (distances[None, :, None] * directions[:, None, :]).reshape(-1, 4)
+        rays = np.repeat(np.arange(len(directions)), len(distances))
+    return _with_priors(
+        centre, np.concatenate([[centre], points]), np.concatenate([[-1], rays]), case.kind
+    )
+
+
+def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
+    """Return points on circles around a distribution over three things, and their rays.
+
+    The i-th circle has 6 i points, so that six rays pass through all circles; the first points
+    towards the first corner, and a point on no ray has -1.
+    """
+    first, second = plane_basis(3)
+    points, rays = [], []
+    for circle in range(1, num_circles + 1):
+        turn = np.arange(6 * circle)
+        angle = 2.0 * np.pi * turn / (6 * circle)
+        unit = np.cos(angle)[:, None] * first + np.sin(angle)[:, None] * second
+        points.append(centre + radius * circle / num_circles * unit)
+        rays.append(np.where(turn % circle == 0, turn // circle, -1))
+    return np.concatenate(points), np.concatenate(rays)
+
+
+def random_directions(seed: int) -> Array:
+    """Return the directions in the simplex of four hypotheses, the same for all cases."""
+    rng = np.random.default_rng([seed, *b"directions"])
+    vectors = rng.standard_normal((NUM_DIRECTIONS, 3)) @ plane_basis(4)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def spherical_coordinates(directions: Array) -> Array:
+    """Return the angles (phi, theta) of directions in the simplex of four hypotheses, (k, 2).
+
+    The axis ``phi = 0`` points towards the first corner; the half-plane ``theta = 0`` contains the
+    second.
+    """
+    x, y, z = (directions @ axis for axis in plane_basis(4))
+    return np.stack([np.arctan2(np.hypot(y, z), x), np.arctan2(z, y)], axis=-1)
+
+
+def plane_basis(num_coordinates: int) -> Array:
+    """Return an orthonormal basis of the vectors that sum to zero, (m - 1, m).
+
+    The first vector points towards the first corner of the simplex, the second lies in the
+    plane of the first two corners, and so on.
+    """
+    basis = np.zeros((num_coordinates - 1, num_coordinates))
+    for k in range(num_coordinates - 1):
+        rest = num_coordinates - k - 1
+        basis[k, k] = rest
+        basis[k, k + 1 :] = -1.0
+        basis[k] /= np.sqrt(rest * (rest + 1.0))
+    return basis
+
+
+def normalized_divergence(columns: Array, target: Array) -> Array:
+    """Return the divergence that SCBI's rate uses, KL(e/n, N(column / target)), in nats."""
+    ratios = columns / target
+    return np.log(ratios.mean(axis=-1)) - np.log(ratios).mean(axis=-1)
+
+
+def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
+    """Return columns with the same normalised divergence from the target column as `own`.
+
+    They form a closed curve around the target that begins with `own`, in steps of about equal
+    length. In terms of the normalised ratio of column and target, the divergence is zero in the
+    middle of the simplex and grows along every ray to the border: each ray has one solution.
+    """
+    level = float(normalized_divergence(own, target))
+    first, second = plane_basis(3)
+    offset = own / target / (own / target).sum() - 1.0 / 3.0
+    start = np.arctan2(offset @ second, offset @ first)
+
+    def curve(angles: Array) -> Array:
+        rays = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second
+        columns = _ratios_at(level, rays) * target
+        return columns / columns.sum(axis=1, keepdims=True)
+
+    # Equal steps of the angle crowd where the curve is close to the target: space by length.
+    fine = start + np.linspace(0.0, 2.0 * np.pi, 40 * num_points + 1)
+    lengths = np.linalg.norm(np.diff(curve(fine), axis=0), axis=1)
+    travelled = np.concatenate([[0.0], np.cumsum(lengths)])
+    wanted = travelled[-1] * np.arange(num_points) / num_points
+    return curve(np.interp(wanted, travelled, fine))
+
+
+def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
+    """Return mixtures of a column and the target, from near the border to near the target."""
+    is_larger = target > own
+    # Beyond the column, up to where an entry vanishes.
+    farthest = -float((own[is_larger] / (target - own)[is_larger]).min())
+    shares = farthest + (1.0 - farthest) * (np.arange(num_points) + 0.5) / num_points
+    return own + shares[:, None] * (target - own)
+
+
+def _ratios_at(level: float, rays: Array) -> Array:
+    """Return the ratios on each ray at which the divergence has a level, by bisection.
+
+    On a ray ``r = (1 - (1 - exp(-y)) q) / n`` with ``max(q) = 1``, so that y = 0 is the middle and
+    the border is at infinity: bisection in y loses no digits near the border.
+    """
+    size = rays.shape[1]
+    slopes = -rays / (-rays).max(axis=1, keepdims=True)
+
+    def ratios(y: Array) -> Array:
+        return ((1.0 - slopes) + slopes * np.exp(-y)[:, None]) / size
+
+    low = np.zeros(len(rays))
+    # The entry that vanishes alone contributes (log n r = -y) / n; the others at most log n.
+    high = np.full(len(rays), size * (level + np.log(size)) + 1.0)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        below = -np.log(size * ratios(middle)).mean(axis=1) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return ratios(0.5 * (low + high))
+
+
+def _with_priors(centre: Array, points: Array, rays: NDArray[np.int64], kind: Kind) -> Learners:
+    inside = (points > 0.0).all(axis=1)
+    distances = np.linalg.norm(points - centre, axis=1)[inside]
+    return Learners(
+        priors=points[inside],
+        columns=None,
+        kinds=np.where(distances > 0.0, kind, CENTRE),
+        rays=rays[inside],
+        distances=distances,
+        num_left_out=int((~inside).sum()),
+    )
+
+
+def _with_columns(case: Case, column: int, effort: Effort) -> Learners:
+    own, target = case.model.matrix[:, column], case.model.matrix[:, 0]
+    around, _ = circles(own, effort.num_column_circles, effort.column_radius)
+    inside = (around > 0.0).all(axis=1)
+    parts = {
+        CENTRE: own[None],
+        DISC: around[inside],
+        CURVE: equal_divergence_curve(own, target, effort.num_curve),
+        MIXTURE: mixtures_with_target(own, target, effort.num_mixtures),
+    }
+    columns = np.concatenate(list(parts.values()))
+    return Learners(
+        priors=np.repeat(case.teacher_prior[None], len(columns), axis=0),
+        columns=columns,
+        kinds=np.repeat(list(parts), [len(points) for points in parts.values()]),
+        rays=np.full(len(columns), -1),
+        distances=np.linalg.norm(columns - own, axis=1),
+        num_left_out=int((~inside).sum()),
+    )

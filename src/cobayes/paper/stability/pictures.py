@@ -1,0 +1,448 @@
+"""Pictures of success rates: Figures 4, 5 and S2 to S7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes.paper.common import in_symbols, new_figure
+from cobayes.paper.stability.cases import (
+    CENTRE,
+    DISC,
+    random_directions,
+    spherical_coordinates,
+)
+from cobayes.paper.stability.experiment import CaseRates, Shown
+from cobayes.plots.house import (
+    BLUE,
+    COLORMAP,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    tidy,
+)
+from cobayes.plots.simplex import CORNERS, draw_frame, project
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Found = Sequence[CaseRates]
+Figures = dict[str, "Figure"]
+
+# Vermilion is left to the lines of bounds and conjectures.
+RAY_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#555555")
+RAY_MARKERS = "os^Dv<"
+DISTANCE = "distance of the learner’s prior from the teacher’s"
+BELIEF = "learner’s prior in the truth, θᴸ(h)"
+_PAGE_INCHES = 9.6
+_MARGIN = 0.03
+
+
+def four_panels(shown: Shown) -> Figures:
+    """Return the panels of Figure 4, each with its legend."""
+    figures = {f"figure-4{letter}": new_figure(4.8, 3.5) for letter in "ABCD"}
+    (rays, uniform, along, distant), seed = shown.found, shown.seed
+    a, b, c, d = (figure.subplots() for figure in figures.values())
+    draw_rays(rays, a, seed=seed, with_markers=True)
+    draw_against_belief(uniform, b, size=3.4)
+    draw_rays(along, c, seed=seed)
+    draw_against_distance(distant, d, size=3.4)
+    for ax, label in ((a, DISTANCE), (b, BELIEF), (c, DISTANCE), (d, DISTANCE)):
+        ax.set(xlabel=label, ylabel="success rate")
+    _ray_key(a, loc="lower left", ncols=2)
+    for ax in (b, d):  # the points fill the panels
+        ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    # Of the directions' lines the legend needs two: the other shades lie between them.
+    away = spherical_coordinates(random_directions(seed))[:, 0]
+    *lines, line = c.get_lines()
+    lines.sort(key=lambda each: away[int(str(each.get_label()).removeprefix("ray ")) - 1])
+    names = ["direction closest to h", "farthest from h", "Conjecture 5.3"]
+    c.legend([lines[0], lines[-1], line], names, fontsize=8, loc="lower left")
+    return figures
+
+
+def disc_grid(shown: Shown) -> Figures:
+    """Return the picture of Figure S2: discs of learners, enlarged, for all cases."""
+    from matplotlib.figure import Figure
+
+    found = shown.found
+    matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
+    columns = len(found) // len(matrices)
+    limits = _color_limits(np.concatenate([rates.value for rates in found]))
+    figure = Figure(figsize=(_PAGE_INCHES, 10.4))
+    axes = figure.subplots(
+        len(matrices) + 1, columns, gridspec_kw={"height_ratios": [0.8] + [1.0] * len(matrices)}
+    )
+    for ax, rates in zip(axes[0], found[:columns], strict=True):
+        _draw_position(ax, rates.case.teacher_prior, shown.effort.radius)
+        ax.set_title(in_symbols(rates.case.prior), fontsize=12, color=INK)
+    for ax, rates in zip(axes[1:].flat, found, strict=True):
+        area = _dot_area(106.0, len(rates) - 1 + rates.learners.num_left_out)
+        flat = project(rates.learners.priors)
+        _color_dots(ax, flat, rates.value, limits, s=area, linewidths=0.0)
+        ax.plot(*flat[0], "+", color=INK, markersize=6, markeredgewidth=1.2, zorder=3)
+        _zoom_to(ax, flat)
+    for ax, matrix in zip(axes[1:, 0], matrices, strict=True):
+        _name_row(ax, -0.1, 0.5, in_symbols(matrix), ha="right", va="center")
+    figure.subplots_adjust(left=0.06, right=0.89, top=0.965, bottom=0.01, wspace=0.04, hspace=0.04)
+    bar = figure.colorbar(axes[1, 0].collections[0], cax=figure.add_axes((0.915, 0.12, 0.018, 0.6)))
+    bar.set_label("success rate", fontsize=11)
+    bar.outline.set_visible(False)
+    return {"figure-s2": figure}
+
+
+def ray_grid(shown: Shown) -> Figures:
+    """Return the pictures of Figure S3: where the six rays are, and success along them."""
+    first = shown.found[0]
+    far, near = new_figure(4.6, 3.8), new_figure(4.6, 3.8)
+    ax = draw_frame(far.subplots(), ("h₁, the truth", "h₂", "h₃"), highlight=0)
+    _draw_ray_points(ax, first, size=2.0)
+    ax = near.subplots()
+    ax.plot(*project(first.learners.priors).T, ".", color=FAINT, markersize=3.0, zorder=2)
+    _draw_ray_points(ax, first, size=3.8)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    _ray_key(ax, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1)
+    grid = _grid(shown.found, partial(draw_rays, seed=shown.seed), DISTANCE)
+    return {"figure-s3-rays": far, "figure-s3-rays-enlarged": near, "figure-s3": grid}
+
+
+def direction_grid(shown: Shown) -> Figures:
+    """Return the pictures of Figure S4: the fifteen directions, and success along them."""
+    figure = new_figure(5.4, 3.6)
+    ax = figure.subplots()
+    down, around = np.degrees(spherical_coordinates(random_directions(shown.seed))).T
+    ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
+    for number, (x, y, color) in enumerate(
+        zip(around, down, _shades(shown.seed), strict=True), start=1
+    ):
+        ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
+        text_color = "white" if 0.3 * color[0] + 0.6 * color[1] + 0.1 * color[2] < 0.55 else INK
+        middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
+        ax.annotate(str(number), (x, y), fontsize=7.5, color=text_color, **middle)
+    ax.set(xlim=(-185, 185), ylim=(185, -5), xticks=range(-180, 181, 60), yticks=range(0, 181, 45))
+    ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
+    ax.set_ylabel("φ: away from h₁, degrees")
+    tidy(ax)
+    draw = partial(draw_rays, seed=shown.seed)
+    grid = _grid(shown.found, draw, DISTANCE, panel_height=2.2)
+    return {"figure-s4-directions": figure, "figure-s4": grid}
+
+
+def belief_grid(shown: Shown) -> Figures:
+    """Return the picture of Figure S5: success against the learner's prior in the truth."""
+    return {"figure-s5": _grid(shown.found, draw_against_belief, BELIEF, share_y=True)}
+
+
+def distance_grid(shown: Shown) -> Figures:
+    """Return the picture of Figure S6: success against the distance of the priors."""
+    grid = _grid(shown.found, draw_against_distance, DISTANCE, panel_height=2.1, share_y=True)
+    return {"figure-s6": grid}
+
+
+def column_panels(shown: Shown) -> Figures:
+    """Return the panels of Figure 5: each column, and the disc around it enlarged."""
+    figures = {}
+    for rates in shown.found:
+        for width, suffix in ((None, ""), (215.0, "-enlarged")):
+            figure = new_figure(4.8, 4.0)
+            ax = _draw_columns(rates, figure.subplots(), width=width)
+            bar = figure.colorbar(ax.collections[0], ax=ax, shrink=0.75, pad=0.02)
+            _tick(bar, 5)
+            bar.set_label("success rate")
+            figures[f"figure-5-{rates.case.role}{suffix}"] = figure
+    return figures
+
+
+def column_grid(shown: Shown) -> Figures:
+    """Return the picture of Figure S7: a row of panels for each matrix."""
+    from matplotlib.figure import Figure
+
+    found = shown.found
+    figure = Figure(figsize=(_PAGE_INCHES, 10.6))
+    axes = figure.subplots(len(found) // 2, 4, gridspec_kw={"width_ratios": [1.15, 1.0, 1.15, 1.0]})
+    figure.subplots_adjust(left=0.045, right=0.945, top=0.965, bottom=0.08, wspace=0.16, hspace=0.1)
+    for position, rates in enumerate(found):
+        row, pair = divmod(position, 2)
+        _draw_columns(rates, axes[row, 2 * pair])
+        near = _draw_columns(rates, axes[row, 2 * pair + 1], width=112.0)
+        box = near.get_position()
+        place = (box.x1 + 0.004, box.y0 + 0.12 * box.height, 0.008, 0.76 * box.height)
+        bar = figure.colorbar(near.collections[0], cax=figure.add_axes(place))
+        _tick(bar, 4)
+        bar.ax.tick_params(labelsize=7, length=2, pad=1)
+    titles = ("irrelevant column", "enlarged", "relevant column", "enlarged")
+    for ax, title in zip(axes[0], titles, strict=True):
+        ax.set_title(title, fontsize=10.5, color=INK)
+    for ax, rates in zip(axes[:, 0], found[::2], strict=True):
+        _name_row(ax, -0.02, 0.75, in_symbols(rates.case.matrix))
+    place = figure.add_axes((0.25, 0.055, 0.5, 0.01))
+    bar = figure.colorbar(axes[0, 0].collections[0], cax=place, orientation="horizontal")
+    bar.set_label("success rate (first and third column of panels)", fontsize=9.5)
+    bar.outline.set_visible(False)
+    return {"figure-s7": figure}
+
+
+def draw_rays(rates: CaseRates, ax: Axes, *, seed: int, with_markers: bool = False) -> None:
+    """Draw success against distance, one line per ray, and Conjecture 5.3's line."""
+    learners = rates.learners
+    colors = RAY_COLORS if rates.case.kind == "disc" else _shades(seed)
+    for ray in np.unique(learners.rays[learners.rays >= 0]):
+        # The centre belongs to every ray.
+        own = np.flatnonzero((learners.kinds == CENTRE) | (learners.rays == ray))
+        own = own[np.argsort(learners.distances[own], kind="stable")]
+        ax.plot(
+            learners.distances[own],
+            rates.value[own],
+            color=colors[ray],
+            linewidth=1.0,
+            marker=RAY_MARKERS[ray] if with_markers else None,
+            markersize=2.8,
+            markeredgewidth=0.0,
+            label=f"ray {ray + 1}",
+        )
+    shown = (learners.rays >= 0) | (learners.kinds == CENTRE)
+    reach, lowest = learners.distances[shown].max(), rates.value[shown].min()
+    line = (1.0, 1.0 - reach / rates.teacher_belief)
+    ax.plot((0.0, reach), line, "--", color=VERMILION, linewidth=1.0, label="Conjecture 5.3")
+    margin = _MARGIN * (1.0 - lowest) + 1e-4
+    ax.set(xlim=(0.0, 1.02 * reach), ylim=(lowest - margin, 1.0 + margin))
+    tidy(ax)
+
+
+def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
+    """Draw success against the learner's prior in the truth, between the proved bounds."""
+    from cobayes.stability.bounds import frechet
+
+    taught = rates.teacher_belief
+    corners = np.unique([0.0, 1.0 - taught, taught, 1.0])
+    lower, upper = frechet(taught, corners)
+    ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2, label="upper bound, proved")
+    ax.plot(corners, lower, ":", color=GREY, linewidth=1.0, zorder=2, label="lower bound, proved")
+    _draw_learners(ax, rates.learner_belief, rates.value, size)
+    ax.set_xlim(0.0, 1.0)
+    # Numbers at both ends would run into those of the neighbours.
+    ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
+
+
+def draw_against_distance(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
+    """Draw success against the distance of the priors, with Conjecture 5.3's line."""
+    line: dict[str, Any] = {
+        "color": VERMILION,
+        "linewidth": 1.1,
+        "label": "Conjecture 5.3, lower bound",
+    }
+    ax.plot([0.0, rates.teacher_belief], [1.0, 0.0], zorder=2, **line)
+    _draw_learners(ax, rates.learners.distances, rates.value, size)
+    ax.set_xlim(0.0, None)
+
+
+def _draw_learners(ax: Axes, places: Array, values: Array, size: float | None) -> None:
+    # The more learners, the smaller their dots.
+    style: dict[str, Any] = {
+        "color": BLUE,
+        "markersize": size or 30.0 / len(values) ** 0.5,
+        "markeredgewidth": 0.0,
+    }
+    ax.plot(places, values, "o", zorder=3, label="learners", **style)
+    ax.set_ylim(-_MARGIN, 1.0 + _MARGIN)
+    tidy(ax)
+
+
+def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> Axes:
+    """Draw the perturbed columns of a case in the triangle of distributions over data.
+
+    With a width, in points, only the disc is drawn, so wide and with a colour scale of its own.
+    """
+    learners, model = rates.learners, rates.case.model
+    assert learners.columns is not None
+    is_disc = np.isin(learners.kinds, (DISC, CENTRE))
+    chosen, size, edges, limits = slice(None), 5.0, 0.0, (0.0, 1.0)
+    if width is not None:
+        radius = float(learners.distances[is_disc].max())
+        chosen = learners.distances <= radius * (1.0 + 1e-9)
+        area = _dot_area(width, int(is_disc.sum()) - 1 + learners.num_left_out)
+        size, edges = np.where(is_disc, area, 9.0)[chosen], np.where(is_disc, 0.0, 0.5)[chosen]
+        limits = _color_limits(rates.value[chosen])
+    flat, crosses = project(learners.columns[chosen]), project(model.matrix.T)
+    ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=GREY, linewidth=0.8, zorder=1)
+    style: dict[str, Any] = {"s": size, "linewidths": edges, "edgecolors": INK}
+    _color_dots(ax, flat, rates.value[chosen], limits, **style)
+    for edge, line in (("white", 3.0), (VERMILION, 1.5)):
+        ax.plot(*crosses.T, "x", color=edge, markersize=6.0, markeredgewidth=line, zorder=4)
+    if width is not None:
+        _zoom_to(ax, flat)
+        return ax
+    changed = "rel. h" if rates.case.is_relevant else "irr. h"
+    other = "irr. h" if rates.case.is_relevant else "rel. h"
+    names = ["tr. h", *(changed if j == rates.case.column else other for j in (1, 2))]
+    _name_crosses(ax, crosses, names, flat)
+    ax.set(aspect="equal", xlim=(-0.03, 1.03), ylim=(-0.03, float(CORNERS[2, 1]) + 0.03))
+    ax.set_axis_off()
+    return ax
+
+
+def _draw_position(ax: Axes, centre: Array, radius: float) -> None:
+    """Show where a disc around a prior lies in the triangle."""
+    from matplotlib.patches import Circle, Polygon
+
+    draw_frame(ax, grid=None)
+    x, y = project(centre)
+    # The triangle shows distances of R^3 divided by sqrt(2).
+    around = Circle((x, y), radius / np.sqrt(2.0), color=BLUE, alpha=0.35, lw=0)
+    ax.add_patch(around)
+    around.set_clip_path(Polygon(CORNERS, closed=True, transform=ax.transData))
+    ax.plot(x, y, ".", color=INK, markersize=4)
+    ax.annotate("h", CORNERS[0], xytext=(-5, 0), textcoords="offset points", ha="right")
+
+
+def _draw_ray_points(ax: Axes, rates: CaseRates, *, size: float) -> None:
+    flat = project(rates.learners.priors)
+    for ray, (color, marker) in enumerate(zip(RAY_COLORS, RAY_MARKERS, strict=True)):
+        own = flat[rates.learners.rays == ray]
+        ax.plot(*own.T, marker, color=color, markersize=size, linestyle="-", lw=0.8, zorder=3)
+
+
+def _ray_key(ax: Axes, **options: Any) -> None:
+    """Add a legend of the six rays, and of Conjecture 5.3's line where it is drawn."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=color, marker=marker, markersize=4, linewidth=1.2, label=f"ray {k}")
+        for k, (color, marker) in enumerate(zip(RAY_COLORS, RAY_MARKERS, strict=True), start=1)
+    ]
+    handles += [line for line in ax.get_lines() if line.get_label() == "Conjecture 5.3"]
+    ax.legend(handles=handles, fontsize=8, **options)
+
+
+def _grid(
+    found: Found,
+    draw: Callable[[CaseRates, Axes], object],
+    x_label: str,
+    *,
+    panel_height: float = 1.7,
+    share_y: bool = False,
+) -> Figure:
+    """Draw one panel per case: a row for each matrix, a column for each prior."""
+    from matplotlib.figure import Figure
+
+    matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
+    priors = list(dict.fromkeys(rates.case.prior for rates in found))
+    height = panel_height * len(matrices) + 0.75
+    figure = Figure(figsize=(_PAGE_INCHES, height))
+    axes = figure.subplots(len(matrices), len(priors), sharey=share_y, squeeze=False)
+    for ax, rates in zip(axes.flat, found, strict=True):
+        draw(rates, ax)
+        ax.tick_params(labelsize=7.5, length=2.5, pad=2)
+    for ax, prior in zip(axes[0], priors, strict=True):
+        ax.set_title(in_symbols(prior), fontsize=11, color=INK)
+    for ax, matrix in zip(axes[:, 0], matrices, strict=True):
+        ax.set_ylabel(in_symbols(matrix), fontsize=11, rotation=0, labelpad=14, va="center")
+    # Laying out dozens of panels by constraints takes longer than drawing them.
+    figure.subplots_adjust(
+        left=0.085,
+        right=0.99,
+        top=1.0 - 0.28 / height,
+        bottom=0.5 / height,
+        wspace=0.12 if share_y else 0.32,
+        hspace=0.3 if panel_height < 1.9 else 0.25,
+    )
+    figure.supxlabel(x_label, fontsize=10, y=0.08 / height)
+    figure.supylabel("success rate", fontsize=10, x=0.004)
+    return figure
+
+
+def _shades(seed: int) -> list[tuple[float, float, float, float]]:
+    """Return the colours of the directions: the lighter, the farther away from the truth."""
+    import matplotlib as mpl
+
+    away = spherical_coordinates(random_directions(seed))[:, 0]
+    share = (away - away.min()) / np.ptp(away)
+    # The lightest colours are hard to see on white.
+    return [mpl.colormaps[COLORMAP](0.92 * x) for x in share]
+
+
+def _color_dots(
+    ax: Axes, flat: Array, values: Array, limits: tuple[float, float], **style: Any
+) -> None:
+    scale: dict[str, Any] = {"c": values, "cmap": COLORMAP, "vmin": limits[0], "vmax": limits[1]}
+    # Thousands of dots would make a vector file huge.
+    ax.scatter(*flat.T, zorder=2, rasterized=True, **scale, **style)
+
+
+def _color_limits(values: Array) -> tuple[float, float]:
+    """Return the ends of a colour scale of success rates: a round number, and one."""
+    step = 0.05 if values.min() < 0.9 else 0.01
+    return float(np.floor(values.min() / step + 1e-9) * step), 1.0
+
+
+def _dot_area(width: float, num_points: int) -> float:
+    """Return the area of dots that touch, in square points, for a disc of a width in points.
+
+    A disc of k circles has 3 k (k + 1) points.
+    """
+    circles = round((-1.0 + np.sqrt(1.0 + 4.0 * num_points / 3.0)) / 2.0)
+    return (0.95 * width / (2 * circles)) ** 2
+
+
+def _tick(bar: Any, most: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    bar.locator = MaxNLocator(most)
+    bar.update_ticks()
+    bar.outline.set_visible(False)
+
+
+def _name_row(ax: Axes, x: float, y: float, name: str, **options: Any) -> None:
+    ax.text(x, y, name, transform=ax.transAxes, fontsize=12, color=INK, **options)
+
+
+def _zoom_to(ax: Axes, flat: Array) -> None:
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    half = 0.55 * float((high - low).max())
+    x, y = 0.5 * (low + high)
+    ax.set(aspect="equal", xlim=(x - half, x + half), ylim=(y - half, y + half))
+    ax.set_axis_off()
+
+
+def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -> None:
+    """Write names beside crosses, each on the side with the most room."""
+    angles = np.radians(np.arange(0.0, 360.0, 45.0))
+    offsets = np.stack([21.0 * np.cos(angles), 12.0 * np.sin(angles)], axis=1)
+    taken = list(crosses)
+    for position, (place, name) in enumerate(zip(crosses, names, strict=True)):
+        # A triangle is some 160 points wide in a panel of a grid.
+        spots = place + offsets / 160.0
+        others = np.array([point for k, point in enumerate(taken) if k != position])
+        # Other names and crosses count most; among sides that are free of them, few dots.
+        room = np.minimum(_space(spots, others), 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)
+        best = int(room.argmax())
+        taken.append(spots[best])
+        ax.annotate(
+            name,
+            place,
+            xytext=(float(offsets[best, 0]), float(offsets[best, 1])),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color=INK,
+            zorder=3,
+            bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "alpha": 0.75, "lw": 0},
+        )
+
+
+def _space(spots: Array, others: Array) -> Array:
+    """Return how far each spot is from the nearest of others; names are wider than high."""
+    return np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)

@@ -1,0 +1,129 @@
+"""Pictures of robustness: success by direction, and over all priors of three hypotheses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobayes.plots.house import (
+    COLORMAP,
+    FAINT,
+    HYPOTHESIS_COLORS,
+    INK,
+    VERMILION,
+    axes_or_new,
+    shorten_label,
+    tidy,
+    with_subscripts,
+)
+from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, project
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from cobayes.stability.robustness import Robustness
+
+
+def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw the success rate in the most dangerous directions, with two standard errors.
+
+    Parameters
+    ----------
+    result
+        What `robustness` returned.
+    most
+        How many directions to show.
+    ax
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> found = cb.stability.robustness(model, "summer", num_lessons=500, rng=1)
+    >>> ax = cb.plots.plot_directions(found)
+    """
+    ax = axes_or_new(ax, size=(6.4, 4.2))
+    order = np.argsort([rate.value for rate in result.moved_rates])[:most][::-1]
+    places = np.arange(len(order))
+    for place, k in enumerate(order):
+        is_worst = k == result.worst
+        ax.errorbar(
+            result.moved_rates[k].value,
+            place,
+            xerr=2.0 * result.moved_rates[k].stderr,
+            fmt="D" if is_worst else "o",
+            color=VERMILION if is_worst else HYPOTHESIS_COLORS[0],
+            markersize=5,
+        )
+    ax.grid(axis="x", color=FAINT, linewidth=0.5)
+    names = [with_subscripts(result.describe_direction(int(k))) for k in order]
+    ax.set_yticks(places, names, fontsize=8)
+    ax.set_xlabel(f"success rate at distance {result.distances.max():.3g}")
+    tidy(ax)
+    return ax
+
+
+def plot_robustness_map(
+    result: Robustness, grid: ArrayLike, values: ArrayLike, *, ax: Axes | None = None
+) -> Axes:
+    """Draw the success rate over all priors that a learner of three hypotheses may have.
+
+    Parameters
+    ----------
+    result
+        What `robustness` returned.
+    grid
+        Learners' priors, (k, 3).
+    values
+        Their success rates, (k,).
+    ax
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.stability.robustness("example:M_2", "h_1", num_lessons=200, rng=1)
+    >>> grid = cb.stability.simplex_grid(3, 6)
+    >>> ax = cb.plots.plot_robustness_map(found, grid, grid[:, 0])
+    """
+    ax = axes_or_new(ax, size=(5.4, 4.4))
+    x, y = project(grid).T
+    drawn = ax.tricontourf(
+        x, y, np.asarray(values), levels=np.linspace(0.0, 1.0, 11), cmap=COLORMAP
+    )
+    names = result.rate.hypotheses
+    draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
+    bar.set_label(f"success rate of teaching {shorten_label(result.rate.hypothesis)}")
+    start, end = project(np.array([result.teacher_prior, result.worst_prior]))
+    # The arrow is drawn longer than the step itself, which may be too short to see.
+    aim = start + (end - start) / np.linalg.norm(end - start) * 0.16
+    ax.annotate(
+        "",
+        aim,
+        start,
+        arrowprops={"arrowstyle": "-|>", "color": VERMILION, "linewidth": 1.8},
+        zorder=6,
+    )
+    ax.plot(*start, "o", color="white", markeredgecolor=INK, zorder=7, label="teacher's idea")
+    if not np.array_equal(result.learner_prior, result.teacher_prior):
+        place = project(result.learner_prior)
+        ax.plot(*place, "s", color="white", markeredgecolor=INK, zorder=7, label="the learner")
+    ax.plot([], [], color=VERMILION, linewidth=1.8, label="most dangerous direction")
+    ax.legend(loc="upper right", fontsize=8, frameon=False, bbox_to_anchor=(1.02, 1.06))
+    ax.set_xlim(CORNERS[0, 0] - 0.14, CORNERS[1, 0] + 0.14)
+    ax.set_ylim(-0.14, HEIGHT + 0.12)
+    return ax

@@ -1,0 +1,225 @@
+"""Executors for shards: this process, processes of this machine, and a Dask cluster.
+
+Each shard is computed on one thread. This makes results the same bits everywhere: large products of
+matrices round differently on another number of BLAS threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from typing import Any
+
+import threadpoolctl
+
+from cobayes._runtime import threads
+from cobayes._runtime.limits import require_affordable
+from cobayes.errors import CobayesError, import_optional
+from cobayes.runs.store import RunError
+
+_SECONDS_TO_CONNECT = 15
+# Memory of an idle worker process with NumPy, SciPy and cobayes, as `ps -o rss` shows it.
+_BYTES_PER_PROCESS = 1e8
+_THREAD_VARIABLES = (
+    "COBAYES_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+
+@contextlib.contextmanager
+def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Executor]:
+    """Keep one set of workers for several runs: ``with workers(jobs=2) as executor``.
+
+    Parameters
+    ----------
+    jobs
+        Number of processes of this machine; 1 is this process alone (default: one per core).
+    scheduler
+        Address or scheduler file of a Dask cluster.
+
+    Yields
+    ------
+    Executor
+        For `run(..., executor=...)`; it is shut down at the end.
+
+    Examples
+    --------
+    >>> from cobayes.runs import workers
+    >>> with workers(jobs=1) as executor:
+    ...     executor.submit(sum, [1, 2]).result()
+    3
+    """
+    if scheduler is not None and jobs is not None:
+        raise CobayesError(
+            "both jobs and scheduler are given; the scheduler knows its own workers.",
+            "leave out one of them",
+        )
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise CobayesError(f"jobs is {jobs!r}; expected an integer >= 1.")
+    if scheduler is not None:
+        with _cluster(os.fspath(scheduler)) as client:
+            yield client.get_executor(pure=False)
+        return
+    count = jobs or threads.available_cores()
+    require_affordable(f"{count} processes", "use fewer jobs", num_bytes=count * _BYTES_PER_PROCESS)
+    executor = Processes(count) if count > 1 else ThisProcess()
+    try:
+        yield executor
+    finally:
+        executor.shutdown()
+
+
+class ThisProcess(Executor):
+    """Computes in the calling thread."""
+
+    num_workers = 1
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call the function."""
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Processes(Executor):
+    """The standard process pool, built again after a worker has died.
+
+    Parameters
+    ----------
+    num_workers
+        Number of processes; they start when they are needed.
+    """
+
+    def __init__(self, num_workers: int) -> None:
+        self.num_workers = num_workers
+        self._pool: ProcessPoolExecutor | None = None
+        self._alive: Any = None
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Give a call to the pool."""
+        with _interrupts_blocked():
+            try:
+                return self._started().submit(fn, *args, **kwargs)
+            except BrokenExecutor:
+                self.shutdown()
+                return self._started().submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:  # noqa: ARG002
+        """End the processes at once, whatever they are doing."""
+        if self._pool is not None:
+            self._alive.close()
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # Not fork: threads and locks of this process would be copied in any state.
+            context = multiprocessing.get_context("spawn")
+            end, self._alive = context.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(self.num_workers, context, _start_worker, (end,))
+        return self._pool
+
+
+def _start_worker(end: Any) -> None:
+    """Prepare a worker process, which ends when its parent closes the pipe or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group
+    use_one_thread()
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            end.poll(None)
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@functools.cache
+def use_one_thread() -> None:
+    """Limit this process, which is a worker, to one thread from now on."""
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+    threads.set_num_threads(1)
+    threadpoolctl.threadpool_limits(1)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit this process to one thread within the block."""
+    before = threads.num_threads()
+    threads.set_num_threads(1)
+    try:
+        with threadpoolctl.threadpool_limits(1):
+            yield
+    finally:
+        threads.set_num_threads(before)
+
+
+def num_workers(executor: Executor) -> int:
+    """Return how many shards an executor computes at once; the number of cores if unknown.
+
+    Parameters
+    ----------
+    executor
+        Ours, one of the standard library, Dask's or mpi4py's.
+    """
+    client = getattr(executor, "_client", None)
+    if client is not None:  # Dask's workers come and go
+        with contextlib.suppress(Exception):
+            return sum(client.nthreads().values())
+    found = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
+    return found if isinstance(found, int) else threads.available_cores()
+
+
+@contextlib.contextmanager
+def _cluster(where: str) -> Iterator[Any]:
+    """Connect to a Dask scheduler."""
+    distributed = import_optional("distributed", "cluster", "A Dask scheduler")
+    is_file = "://" not in where and (os.path.exists(where) or where.endswith(".json"))
+    if is_file and not os.path.exists(where):
+        raise RunError(
+            f"there is no scheduler file {where!r}.",
+            "start one with: dask scheduler --scheduler-file FILE",
+        )
+    options = {"scheduler_file" if is_file else "address": where}
+    with contextlib.ExitStack() as stack:
+        for name in ("distributed.client", "distributed.batched", "asyncio"):
+            # A scheduler that is gone is said in one line, without Dask's tracebacks.
+            log = logging.getLogger(name)
+            stack.callback(log.setLevel, log.level)
+            log.setLevel(logging.CRITICAL)
+        try:
+            client = distributed.Client(
+                **options, timeout=_SECONDS_TO_CONNECT, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise RunError(
+                f"no Dask scheduler answers at {where!r}: {error}",
+                "start one with `dask scheduler`, and give its address or its scheduler file",
+            ) from error
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=2)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Hold Ctrl-C back: a process that has not yet ignored it would print a traceback."""
+    mask = getattr(signal, "pthread_sigmask", None)
+    before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
+    try:
+        yield
+    finally:
+        if mask:
+            mask(signal.SIG_SETMASK, before)

@@ -1,0 +1,435 @@
+"""Running experiments: an executor computes shards in any order; they are reduced in their own."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cobayes.runs.executors import ThisProcess, num_workers, one_thread, use_one_thread, workers
+from cobayes.runs.plan import Experiment, package_digest, versions
+from cobayes.runs.progress import PointState, Reporter, RunState, joined
+from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
+from cobayes.runs.store import Key, Row, RunError, Store
+
+_ATTEMPTS = 3
+_SECONDS_BETWEEN_SAVES = 0.5
+_SECONDS_BETWEEN_REPORTS = 1.0
+
+
+class ShardError(RunError):
+    """A shard failed three times; its parameters are in the message.
+
+    Examples
+    --------
+    >>> from cobayes.runs import RunError, ShardError
+    >>> issubclass(ShardError, RunError)
+    True
+    """
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C: finished shards are saved, and the message says how to continue.
+
+    It is a `KeyboardInterrupt`, so that ``except Exception`` in a loop over experiments does
+    not swallow it.
+
+    Parameters
+    ----------
+    message
+        What was saved.
+    hint
+        How to continue.
+
+    Examples
+    --------
+    >>> from cobayes.runs import RunInterrupted
+    >>> print(RunInterrupted("3 of 8 shards are saved.", "run the same command again."))
+    3 of 8 shards are saved.
+      hint: run the same command again.
+    """
+
+    exit_code = 130
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message}\n  hint: {hint}")
+        self.message = message
+        self.hint = hint
+
+
+def run(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool | Callable[[RunState], None] = False,
+) -> RunResult:
+    """Run an experiment in a folder, or continue an earlier run there.
+
+    The result has the same bits for any executor and after any number of interruptions.
+
+    Parameters
+    ----------
+    experiment
+        The plan.
+    folder
+        The folder of the finished shards; made if it does not exist.
+    executor
+        Any `concurrent.futures.Executor` (default: processes of this machine). `workers` keeps
+        one for several runs, or connects to a Dask cluster.
+    jobs
+        Number of processes where no executor is given; 1 is this process alone (default: one per
+        core).
+    fresh
+        Whether to delete the shards that are in the folder.
+    progress
+        True shows progress on standard error; a function is called with a `RunState`.
+
+    Returns
+    -------
+    RunResult
+        The statistics and estimates of every point.
+
+    Raises
+    ------
+    RunError
+        The folder holds another run, is in use, or cannot be written; a scheduler is gone.
+    ShardError
+        A shard failed three times.
+    RunInterrupted
+        Ctrl-C. The message says what is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> result = runs.run(experiment, tempfile.mkdtemp(), jobs=1)
+    >>> result["one"].statistics["count"]
+    1000
+    """
+    options = {"executor": executor, "jobs": jobs, "fresh": fresh, "progress": progress}
+    return run_all([(experiment, folder)], **options)[0]
+
+
+def run_all(
+    experiments: Sequence[tuple[Experiment, str | Path]],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool | Callable[[RunState], None] = False,
+) -> list[RunResult]:
+    """Run several experiments on the same workers at once, each in a folder of its own.
+
+    Each result is the one that `run` gives. Use it for many small experiments: no worker is idle
+    while another experiment has shards left.
+
+    Parameters
+    ----------
+    experiments
+        Plans and their folders.
+    executor, jobs, fresh, progress
+        See `run`.
+
+    Returns
+    -------
+    list of RunResult
+        In the order of the experiments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from cobayes import runs
+    >>> def shard(parameters, seed_sequence, num_samples):
+    ...     draws = np.random.default_rng(seed_sequence).random(num_samples)
+    ...     return {"count": num_samples, "total": draws.sum()}
+    >>> points = [runs.Point("one", {}, num_samples=1000, samples_per_shard=500)]
+    >>> experiment = runs.Experiment("uniform", points, shard, seed=1)
+    >>> [result] = runs.run_all([(experiment, tempfile.mkdtemp())], jobs=1)
+    >>> result["one"].num_samples
+    1000
+    """
+    if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
+        jobs = 1  # other processes could not import a function of a notebook
+    with contextlib.ExitStack() as stack:
+        reporter = Reporter(progress)
+        works = []
+        for experiment, place in experiments:
+            works.append(_Work(experiment, Path(place), fresh=fresh))
+            stack.callback(works[-1].store.close)
+            if works[-1].store.num_deleted:
+                count = works[-1].store.num_deleted
+                reporter.message(f"starting over in {place}: {count} finished shards are deleted")
+        done = sum(work.num_done for work in works)
+        if done:
+            total = sum(work.experiment.num_shards for work in works)
+            reporter.message(f"continuing: {done} of {total} shards are done")
+        if any(work.todo for work in works):
+            if executor is None:
+                executor = stack.enter_context(workers(jobs=jobs))
+            _compute(works, executor, reporter)
+        return [work.result() for work in works]
+
+
+class _Work:
+    """One run at work: its store, and how many shards of each point have finished."""
+
+    def __init__(self, experiment: Experiment, folder: Path, *, fresh: bool) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+            why = getattr(error, "strerror", None) or error
+            raise RunError(
+                f"cannot make the folder {str(folder)!r}: {why}.",
+                "choose a folder that you may write to",
+            ) from error
+        self.experiment = experiment
+        self.folder = folder
+        self.failures: Counter[Key] = Counter()
+        self._unsaved: dict[Key, Row] = {}
+        self._counts = [0] * len(experiment.points)
+        self._seconds = [0.0] * len(experiment.points)
+        self.todo = dict.fromkeys(experiment.shards())
+        self.store = Store.open(folder, experiment.identity(), fresh=fresh)
+        try:
+            for key, _, seconds in self.store.shards():
+                self._count(key, seconds)
+        except BaseException as error:
+            self.store.close()
+            if isinstance(error, KeyError):
+                raise self.store.damaged(f"it has shard {error}, which the plan has not") from error
+            raise
+
+    @property
+    def num_done(self) -> int:
+        return sum(self._counts)
+
+    def record(self, key: Key, packed: bytes, seconds: float) -> None:
+        self._unsaved[key] = (key, packed, seconds)
+        self._count(key, seconds)
+
+    def save(self, count: int) -> None:
+        """Write finished shards into the store; an interrupt here loses none of them."""
+        if self._unsaved:
+            self.store.add(self._unsaved.values(), count)
+            self._unsaved.clear()
+
+    def task(self, key: Key) -> _Task:
+        point = self.experiment.points[key[0]]
+        return _Task(
+            self.experiment.shard,
+            dict(point.parameters),
+            self.experiment.seed_sequence(*key),
+            point.samples_in(key[1]),
+            _this_process(),
+        )
+
+    def state(self, count: int, status: str = "running") -> RunState:
+        rows = zip(self.experiment.points, self._counts, self._seconds, strict=True)
+        points = tuple(PointState(p.name, count, p.num_shards, spent) for p, count, spent in rows)
+        is_complete = self.num_done == self.experiment.num_shards and not self._unsaved
+        status = "complete" if is_complete else status
+        return RunState(self.folder, self.experiment.name, status, points, count)
+
+    def result(self) -> RunResult:
+        """Reduce the shards of the store in their order."""
+        plan, reduced = self.experiment, {}
+        for (position, _), packed, _ in self.store.shards():
+            found = unpack(packed)
+            if position in reduced and plan.reduce is not None:
+                found = plan.reduce(reduced[position], found)
+            reduced[position] = found
+        points = []
+        for position, point in enumerate(plan.points):
+            found = reduced[position]
+            estimates = plan.estimate(found, dict(point.parameters)) if plan.estimate else {}
+            numbers = (point.num_samples, found, estimates, self._seconds[position])
+            points.append(PointResult(point.name, point.parameters, *numbers))
+        return RunResult(plan.name, plan.seed, tuple(points), self.folder)
+
+    def _count(self, key: Key, seconds: float) -> None:
+        del self.todo[key]
+        self._counts[key[0]] += 1
+        self._seconds[key[0]] += seconds
+
+
+class _Task(NamedTuple):
+    """What a worker needs to compute one shard."""
+
+    function: Callable[..., Statistics]
+    parameters: dict[str, Any]
+    seeds: Any
+    num_samples: int
+    starter: str
+
+
+class _Outcome(NamedTuple):
+    """What a worker returns: packed statistics, or the text of an error."""
+
+    packed: bytes | None
+    error: str
+    seconds: float
+    worker: str
+    versions: dict[str, str]
+
+
+def perform(task: _Task) -> _Outcome:
+    """Compute a shard; an exception becomes part of the outcome.
+
+    Parameters
+    ----------
+    task
+        The shard.
+    """
+    here = _this_process()
+    packed, error = None, ""
+    with one_thread() if here == task.starter else contextlib.nullcontext(use_one_thread()):
+        start = time.perf_counter()
+        try:
+            packed = pack(task.function(task.parameters, task.seeds, task.num_samples))
+        except Exception:
+            error = traceback.format_exc()
+        seconds = time.perf_counter() - start
+    return _Outcome(packed, error, seconds, here, _versions_here())
+
+
+def _this_process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+@functools.cache
+def _versions_here() -> dict[str, str]:
+    """Return what must be equal on every worker."""
+    return {**versions(), "code of cobayes": package_digest(everything=True)}
+
+
+def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None:
+    """Compute the shards that are left."""
+    # The first shard of every point first, from the last point on, which is often the dearest:
+    # then the most that is left is known early, and no long shard is left over at the end.
+    keys = [(work, key) for work in reversed(works) for key in reversed(work.todo)]
+    waiting = deque(sorted(keys, key=lambda item: item[1][1]))
+    in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
+    saved_at = reported_at = time.monotonic()
+    count = num_workers(executor)
+    reporter.update(joined([work.state(count) for work in works]))
+    try:
+        while waiting or in_flight:
+            # Few in flight: the loss by Ctrl-C stays small, and so does a scheduler's memory.
+            limit = 1 if isinstance(executor, ThisProcess) else 2 * max(1, count)
+            while waiting and len(in_flight) < limit:
+                work, key = waiting.popleft()
+                in_flight[executor.submit(perform, work.task(key))] = (work, key)
+            for future in wait(in_flight, 0.5, return_when=FIRST_COMPLETED).done:
+                work, key = in_flight.pop(future)
+                if not _finish(work, key, future):
+                    waiting.appendleft((work, key))
+            now = time.monotonic()
+            is_last = not waiting and not in_flight
+            if now - saved_at >= _SECONDS_BETWEEN_SAVES or is_last:
+                saved_at = now
+                for work in works:
+                    work.save(count)
+            if now - reported_at >= _SECONDS_BETWEEN_REPORTS or is_last:
+                reported_at = now
+                count = num_workers(executor)
+                reporter.update(joined([work.state(count) for work in works]))
+    except BaseException as error:
+        for future in in_flight:
+            future.cancel()
+        # The disk may be full: then the first error is the one to show.
+        with contextlib.suppress(RunError):
+            for work in works:
+                work.save(count)
+        reporter.update(joined([work.state(count, "stopped") for work in works]))
+        if isinstance(error, KeyboardInterrupt):
+            raise _interrupted(works) from None
+        if isinstance(error, RunError) or not isinstance(error, Exception):
+            raise
+        raise RunError(
+            f"the workers failed: {error}; finished shards are kept.",
+            "run the same command again; if too many files are open, use fewer jobs or raise the "
+            "limit (ulimit -n)",
+        ) from error
+
+
+def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> bool:
+    """Record a shard; return False where it has to be computed again."""
+    here = _versions_here()
+    if future.cancelled():
+        raise RunError(
+            "the scheduler is gone; finished shards are kept.",
+            "start it again; the same command then goes on where this one stopped",
+        )
+    error = future.exception()
+    if isinstance(error, BrokenExecutor):
+        note = 'if a script starts the run, the call must stand under `if __name__ == "__main__":`'
+        outcome = _Outcome(None, f"{error} ({note})", 0.0, "", here)
+    elif error is not None:  # the result was lost on its way
+        outcome = _Outcome(None, "".join(traceback.format_exception(error)), 0.0, "", here)
+    else:
+        outcome = future.result()
+    if outcome.versions != here:
+        names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]
+        other = ", ".join(f"{n} {outcome.versions.get(n)} (here {here.get(n)})" for n in names)
+        raise RunError(
+            f"the worker {outcome.worker} has {other}; results could differ in bits.",
+            "install the same versions on every worker",
+        )
+    if outcome.packed is not None:
+        work.record(key, outcome.packed, outcome.seconds)
+        return True
+    work.failures[key] += 1
+    if work.failures[key] < _ATTEMPTS:
+        return False
+    point = work.experiment.points[key[0]]
+    text = outcome.error.strip()
+    failure = ShardError(
+        f"shard {key[1]} of point {point.name!r} of {work.experiment.name!r} failed {_ATTEMPTS} "
+        f"times, with parameters {json.dumps(point.parameters)}, seed {work.experiment.seed} and "
+        f"{point.samples_in(key[1])} samples; the last time: {text.splitlines()[-1]}",
+        f"{work.num_done} of {work.experiment.num_shards} shards are saved in "
+        f"{str(work.folder)!r}; remove the cause and run the same command again",
+    )
+    failure.add_note(text)  # the worker's traceback, which Python shows below ours
+    raise failure
+
+
+def _interrupted(works: list[_Work]) -> RunInterrupted:
+    done = sum(work.num_done for work in works)
+    total = sum(work.experiment.num_shards for work in works)
+    names = ", ".join(dict.fromkeys(repr(work.experiment.name) for work in works))
+    folder = os.path.commonpath([work.folder.absolute() for work in works])
+    program, *arguments = sys.argv or [""]
+    start = ["python", program] if program.endswith(".py") else [os.path.basename(program)]
+    return RunInterrupted(
+        f"stopped by Ctrl-C; {done} of {total} shards of {names} are saved in {folder!r}.",
+        f"the same command goes on from here: {shlex.join([*start, *arguments])}",
+    )
+
+
+def _is_importable(function: Any) -> bool:
+    """Return whether other processes can import a function."""
+    main = sys.modules["__main__"]
+    is_script = main.__spec__ is not None or os.path.exists(getattr(main, "__file__", ""))
+    return function.__module__ != "__main__" or is_script

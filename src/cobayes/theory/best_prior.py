@@ -1,0 +1,319 @@
+"""The data prior with the highest rate of convergence: which data deserve emphasis.
+
+With row sums n p instead of ones, SCBI's rate for hypothesis h is
+
+    R(p; h) = min_j f_hj(p),   f_hj(p) = log(sum_i p_i z_ij) - sum_i p_i log(z_ij),
+
+where z_ij = M_ij / M_ih. Every f_hj is concave in p, and for any s > 0
+
+    f_hj(p) <= sum_i p_i g(z_ij / s),   g(r) = r - 1 - log(r),
+
+with equality at s = sum_i p_i z_ij: linear upper bounds ("cuts"). The linear programme over all
+cuts found so far gives a new p and, by its multipliers, a bound on the rate of every data prior.
+
+On a table with zeros h shows the data that it allows, in proportion to p, and only hypotheses that
+allow the same data are rivals. Hypotheses that allow different data weigh different parts of p, and
+the mean of their rates is no longer concave: the bound is then the mean of what each part could
+reach alone, and the data prior the best found from mixtures of what is best for each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix
+
+from cobayes._input.validation import number_between
+from cobayes._output import freeze
+from cobayes.errors import CobayesError, ConvergenceError, import_optional
+from cobayes.model import MatrixLike, Model, as_task
+from cobayes.rules import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+MAX_CUTS = 100
+# On tables with zeros every datum stays available: without it, what it excludes would return.
+LEAST_SHARE = 1e-6
+# Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
+FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
+MAX_ORDERS = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DataPrior:
+    """The data prior with the highest rate, and how far from the highest it may be.
+
+    Attributes
+    ----------
+    data_prior : ndarray
+        How often each datum should be shown, (n,).
+    rate : float
+        SCBI's rate under it: of the hypothesis, or the mean over the hypotheses whose rate is not
+        infinite. Infinite if there is none.
+    upper_bound : float
+        No data prior has a higher rate than this.
+    uniform_rate : float
+        The rate under the uniform data prior.
+    model : Model
+        The matrix and its labels.
+    hypothesis : int or None
+        The position of the taught hypothesis; None where the mean over all was maximised.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.best_data_prior([[0.6, 0.2], [0.4, 0.8]], 0)
+    >>> found.data_prior.round(3), found.rate >= found.uniform_rate
+    (array([0.642, 0.358]), True)
+    """
+
+    data_prior: Array
+    rate: float
+    upper_bound: float
+    uniform_rate: float
+    model: Model
+    hypothesis: int | None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def gap(self) -> float:
+        """By how much another data prior could be better, at most."""
+        return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per datum: its label and its share."""
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        return pandas.DataFrame(
+            {"share": self.data_prior}, index=pandas.Index(self.model.data, name="datum")
+        )
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.data_prior, kind="stable")[:4]
+        shares = ", ".join(f"{self.model.data[i]}: {self.data_prior[i]:.3g}" for i in order)
+        return (
+            f"DataPrior({shares}{', …' if self.model.num_data > 4 else ''}; rate "
+            f"{self.rate:.5g}, uniform {self.uniform_rate:.5g}; gap {max(self.gap, 0.0):.1g})"
+        )
+
+
+def best_data_prior(
+    matrix: MatrixLike | Rule,
+    hypothesis: SupportsIndex | str | None = None,
+    *,
+    tolerance: float = 1e-9,
+) -> DataPrior:
+    """Return the data prior under which SCBI converges fastest.
+
+    Parameters
+    ----------
+    matrix
+        Data by hypotheses, or a rule that holds it.
+    hypothesis
+        The one that is taught; None maximises the mean rate over all hypotheses.
+    tolerance
+        Stop when no data prior can be better by more than this, in nats per round.
+
+    Returns
+    -------
+    DataPrior
+        ``.data_prior`` and ``.rate``; ``.gap`` bounds what is left to gain.
+
+    Notes
+    -----
+    A cutting-plane method. For two hypotheses the best data prior sits on two data, those where
+    the ratio of the columns is largest and smallest. On tables with zeros every datum keeps a
+    share of about 1e-6 / n, without which what it excludes would return. If the mean is over
+    hypotheses that allow different data, it is not concave: the data prior is the best one found,
+    and the gap, which holds all the same, may be large.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> best = cb.best_data_prior([[0.6, 0.3], [0.3, 0.3], [0.1, 0.4]], 0)
+    >>> [round(float(share), 2) for share in best.data_prior]
+    [0.66, 0.0, 0.34]
+    """
+    task = matrix.task if isinstance(matrix, Rule) else as_task(matrix)
+    model = task.model
+    if task is not model:
+        raise CobayesError(
+            f"best_data_prior knows no tasks; found {type(task).__name__}.",
+            "give a table; where only some data may be shown, one with these rows alone.",
+        )
+    number_between(tolerance, "tolerance", 0.0, 1.0)
+    if model.num_hypotheses < 2:
+        raise CobayesError(
+            "the matrix has one hypothesis; a rate needs at least two.",
+            "add the hypotheses that it may be confused with.",
+        )
+    position = None if hypothesis is None else model.hypothesis_index(hypothesis)
+    taught = list(range(model.num_hypotheses)) if position is None else [position]
+    patterns = _patterns(model.matrix, taught)
+    uniform = np.full(model.num_data, 1.0 / model.num_data)
+    if not patterns:
+        return DataPrior(uniform, np.inf, np.inf, np.inf, model, position)
+    least = 0.0 if (model.matrix > 0.0).all() else LEAST_SHARE / model.num_data
+    count = sum(len(pattern.ratios) for pattern in patterns)
+    bound = 0.0
+    parts = np.zeros((len(patterns), model.num_data))
+    for part, pattern in zip(parts, patterns, strict=True):
+        part[pattern.rows], upper = _cutting_planes(pattern, least, tolerance)
+        bound += upper * len(pattern.ratios) / count
+    candidates = [uniform, *(_floored(prior, least) for prior in _mixtures(parts))]
+    best = max(candidates, key=lambda prior: _mean_rate(patterns, prior))
+    rates = _mean_rate(patterns, best), _mean_rate(patterns, uniform)
+    return DataPrior(best, rates[0], bound, rates[1], model, position)
+
+
+def _mixtures(parts: Array) -> Iterator[Array]:
+    """Return mixtures of the best data priors of the patterns, in several orders.
+
+    Weights that fall by a factor let one pattern after another have its data almost alone.
+    """
+    count = len(parts)
+    orders = [np.arange(count), np.arange(count)[::-1]]
+    orders += [np.roll(np.arange(count), -first) for first in range(1, count)][:MAX_ORDERS]
+    for factor in FACTORS if count > 1 else FACTORS[:1]:
+        for order in orders:
+            weights = factor ** np.arange(count)
+            yield weights / weights.sum() @ parts[order]
+
+
+def _floored(prior: Array, least: float) -> Array:
+    prior = np.maximum(prior, least)
+    return prior / prior.sum()
+
+
+class _Pattern:
+    """Hypotheses that allow the same data, and their rivals.
+
+    Parameters
+    ----------
+    rows
+        The data that they allow, (n,).
+    ratios
+        For each taught one log(z_ij), (data, rivals), up to a constant for each rival.
+    """
+
+    def __init__(self, rows: NDArray[np.bool_], ratios: list[Array]) -> None:
+        self.rows = rows
+        self.ratios = ratios
+
+    def share(self, prior: Array) -> Array:
+        """Return how often each datum is shown in the limit of certainty, (data,)."""
+        return prior[self.rows] / prior[self.rows].sum()
+
+    def tangents(self, share: Array) -> list[Array]:
+        """Return for each taught one g(z_ij / s) at s = mean z: no entry is negative."""
+        found = []
+        for logs in self.ratios:
+            below = logs - np.log(share @ np.exp(logs))
+            found.append(np.maximum(np.expm1(below) - below, 0.0))
+        return found
+
+    def rates(self, share: Array) -> Array:
+        """Return the smallest bracket of each taught one."""
+        return np.array([(share @ terms).min() for terms in self.tangents(share)])
+
+
+def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
+    """Sort the taught hypotheses by the data that they allow.
+
+    Those that one datum tells from every other have an infinite rate under any data prior and are
+    left out.
+    """
+    allowed = matrix > 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(matrix)
+    found: dict[bytes, _Pattern] = {}
+    for h in taught:
+        rows = allowed[:, h]
+        rivals = (allowed == rows[:, None]).all(axis=0)
+        rivals[h] = False
+        if rivals.any():
+            ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
+            pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
+            # Columns may be multiplied by anything; the largest ratio becomes one.
+            pattern.ratios.append(ratios - ratios.max(axis=0))
+    return list(found.values())
+
+
+def _mean_rate(patterns: list[_Pattern], prior: Array) -> float:
+    return float(np.mean(np.concatenate([one.rates(one.share(prior)) for one in patterns])))
+
+
+def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[Array, float]:
+    """Return the share of each datum with the highest mean rate, and a bound on that rate."""
+    size = int(pattern.rows.sum())
+    cuts: list[Array] = []
+    owners: list[int] = []
+    levels = np.full(len(pattern.ratios), np.inf)
+    share = best = np.full(size, 1.0 / size)
+    rate = float(pattern.rates(best).mean())
+    # For data priors with the least share, and for all.
+    bound = upper = np.inf
+    for _ in range(MAX_CUTS):
+        # Tangents of the pairs whose bracket is below what the programme takes it for.
+        for owner, terms in enumerate(pattern.tangents(share)):
+            new = terms.T[share @ terms < levels[owner]]
+            cuts.extend(new)
+            owners.extend([owner] * len(new))
+        answer = _linear_programme(np.array(cuts), owners, least)
+        share = _floored(answer.x[:size], least)
+        levels = answer.x[size:]
+        gains = _gains(np.array(cuts), owners, -answer.ineqlin.marginals)
+        upper = min(upper, gains.max())
+        bound = min(bound, least * gains.sum() + (1.0 - size * least) * gains.max())
+        found = float(pattern.rates(share).mean())
+        if found > rate:
+            best, rate = share, found
+        if bound - rate <= tolerance:
+            return best, float(upper)
+    raise ConvergenceError(
+        f"after {MAX_CUTS} steps a better data prior is not excluded: the rate is {rate:.6g}, "
+        f"the bound {bound:.6g}.",
+        "use a larger tolerance.",
+    )
+
+
+def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
+    """Maximise the mean of t_h, each below all the cuts that it owns."""
+    count, size = cuts.shape
+    groups = max(owners) + 1
+    is_owner = np.zeros((count, groups))
+    is_owner[np.arange(count), owners] = 1.0
+    answer = linprog(
+        np.concatenate([np.zeros(size), np.full(groups, -1.0 / groups)]),
+        A_ub=csr_matrix(np.hstack([-cuts, is_owner])),
+        b_ub=np.zeros(count),
+        A_eq=np.concatenate([np.ones(size), np.zeros(groups)])[None],
+        b_eq=[1.0],
+        bounds=[(least, 1.0)] * size + [(0.0, None)] * groups,
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if answer.status != 0:
+        raise ConvergenceError(f"the linear programme failed: {answer.message}")
+    return answer
+
+
+def _gains(cuts: Array, owners: list[int], multipliers: Array) -> Array:
+    """Return numbers whose mean under a data prior is at least its mean rate.
+
+    Any multipliers give some, so that the bound does not rest on the solver.
+    """
+    weights = np.maximum(multipliers, 0.0)
+    totals = np.bincount(owners, weights)
+    if not (totals > 0.0).all():
+        return np.full(cuts.shape[1], np.inf)
+    return (weights / (len(totals) * totals)[owners]) @ cuts

@@ -1,0 +1,445 @@
+"""How long it takes until a learner is sure: rates that are chosen, measured and predicted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.distributions import Distribution
+from cobayes._input.validation import number_between, whole_number
+from cobayes._output import freeze
+from cobayes.errors import CobayesError
+from cobayes.lessons import simulate
+from cobayes.model import MatrixLike
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import in_every_round, require_teachable
+from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
+
+Array = NDArray[np.float64]
+
+LEVEL = 1.0 - 1e-5
+# Points of the grid on which a random walk is followed, per typical step, and the most points.
+CELLS, MOST_CELLS = 12, 20_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChoosingRate:
+    """The highest rate at which any sequence of data can teach a hypothesis.
+
+    Attributes
+    ----------
+    rate : float
+        In nats per round.
+    drawing_rate : float
+        The rate of a teacher that draws its data by the learner's own rule.
+    data_shares : ndarray
+        How often the best teacher shows each datum in the long run, (n,).
+    hypothesis : str
+        The label of the taught hypothesis.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.theory.choosing_rate("example:M_1", "h_1")
+    >>> found.rate >= found.drawing_rate
+    True
+    """
+
+    rate: float
+    drawing_rate: float
+    data_shares: Array
+    hypothesis: str
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"ChoosingRate({self.rate:.4g} nats per round for {self.hypothesis!r}; drawing has "
+            f"{self.drawing_rate:.4g})"
+        )
+
+
+def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> ChoosingRate:
+    """Return the highest rate at which any sequence of data can teach a learner.
+
+    Parameters
+    ----------
+    rule
+        The learner's rule on a table without zeros; a matrix means `SCBI` of it.
+    hypothesis
+        The hypothesis that is taught, by position or label.
+
+    Returns
+    -------
+    ChoosingRate
+        ``.rate`` beside ``.drawing_rate``, and how often each datum is shown.
+
+    Notes
+    -----
+    The value of the linear programme ``max_p min_j sum_d p_d log(A_dh / A_dj)`` with A the
+    likelihood in the limit of certainty; see docs/beyond.md. Drawing takes column h of A for p.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.theory.choosing_rate(cb.BI([[0.6, 0.3], [0.4, 0.7]]), 0)
+    ChoosingRate(0.6931 nats per round for '0'; drawing has 0.192)
+    """
+    from scipy.optimize import linprog
+
+    own = in_every_round(as_rule(rule))
+    model = own.model
+    h = model.hypothesis_index(hypothesis)
+    if (model.matrix == 0.0).any():
+        raise CobayesError(
+            "the table has zeros, so that one datum may end a lesson.",
+            "use cobayes.plan_lesson or cobayes.lessons.compare_teachers.",
+        )
+    logs = own.at_certainty(h).log_likelihood
+    gains = np.delete(logs[:, h, None] - logs, h, axis=1)
+    num_data, num_rivals = gains.shape
+    drawn = rate_of_convergence(own, h)
+    # Maximise t under t <= sum_d p_d gains_dj for every rival j.
+    solution = linprog(
+        np.append(np.zeros(num_data), -1.0),
+        A_ub=np.column_stack([-gains.T, np.ones(num_rivals)]),
+        b_ub=np.zeros(num_rivals),
+        A_eq=np.append(np.ones(num_data), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0.0, None)] * num_data + [(None, None)],
+    )
+    if not solution.success:
+        raise CobayesError(f"the linear programme was not solved: {solution.message}")
+    shares = np.maximum(solution.x[:-1], 0.0)
+    shares /= shares.sum()
+    return ChoosingRate(float((shares @ gains).min()), drawn, shares, model.hypotheses[h])
+
+
+def empirical_rate(
+    rule: Rule | MatrixLike,
+    hypothesis: SupportsIndex | str,
+    *,
+    num_rounds: int = 2000,
+    num_lessons: int = 2000,
+    burn_in: int | None = None,
+    prior: Distribution | None = None,
+    rng: Any = None,
+) -> tuple[float, float]:
+    """Measure the asymptotic rate of convergence in simulated lessons.
+
+    Parameters
+    ----------
+    rule
+        The rule of teacher and learner; a matrix means `SCBI` of it.
+    hypothesis
+        The true hypothesis, by position or label.
+    num_rounds, num_lessons
+        The number of rounds and of lessons; log-beliefs do not underflow.
+    burn_in
+        The round from which on the slope is taken (default: half of the rounds).
+    prior
+        The common prior (default: uniform).
+    rng
+        Anything that `numpy.random.default_rng` takes.
+
+    Returns
+    -------
+    tuple of float
+        The rate in nats per round, and its standard error.
+
+    Notes
+    -----
+    Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The
+    slope between two late rounds is used, so that early rounds do not count.
+
+    Where a second hypothesis is nearly as hard to tell from the truth as the relevant one, the
+    two change places at random for some thousand rounds. Until then the log-odds, which follow
+    the harder one at each moment, grow more slowly than the theorems say: by about the spread of
+    the difference over the number of rounds. The standard error does not show this; more rounds do.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.BI("example:M_1")
+    >>> rate, stderr = cb.theory.empirical_rate(rule, "h_1", num_rounds=100, num_lessons=50, rng=1)
+    >>> abs(rate - cb.rate_of_convergence(rule, "h_1")) < 5 * stderr
+    True
+    """
+    num_rounds = whole_number(num_rounds, "num_rounds", 1)
+    num_lessons = whole_number(num_lessons, "num_lessons", 2)
+    first = num_rounds // 2 if burn_in is None else whole_number(burn_in, "the burn-in", 0)
+    if first >= num_rounds:
+        raise CobayesError(f"the burn-in is {first} of {num_rounds} rounds; expected fewer rounds.")
+    odds = simulate(
+        as_rule(rule),
+        hypothesis,
+        num_rounds=num_rounds,
+        num_lessons=num_lessons,
+        prior=prior,
+        rng=rng,
+        keep_paths=[first, num_rounds],
+    ).log_odds()
+    slopes = (odds[:, 1] - odds[:, 0]) / (num_rounds - first)
+    return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(num_lessons))
+
+
+@dataclass(frozen=True)
+class PredictedRounds:
+    """The number of rounds until a learner is sure, for levels close to one.
+
+    Attributes
+    ----------
+    mean, std : float
+        Mean and standard deviation of the number of rounds.
+    rate, variance : float
+        Mean and variance, per round, of what the log-odds against the hardest rival gain in the
+        limit of certainty.
+    overshoot : float
+        By how much, on average, the log-odds against that rival exceed the level when they pass
+        it, in nats: the renewal constant.
+    level : float
+        The learner is sure when its belief exceeds this.
+    hypothesis, rival : str
+        The labels of the taught hypothesis and of the one that is hardest to tell from it.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.theory.predicted_rounds("example:M_1", "h_1", level=0.99)
+    >>> found.rival, round(found.mean, 1)
+    ('h_2', 46.8)
+    """
+
+    mean: float
+    std: float
+    rate: float
+    variance: float
+    overshoot: float
+    level: float
+    hypothesis: str
+    rival: str
+
+    def quantile(self, share: float) -> float:
+        """Return the number of rounds by which this share of the lessons is over.
+
+        Parameters
+        ----------
+        share
+            Strictly between 0 and 1.
+
+        Notes
+        -----
+        Of the inverse Gaussian distribution, which a random walk with drift has for its first
+        passage; it has the same normal limit.
+        """
+        share = number_between(share, "the share", 0.0, 1.0)
+        if not self.std > 0.0:
+            return self.mean
+        shape = self.mean**3 / self.std**2
+        from scipy.stats import invgauss
+
+        return float(invgauss.ppf(share, self.mean / shape, scale=shape))
+
+    def __repr__(self) -> str:
+        return (
+            f"PredictedRounds({self.mean:.4g} ± {self.std:.3g} rounds until the belief in "
+            f"{self.hypothesis!r} is {self.level:.9g}; {self.rate:.4g} nats per round against "
+            f"{self.rival!r})"
+        )
+
+
+def predicted_rounds(
+    rule: Rule | MatrixLike,
+    hypothesis: SupportsIndex | str,
+    *,
+    prior: Distribution | None = None,
+    level: float = LEVEL,
+) -> PredictedRounds:
+    """Predict how many rounds a lesson needs, from the random walks of the log-odds.
+
+    Parameters
+    ----------
+    rule
+        The rule of teacher and learner; a matrix means `SCBI` of it.
+    hypothesis
+        The hypothesis that is taught, by position or label.
+    prior
+        The common prior (default: uniform).
+    level
+        The learner is sure when its belief in the hypothesis exceeds this.
+
+    Returns
+    -------
+    PredictedRounds
+        ``.mean``, ``.std`` and ``.quantile(share)``.
+
+    Notes
+    -----
+    In the limit of certainty the log-odds against a rival are a random walk with mean R and
+    variance s per round. From log-odds of a below the level they pass it after about
+    ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. Of several rivals the last one
+    counts: mean and variance of the largest passage follow from Clark's formulas for correlated
+    normal variables. What happens before the limit is reached shifts the mean by a number
+    of rounds that does not grow as the level tends to one; it is left out. See docs/beyond.md.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> found = cb.theory.predicted_rounds([[0.6, 0.3], [0.4, 0.7]], 0, level=1 - 1e-6)
+    >>> round(found.mean, 1)
+    76.8
+    """
+    found = in_every_round(as_rule(rule))
+    model = found.model
+    number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
+    h = model.hypothesis_index(hypothesis)
+    log_prior = found.log_belief(prior, "prior")
+    require_teachable(model, log_prior, h, "prior")
+    share = np.exp(log_prior)
+    rate = rate_of_convergence(found, h, prior=share)
+    name = model.hypotheses[h]
+    if not math.isfinite(rate):
+        raise CobayesError(
+            f"every rival of {name!r} is excluded by some datum: lessons end after finitely many "
+            "rounds, and their number has no normal limit.",
+            "use cobayes.simulate(...).rounds_needed, or exact_rounds.",
+        )
+    rival = relevant_hypothesis(found, h, prior=share)
+    if rate <= 0.0:
+        return PredictedRounds(
+            math.inf, math.inf, rate, 0.0, 0.0, level, name, model.hypotheses[rival]
+        )
+    walks = _walks(found, h, log_prior, math.log(level) - math.log1p(-level))
+    hardest = walks.rivals.index(rival)
+    mean, std = _last_passage(walks)
+    return PredictedRounds(
+        mean,
+        std,
+        rate,
+        float(walks.covariance[hardest, hardest]),
+        float(walks.overshoots[hardest]),
+        level,
+        name,
+        model.hypotheses[rival],
+    )
+
+
+class _Walks(NamedTuple):
+    """The log-odds against every rival that one datum does not exclude, as random walks.
+
+    Attributes
+    ----------
+    rivals : list of int
+        Their positions.
+    climbs, means, overshoots : ndarray
+        How far each is below its level, its mean per round, and its mean overshoot.
+    covariance : ndarray
+        Of the steps.
+    """
+
+    rivals: list[int]
+    climbs: Array
+    means: Array
+    overshoots: Array
+    covariance: Array
+
+
+def _walks(rule: Rule, h: int, log_prior: Array, level: float) -> _Walks:
+    limit = rule.at_certainty(h)
+    shown = limit.column(h)
+    logs = limit.log_likelihood[shown > 0.0]
+    shown = shown[shown > 0.0] / shown.sum()
+    steps = logs[:, h, None] - logs
+    rivals = [
+        j
+        for j in range(steps.shape[1])
+        if j != h and log_prior[j] > -math.inf and np.isfinite(steps[:, j]).all()
+    ]
+    steps = steps[:, rivals]
+    means = shown @ steps
+    covariance = (shown[:, None] * (steps - means)).T @ (steps - means)
+    climbs = np.maximum(level - (log_prior[h] - log_prior[rivals]), 0.0)
+    overshoots = np.array([mean_overshoot(shown, steps[:, j]) for j in range(len(rivals))])
+    return _Walks(rivals, climbs, means, np.where(climbs > 0.0, overshoots, 0.0), covariance)
+
+
+def _last_passage(walks: _Walks) -> tuple[float, float]:
+    """Return mean and standard deviation of the last of the passages."""
+    from scipy.special import ndtr
+
+    times = (walks.climbs + walks.overshoots) / walks.means
+    # Passage j deviates from its mean by what its walk has deviated by then, over the mean step.
+    shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
+    covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
+    order = np.argsort(-times)
+    mean, variance = float(times[order[0]]), float(covariance[order[0], order[0]])
+    with_last = covariance[order[0]].copy()
+    for j in order[1:]:
+        # Clark (1961): the larger of two normal variables, and its covariance with a third.
+        spread = math.sqrt(max(variance + covariance[j, j] - 2.0 * with_last[j], 0.0))
+        if spread == 0.0:
+            continue
+        ahead = (mean - times[j]) / spread
+        first, second = float(ndtr(ahead)), float(ndtr(-ahead))
+        density = math.exp(-0.5 * ahead**2) / math.sqrt(2.0 * math.pi)
+        larger = mean * first + times[j] * second + spread * density
+        square = (
+            (mean**2 + variance) * first
+            + (times[j] ** 2 + covariance[j, j]) * second
+            + (mean + times[j]) * spread * density
+        )
+        with_last = first * with_last + second * covariance[j]
+        mean, variance = float(larger), max(float(square - larger**2), 0.0)
+    return mean, math.sqrt(variance)
+
+
+def mean_overshoot(shares: Array, steps: Array) -> float:
+    """Return by how much a random walk exceeds a high level on average when it first passes it.
+
+    With H the first positive value of the walk (its ladder height) this is
+    ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below
+    zero is followed on a grid, each step split between two points so that its mean is kept.
+
+    Parameters
+    ----------
+    shares, steps
+        Probabilities and steps, (n,), with a positive mean.
+    """
+    mean = float(shares @ steps)
+    square = float(shares @ steps**2)
+    if not steps.min() < 0.0:
+        return square / (2.0 * mean)
+    width = math.sqrt(square) / CELLS
+    # The walk gets this far below zero with a probability of about e^-20.
+    size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
+    if size > MOST_CELLS:
+        return square / (2.0 * mean)
+    whole = np.floor(steps / width)
+    kernels = [
+        (int(shift + more), float(share * weight))
+        for share, shift, part in zip(shares, whole, steps / width - whole, strict=True)
+        for more, weight in ((0, 1.0 - part), (1, part))
+        if share * weight > 0.0
+    ]
+    # mass[i] is the probability to be at -i widths and never to have been above zero.
+    mass = np.zeros(size)
+    mass[0] = 1.0
+    first = second = 0.0
+    while mass.sum() > 1e-7:
+        moved = np.zeros(size)
+        for shift, weight in kernels:
+            if shift <= 0:
+                moved[-shift:] += weight * mass[: size + shift]
+                continue
+            moved[: size - shift] += weight * mass[shift:]
+            heights = width * (shift - np.arange(min(shift, size)))
+            passed = weight * mass[: len(heights)]
+            first += float(passed @ heights)
+            second += float(passed @ heights**2)
+        mass = moved
+    return second / (2.0 * first)

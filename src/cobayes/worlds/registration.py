@@ -1,0 +1,52 @@
+"""Registers the grid world with Gymnasium, whichever of the two packages is imported first.
+
+Gymnasium has no entry points for environments: a package registers its own when it is imported.
+Importing Gymnasium for that would make ``import cobayes`` slow, so it happens after Gymnasium's own
+import where that comes later.
+"""
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+ENVIRONMENT = "cobayes/GridWorld-v0"
+
+
+def register() -> None:
+    """Register the environment; a second time nothing happens."""
+    from gymnasium.envs import registration
+
+    if ENVIRONMENT not in registration.registry:
+        registration.register(
+            id=ENVIRONMENT, entry_point="cobayes.worlds.gym:GridWorldEnv", max_episode_steps=200
+        )
+
+
+class AfterImport:
+    """Finds Gymnasium's environments once, as Python would, and registers ours after them."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
+        """Return the module with a loader that registers the environment when it is done."""
+        if name != "gymnasium.envs":
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path)
+        loader: Any = None if spec is None else spec.loader
+        if loader is not None:
+            execute = loader.exec_module
+
+            def execute_and_register(module: ModuleType) -> None:
+                execute(module)
+                register()
+
+            loader.exec_module = execute_and_register
+        return spec
+
+
+def register_with_gymnasium() -> None:
+    """Register now where Gymnasium is imported already, else after its import."""
+    if "gymnasium.envs" in sys.modules:
+        register()
+    else:
+        sys.meta_path.insert(0, AfterImport())

@@ -1,0 +1,300 @@
+"""What every world offers: states, moves, candidate goals, and a matrix at each state.
+
+A state k moves from the goal is worth ``reward * discount**k``, the goal itself ``reward``. Where
+every move has one outcome, k comes from a breadth-first search and the worths are exact; elsewhere
+value iteration finds the best expected worth.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._input.labels import find, shorten
+from cobayes._input.validation import number_between
+from cobayes.errors import CobayesError
+from cobayes.model import Model
+from cobayes.tasks.task import State, Task, as_state
+
+Array = NDArray[np.float64]
+
+UNREACHABLE_SHARE = 1e-6
+"""Worth of a state without a way to the goal, as a share of the least worth of the others."""
+
+RELATIVE_TOLERANCE = 1e-14
+"""Value iteration ends where no worth changes by more than this share of itself. Worths far from
+the goal are tiny: an absolute tolerance would leave them unfinished."""
+
+MAX_SWEEPS = 1_000_000
+
+
+class World(Task):
+    """States and moves that everybody knows, and candidate goals of which one is true.
+
+    A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and
+    the matrix depends on the walker's state, which both agents see. Rules are made from worlds
+    as from matrices, `SCBI(world)`. Three choices hold in every world:
+
+    - Only the walker's own goal ends its walk; the other candidates are ordinary states to it,
+      and `matrix_at` a candidate goal is computed as anywhere else, as if the walk went on.
+    - A watcher sees the moves and the states, but draws conclusions from the moves alone: that
+      a walk goes on at a candidate goal is no evidence against it.
+    - A state without a way to a goal would be worth nothing for it, and rules need positive
+      entries: it is worth one millionth of the least that any other state is worth for that goal.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> world = cb.GridWorld.paper()
+    >>> world.goal_labels, world.action_labels
+    (('A', 'B'), ('left', 'up', 'right'))
+    >>> world.matrix_at(world.start).matrix.shape
+    (3, 2)
+    """
+
+    is_seen = True
+    discount: float
+    reward: float
+
+    @property
+    @abstractmethod
+    def states(self) -> tuple[State, ...]:
+        """All states, in the order of their positions."""
+
+    @property
+    @abstractmethod
+    def action_labels(self) -> tuple[str, ...]:
+        """The labels of the moves: the data."""
+
+    @property
+    @abstractmethod
+    def goal_labels(self) -> tuple[str, ...]:
+        """The labels of the candidate goals: the hypotheses."""
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
+        """Positions of next states and their probabilities, both (states, actions, outcomes)."""
+
+    @abstractmethod
+    def goal_states(self, goal: int | str) -> tuple[State, ...]:
+        """Return the states that count as a goal, given by position or label."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every move leads to one state."""
+        return self.outcomes[0].shape[2] == 1
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {state: position for position, state in enumerate(self.states)}
+
+    def state_position(self, state: State) -> int:
+        """Return the position of a state; an unknown one is an error."""
+        try:
+            return self._positions[as_state(state)]
+        except (KeyError, TypeError):
+            raise CobayesError(
+                f"there is no state {state!r} in this world.", self._state_hint()
+            ) from None
+
+    def _state_hint(self) -> str:
+        return f"choose one of: {shorten([str(state) for state in self.states], 6)}."
+
+    def goal_index(self, goal: int | str) -> int:
+        """Return the position of a goal given by position or label."""
+        return find(goal, self.goal_labels, "goal")
+
+    def action_index(self, action: int | str) -> int:
+        """Return the position of a move given by position or label."""
+        return find(action, self.action_labels, "move")
+
+    @cached_property
+    def _goal_positions(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(self.state_position(state) for state in self.goal_states(goal))
+            for goal in range(len(self.goal_labels))
+        )
+
+    @cached_property
+    def distances(self) -> Array:
+        """Fewest moves from every state to every goal, shape (states, goals).
+
+        Infinity where there is no way. Where moves are uncertain, the fewest with luck.
+        """
+        return np.column_stack(
+            [_distances(self.outcomes[0], goals) for goals in self._goal_positions]
+        )
+
+    @cached_property
+    def values(self) -> Array:
+        """What every state is worth for every goal, shape (states, goals); all positive."""
+        if self.is_certain:
+            with np.errstate(under="ignore"):
+                worth = self.discount**self.distances
+        else:
+            worth = np.column_stack(
+                [_value_iteration(*self.outcomes, g, self.discount) for g in self._goal_positions]
+            )
+        reachable = np.isfinite(self.distances)
+        least = np.where(reachable, worth, np.inf).min(axis=0)
+        if least.min() * UNREACHABLE_SHARE * self.reward < np.finfo(float).tiny:
+            goal = self.goal_labels[int(np.argmin(least))]
+            raise CobayesError(
+                f"with discount {self.discount:g} the state farthest from goal {goal!r} is worth "
+                f"{least.min():.1g} of the reward, too little for floating point.",
+                "use a larger discount or a smaller world.",
+            )
+        return self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
+
+    @cached_property
+    def _models(self) -> dict[int, Model]:
+        return {}
+
+    def matrix_at(self, state: State) -> Model:
+        """Return the matrix in a state: the worth of where each move leads, for each goal.
+
+        Parameters
+        ----------
+        state
+            The walker's state.
+
+        Returns
+        -------
+        Model
+            Labelled, moves by goals. Where a move has several outcomes, the expected worth.
+
+        Notes
+        -----
+        M in Section 6 of the paper.
+        """
+        position = self.state_position(state)
+        if position not in self._models:
+            next_states, probabilities = self.outcomes
+            worth = (probabilities[position, :, :, None] * self.values[next_states[position]]).sum(
+                axis=1
+            )
+            self._models[position] = Model(worth, self.action_labels, self.goal_labels)
+        return self._models[position]
+
+    def next_states(self, state: State, action: int | str) -> tuple[tuple[State, float], ...]:
+        """Return where a move can lead: pairs of a state and its probability."""
+        where, chances = self.outcomes
+        at = self.state_position(state), self.action_index(action)
+        merged: dict[int, float] = {}
+        for target, chance in zip(where[at].tolist(), chances[at].tolist(), strict=True):
+            if chance > 0.0:
+                merged[target] = merged.get(target, 0.0) + chance
+        return tuple((self.states[target], chance) for target, chance in merged.items())
+
+    def next_state(self, state: State, datum: int) -> State:
+        """Return where a move leads; where it slips, the likeliest of its outcomes."""
+        return max(self.next_states(state, datum), key=lambda pair: pair[1])[0]
+
+    def is_over(self, state: State, hypothesis: int | str) -> bool:
+        """Tell whether the walker has reached its goal."""
+        return as_state(state) in self.goal_states(hypothesis)
+
+    def moves_forward(self, state: State, hypothesis: int | str) -> NDArray[np.bool_]:
+        """Tell which moves bring the walker towards a goal, shape (n,).
+
+        Those that lose less than half a step against the best one; where every move has one
+        outcome exactly the moves that begin a shortest way.
+        """
+        worth = self.matrix_at(state).matrix[:, self.goal_index(hypothesis)]
+        return worth > np.sqrt(self.discount) * worth.max()
+
+    def read_state(self, content: Any) -> State:
+        """Return a state given as a tuple, a list or an array; an unknown one is an error."""
+        return self.states[self.state_position(content)]
+
+    def require_goals(self) -> None:
+        """Raise an error unless there are two goals or more, all apart and within reach."""
+        if len(self.goal_labels) < 2:
+            raise CobayesError(
+                f"the number of candidate goals is {len(self.goal_labels)}; expected at least two.",
+                "with a single candidate there is nothing to infer.",
+            )
+        owners: dict[Hashable, str] = {}
+        from_start = self.distances[self.state_position(self.start)]
+        for position, (label, moves) in enumerate(zip(self.goal_labels, from_start, strict=True)):
+            for state in self.goal_states(position):
+                if state in owners:
+                    raise CobayesError(
+                        f"goals {owners[state]!r} and {label!r} are both at {state!r}.",
+                        "no moves could tell them apart: drop one of them.",
+                    )
+                owners[state] = label
+            if moves == 0:
+                raise CobayesError(
+                    f"goal {label!r} is the start {self.start!r}: the walk would be over before "
+                    "the first move."
+                )
+            if moves == np.inf:
+                raise CobayesError(
+                    f"goal {label!r} cannot be reached from the start {self.start!r} with the "
+                    f"moves {shorten(self.action_labels)}.",
+                    "open a way through the walls, add a move, or drop the goal.",
+                )
+
+
+def require_discount(discount: float) -> float:
+    """Return the discount as a float; outside (0, 1) it is an error."""
+    hint = "0.5 halves the reward's worth with every move."
+    return number_between(discount, "the discount", 0.0, 1.0, hint=hint)
+
+
+def require_reward(reward: float) -> float:
+    """Return the reward as a float; it must be positive and finite."""
+    return number_between(reward, "the reward", 0.0, np.inf)
+
+
+def _distances(next_states: NDArray[np.intp], goal_states: tuple[int, ...]) -> Array:
+    """Return the number of moves from every state to the nearest goal state; inf without a way."""
+    num_states = len(next_states)
+    reverse: list[list[int]] = [[] for _ in range(num_states)]
+    for state, targets in enumerate(next_states.reshape(num_states, -1).tolist()):
+        for target in set(targets):
+            reverse[target].append(state)
+    moves = np.full(num_states, np.inf)
+    moves[list(goal_states)] = 0.0
+    queue = deque(goal_states)
+    while queue:
+        target = queue.popleft()
+        for state in reverse[target]:
+            if moves[state] == np.inf:
+                moves[state] = moves[target] + 1.0
+                queue.append(state)
+    return moves
+
+
+def _value_iteration(
+    next_states: NDArray[np.intp],
+    probabilities: Array,
+    goal_states: tuple[int, ...],
+    discount: float,
+) -> Array:
+    """Return what every state is worth under the best policy, with a reward of one.
+
+    Values rise from zero to the fixed point of
+    ``V(s) = discount * max_a sum_s' p(s' | s, a) V(s')``, with V = 1 at the goal.
+    """
+    goals = list(goal_states)
+    values = np.zeros(len(next_states))
+    values[goals] = 1.0
+    for _ in range(MAX_SWEEPS):
+        improved = discount * (probabilities * values[next_states]).sum(axis=2).max(axis=1)
+        improved[goals] = 1.0
+        if (improved - values <= RELATIVE_TOLERANCE * improved).all():
+            return improved
+        values = improved
+    raise CobayesError(
+        f"the values of the states did not settle in {MAX_SWEEPS} sweeps.",
+        "use a discount further below 1.",
+    )

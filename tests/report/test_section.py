@@ -1,0 +1,95 @@
+"""Sections: described numbers, words with values, and the context of a builder."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cobayes.errors import CobayesError
+from cobayes.report.section import Context, Recipe, Section, Table, data_frame, written_section
+from cobayes.runs import Experiment, Point
+
+
+def shard(parameters, seed_sequence, num_samples):
+    return {"count": num_samples, "word": int(seed_sequence.generate_state(1)[0])}
+
+
+def experiment(name="count"):
+    return Experiment(name, (Point("p", {}, 4, 2),), shard)
+
+
+def test_numbers_keep_their_bits_and_descriptions(tmp_path):
+    frame = data_frame(
+        "Some numbers",
+        ("family", ["n × 2", "square"], "a family"),
+        ("samples", [10**10, 2], "number of samples"),
+        ("value", [0.1 + 0.2, np.nan], "a value, in nats per round"),
+    )
+    assert frame.attrs["title"] == "Some numbers"
+    assert frame.attrs["columns"]["value"] == "a value, in nats per round"
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    again = pd.read_csv(tmp_path / "numbers.csv")
+    pd.testing.assert_frame_equal(again, frame, check_exact=True)
+
+
+def test_columns_of_different_lengths_are_an_error():
+    with pytest.raises(ValueError, match="length"):
+        data_frame("t", ("a", [1], "a"), ("b", [1, 2], "b"))
+
+
+def test_words_and_parts_must_fit_each_other():
+    table = Table("t", ("n",), (("3",),))
+    text = "# Mine\n\nThere are {{ n }}.\n\n[[ counts ]]\n"
+    section = written_section(text, values={"n": 3}, parts={"counts": table}, sizes="all")
+    assert section == Section("Mine", ("There are 3.", table), sizes="all")
+    for values, parts, message in (
+        ({}, {"counts": table}, "no value"),
+        ({"n": 3}, {}, "names 'counts', which is not given"),
+        ({"n": 3}, {"counts": table, "more": table}, "does not show more"),
+    ):
+        with pytest.raises(CobayesError, match=message):
+            written_section(text, values=values, parts=parts)
+    with pytest.raises(CobayesError, match="expected '# Heading'"):
+        written_section("no heading", values={}, parts={})
+
+
+def test_a_context_scales_counts_and_seeds_by_name(tmp_path):
+    first, second = (Context(name, 0.01, 1, tmp_path) for name in ("a", "b"))
+    assert first.count(10_000) == 100
+    assert first.count(10_000, at_least=200) == 200
+    assert first.count(10_000, quick=7) == 100
+    assert Context("a", 0.01, 1, tmp_path, is_quick=True).count(10_000, quick=7) == 7
+    assert first.rng().random() == Context("a", 1.0, 1, tmp_path).rng().random()
+    assert first.rng().random() != second.rng().random()
+
+
+def test_fresh_deletes_a_shared_experiment_once(tmp_path):
+    states = []
+    options = {"jobs": 1, "progress": states.append}
+    Context("a", 1.0, 1, tmp_path / "a", options=options).run(experiment())
+    assert states
+    deleted = set()
+    counts = []
+    for name in ("a", "b"):
+        states.clear()
+        context = Context(name, 1.0, 1, tmp_path / name, options=options, fresh=True)
+        context._deleted = deleted
+        context.run_all([(experiment(), "count"), (experiment("other"), name)])
+        counts.append(max(state.num_done for state in states))
+    assert counts == [4, 2]  # the second section found the shared run complete
+
+
+def test_a_recipe_needs_a_name_that_is_a_folder():
+    for name in ("../mine", "Mine", "", "runs", "-x"):
+        with pytest.raises(CobayesError, match="a section is named"):
+            Recipe(name, "", experiment)
+
+
+def test_settings_have_the_type_of_their_defaults_and_unknown_ones_are_refused(tmp_path):
+    context = Context("mine", 1.0, 1, tmp_path, settings={"radius": "0.2", "count": "x", "odd": 1})
+    assert context.setting("radius", 0.07) == 0.2
+    assert context.setting("rounds", 3) == 3
+    with pytest.raises(CobayesError, match="count is 'x'; expected a positive integer"):
+        context.setting("count", 5)
+    with pytest.raises(CobayesError, match="mine has no setting 'odd'") as caught:
+        context.run(experiment())
+    assert caught.value.hint == "its settings are radius=0.07, rounds=3, count=5."

@@ -1,0 +1,182 @@
+"""Matrices with zeros in compiled batches."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from tests.rules.crowd import Crowd
+
+
+def random_pattern(rng, n, m, share=0.4):
+    """Return a matrix without empty rows or columns whose columns are distinguishable."""
+    while True:
+        matrix = rng.integers(1, 10, size=(n, m)) * (rng.random((n, m)) > share)
+        if matrix.any(axis=0).all() and matrix.any(axis=1).all():
+            shares = matrix / matrix.sum(axis=0)
+            gaps = [np.abs(shares[:, j] - shares[:, k]).max() for j in range(m) for k in range(j)]
+            if min(gaps, default=1.0) > 1e-9:
+                return matrix.astype(float)
+
+
+def settle(rule, prior, hypothesis, num_lessons, rng, max_rounds=20_000):
+    """Teach until all are sure; return the beliefs, and all data that were shown."""
+    crowd = Crowd(rule, np.log(prior), num_lessons)
+    taught = np.full(num_lessons, hypothesis)
+    shown = set()
+    for _ in range(max_rounds):
+        data = crowd.draw(taught, rng.random(num_lessons))
+        shown.update(data.tolist())
+        crowd.observe(data)
+        if (crowd.beliefs[:, hypothesis] > 1.0 - 1e-6).all():
+            break
+    return crowd.beliefs, shown
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_lesson_ends_at_the_truth_and_shows_nothing_it_rules_out(part):
+    # Four parts of 500 patterns whose columns differ enough for lessons to end while we wait.
+    rng = np.random.default_rng(part)
+    num_done = 0
+    while num_done < 500:
+        n, m = rng.integers(2, 7), rng.integers(2, 5)
+        matrix = random_pattern(rng, n, m)
+        hypothesis = int(rng.integers(m))
+        if cb.SCBI(matrix).rate(hypothesis) < 0.01:
+            continue
+        num_done += 1
+        prior = rng.dirichlet(np.ones(m)) if rng.random() < 0.5 else np.full(m, 1 / m)
+        found, shown = settle(cb.SCBI(matrix), prior, hypothesis, 2, rng)
+        assert (found[:, hypothesis] > 1.0 - 1e-6).all(), matrix.tolist()
+        assert (matrix[list(shown), hypothesis] > 0.0).all()
+
+
+@pytest.mark.parametrize("prior", ["uniform", "random"])
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (6, 4), (7, 5), (36, 4), (8, 10)])
+def test_compiled_answers_equal_single_ones(n, m, prior):
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        rule = cb.SCBI(random_pattern(rng, n, m))
+        beliefs = rng.dirichlet(np.ones(m), size=4)
+        if prior == "uniform":
+            beliefs[:] = 1.0 / m
+        else:
+            beliefs[0] = np.eye(m)[1]
+            beliefs[1, :2] *= 1e-200
+            beliefs[1] /= beliefs[1].sum()
+        each = np.array([rule.likelihood(one) for one in beliefs])
+        np.testing.assert_allclose(rule.likelihood(beliefs), each, rtol=1e-10, atol=1e-15)
+        expected = np.array([rule.posteriors(one) for one in beliefs])
+        np.testing.assert_allclose(rule.posteriors(beliefs), expected, rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 3), (9, 4), (10, 9)])
+def test_compiled_lessons_match_stepwise_lessons(n, m):
+    rng = np.random.default_rng(m)
+    for _ in range(5):
+        rule = cb.SCBI(random_pattern(rng, n, m))
+        prior = rng.dirichlet(np.ones(m))
+        crowd = Crowd(rule, np.log(prior), 6)
+        learners = [cb.Learner(rule, prior) for _ in range(6)]
+        for _ in range(6):
+            data = crowd.draw(np.arange(6) % m, rng.random(6))
+            crowd.observe(data)
+            for learner, datum in zip(learners, data, strict=True):
+                learner.observe(int(datum))
+        expected = np.array([learner.belief for learner in learners])
+        np.testing.assert_allclose(crowd.beliefs, expected, rtol=1e-8, atol=1e-12)
+
+
+def test_a_teacher_is_the_chain_of_its_row_sums_conditioned_on_the_truth():
+    # P_h(d_1 .. d_k) = prod(r' / n) theta_k(h) / theta_0(h), with r' the row sums that the blocks
+    # allow: their ratio times one.
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        n, m = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+        matrix = random_pattern(rng, n, m)
+        rule = cb.SCBI(matrix, tolerance=1e-15 * 10)
+        prior = rng.dirichlet(np.ones(m))
+        belief, chance, free = prior, 1.0, 1.0
+        h = int(rng.integers(m))
+        for _ in range(4):
+            ratios = np.empty(n)
+            for rows, _, ratio in cb.scaling_blocks(matrix, column_sums=n * belief).blocks:
+                ratios[rows] = ratio
+            column = rule.teach(belief[None], h)[0]
+            datum = int(rng.choice(n, p=column / column.sum()))
+            chance *= column[datum]
+            free *= ratios[datum] / n
+            belief = rule.update(belief[None], datum)[0]
+        assert chance == pytest.approx(free * belief[h] / prior[h], rel=1e-12)
+
+
+def test_belief_is_a_martingale_under_the_row_sums_of_the_blocks():
+    rng = np.random.default_rng(12)
+    for _ in range(40):
+        n, m = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+        matrix = random_pattern(rng, n, m)
+        belief = rng.dirichlet(np.ones(m))
+        weights = np.empty(n)
+        for rows, _, ratio in cb.scaling_blocks(matrix, column_sums=n * belief).blocks:
+            weights[rows] = ratio / n
+        posteriors = cb.SCBI(matrix).posteriors(belief)
+        np.testing.assert_allclose(weights @ posteriors, belief, rtol=1e-11)
+
+
+def test_evidence_against_all_that_is_believed_is_counted_and_the_belief_kept():
+    # The learner's matrix rules out datum 2 altogether but for a hypothesis of prior zero.
+    teacher = cb.BI([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 1.0]])
+    learner = cb.BI([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [0.0, 0.0, 1.0]])
+    ensemble = cb.simulate(
+        teacher,
+        0,
+        num_rounds=6,
+        num_lessons=300,
+        learner_rule=learner,
+        learner_prior=[0.5, 0.5, 0.0],
+        rng=1,
+    )
+    # Without datum 2 in six draws from the uniform distribution: (2/3)^6 of the lessons.
+    expected = 1.0 - (2 / 3) ** 6
+    assert abs(ensemble.num_contradicted / 300 - expected) < 4 * np.sqrt(expected / 300)
+    assert np.isfinite(ensemble.means).all()
+    np.testing.assert_allclose(ensemble.means.sum(axis=1), 1.0)
+    for rule in (learner, cb.SCBI(learner.model)):
+        many = np.array([[0.5, 0.5, 0.0]] * 3)
+        assert np.isnan(rule.posteriors(many)[:, 2]).all()
+        with pytest.raises(cb.CobayesError, match="datum '2' is impossible"):
+            rule.update(many, 2)
+
+
+def test_what_hardly_anybody_believed_can_be_all_that_is_left():
+    rule = cb.BI([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
+    logs = np.array([0.0, -5000.0, np.log(0.5)])
+    logs -= np.logaddexp.reduce(logs)
+    found = Crowd(rule, logs, 2)
+    found.observe([0, 1])
+    np.testing.assert_allclose(found.log_beliefs[0, :2], [0.0, -5000.0], atol=1e-9)
+    only_last = cb.BI([[0.0, 1.0], [1.0, 1.0]])
+    found = Crowd(only_last, np.array([0.0, -5000.0]), 1)
+    found.observe([0])
+    np.testing.assert_allclose(found.beliefs, [[0.0, 1.0]])
+
+
+def test_draws_stay_possible_when_sums_round_down():
+    rule = cb.SCBI([[1.0, 1.0], [1.0, 2.0], [0.0, 1.0]])
+    data = Crowd(rule, np.log([0.5, 0.5]), 3).draw(
+        np.zeros(3, dtype=int), np.array([0.0, 0.5, np.nextafter(1.0, 2.0)])
+    )
+    assert data.max() <= 1
+
+
+@pytest.mark.parametrize("zeros", ["matrix", "prior", "both"])
+def test_data_priors_go_with_zeros(zeros):
+    rng = np.random.default_rng(3)
+    matrix = random_pattern(rng, 6, 4) if zeros != "prior" else rng.gamma(1.0, size=(6, 4)) + 0.1
+    prior = rng.dirichlet(np.ones(6))
+    if zeros != "matrix":
+        prior[4] = 0.0
+    rule = cb.SCBI(matrix, data_prior=prior / prior.sum())
+    beliefs = rng.dirichlet(np.ones(4), size=5)
+    each = np.array([rule.likelihood(one) for one in beliefs])
+    np.testing.assert_allclose(rule.likelihood(beliefs), each, rtol=1e-10, atol=1e-15)
+    assert (each[:, prior == 0.0] == 0.0).all()

@@ -1,0 +1,444 @@
+"""The store of a run: never lost, never mistaken, never overwritten, one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cobayes.errors import CobayesError
+from cobayes.runs import Experiment, Point, RunError, plan, read_state, run
+from cobayes.runs.store import Store
+
+from .conftest import drive, end, finish, mounted, wait_until
+from .experiments import bulky, draw, drawing
+
+
+@pytest.fixture
+def complete(tmp_path):
+    """A folder with a complete run."""
+    run(drawing(), tmp_path, jobs=1)
+    return tmp_path
+
+
+def rows_of(folder: Path) -> list:
+    with contextlib.closing(Store(folder, only_read=True)) as store:
+        return list(store.shards())
+
+
+def test_the_store_has_one_row_for_each_shard_and_no_other_file(complete):
+    assert [path.name for path in complete.iterdir()] == ["ledger.sqlite"]
+    keys = [key for key, _, _ in rows_of(complete)]
+    assert keys == [(point, shard) for point in range(2) for shard in range(20)]
+
+
+# Who may use a folder.
+
+
+def changed(**changes):
+    return dataclasses.replace(drawing(), **changes)
+
+
+POINT = drawing().points[0]
+OTHERS = {
+    "seed is 3 there and 4 here": drawing(seed=4),
+    "version is '1' there and '2' here": changed(version="2"),
+    "experiment is 'drawing' there and 'sketching' here": changed(name="sketching"),
+    "shard function is 'draw' there and 'bulky' here": changed(shard=bulky),
+    "point 'scale 1' has other parameters or numbers of samples": drawing(30),
+    "point 'scale 2' has other parameters or numbers of samples": drawing(pause=0.5),
+    "point 'scale 2' is there, not here": drawing(num_points=1),
+    "point 'scale 3' is here, not there": drawing(num_points=3),
+    "the points are in another order": changed(points=drawing().points[::-1]),
+}
+
+
+@pytest.mark.parametrize("difference", OTHERS)
+def test_another_run_in_the_folder_is_refused_by_what_differs(complete, difference):
+    before = (complete / "ledger.sqlite").read_bytes()
+    with pytest.raises(RunError) as caught:
+        run(OTHERS[difference], complete, jobs=1)
+    assert difference in caught.value.message
+    assert "--fresh" in (caught.value.hint or "")
+    assert (complete / "ledger.sqlite").read_bytes() == before
+
+
+def test_another_package_version_is_refused(complete, monkeypatch):
+    other = {**plan.versions(), "numpy": "9.9"}
+    monkeypatch.setattr(plan, "versions", lambda: other)
+    with pytest.raises(RunError, match=r"numpy is '.*' there and '9\.9' here"):
+        run(drawing(), complete, jobs=1)
+
+
+def test_a_change_of_cobayes_itself_is_refused(complete, monkeypatch):
+    monkeypatch.setattr(plan, "package_digest", lambda: "other")
+    with pytest.raises(RunError, match="the code of cobayes has changed"):
+        run(drawing(), complete, jobs=1)
+
+
+def test_starting_over_says_what_it_deletes_and_deletes_nothing_else(complete, capsys):
+    (complete / "figure.png").write_bytes(b"kept")
+    result = run(drawing(seed=4), complete, jobs=1, fresh=True, progress=True)
+    said = capsys.readouterr().err
+    assert f"starting over in {complete}: 40 finished shards are deleted" in said
+    assert result.seed == 4
+    assert (complete / "figure.png").read_bytes() == b"kept"
+    assert run(drawing(seed=4), complete).digest == result.digest
+
+
+def test_nothing_is_said_of_deleting_where_there_is_nothing(tmp_path, capsys):
+    run(drawing(), tmp_path, jobs=1, fresh=True, progress=True)
+    assert "deleted" not in capsys.readouterr().err
+
+
+def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(tmp_path, processes):
+    # So slow that it is at work still, however long the second takes to start.
+    first = drive(tmp_path, "--jobs", 1, "--pause", 3600)
+    processes.callback(end, first)
+    wait_until(lambda: is_running(tmp_path))
+    for options in ({}, {"fresh": True}):
+        with pytest.raises(RunError, match="another process is running in"):
+            run(drawing(pause=3600), tmp_path, jobs=1, **options)
+    assert first.poll() is None
+    assert read_state(tmp_path).status == "running"
+    first.send_signal(signal.SIGINT)
+    code, _, err = finish(first)
+    assert code == 130, err
+
+
+def is_running(folder) -> bool:
+    with contextlib.suppress(CobayesError):
+        return read_state(folder).status == "running"
+    return False
+
+
+def test_a_killed_run_leaves_no_lock_behind(tmp_path):
+    process = drive(tmp_path, "--jobs", 2, "--pause", 3600)
+    wait_until(lambda: is_running(tmp_path))
+    process.send_signal(signal.SIGKILL)
+    finish(process)
+    assert read_state(tmp_path).status == "stopped"
+    Store(tmp_path).close()
+
+
+def test_a_run_that_is_taken_over_between_two_commits_stops_and_loses_nothing(tmp_path):
+    store = Store.open(tmp_path, drawing().identity())
+    store._connection.execute("COMMIT")  # where another process may step in
+    other = Store(tmp_path)
+    try:
+        store._connection.execute("PRAGMA busy_timeout = 0")
+        store._lock = lambda milliseconds: store._connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(RunError, match="another process is running"):
+            store.add([((0, 0), b"x", 1.0)], 1)
+    finally:
+        other.close()
+        store.close()
+    assert rows_of(tmp_path) == []
+
+
+# Damage.
+
+
+def truncated(size):
+    def damage(path):
+        path.write_bytes(path.read_bytes()[:size])
+
+    return damage
+
+
+def overwritten_in_the_middle(path):
+    content = bytearray(path.read_bytes())
+    content[4096 : 3 * 4096] = b"x" * (2 * 4096)
+    path.write_bytes(bytes(content))
+
+
+def replaced_by_text(path):
+    path.write_text("my precious notes, not a ledger\n" * 50)
+
+
+def replaced_by_another_database(path):
+    path.unlink()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE precious (value)")
+
+
+DAMAGES = {
+    "cut within the header": (truncated(60), "only the beginning of one"),
+    "cut after the first page": (truncated(4096), "damaged or cut short"),
+    "cut in the middle": (truncated(10_000), "damaged or cut short"),
+    "overwritten": (overwritten_in_the_middle, "damaged or cut short"),
+    "text": (replaced_by_text, "not a ledger of cobayes"),
+    "another database": (replaced_by_another_database, "of another program"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_or_foreign_ledger_is_refused_with_advice_and_left_alone(complete, name):
+    damage, message = DAMAGES[name]
+    path = complete / "ledger.sqlite"
+    damage(path)
+    before = path.read_bytes()
+    for attempt in (lambda: run(drawing(), complete, jobs=1), lambda: read_state(complete)):
+        with pytest.raises(RunError, match=message) as caught:
+            attempt()
+        assert "it was left alone" in str(caught.value)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["cut within the header", "text", "another database"])
+def test_starting_over_does_not_delete_what_is_not_ours(complete, name):
+    path = complete / "ledger.sqlite"
+    DAMAGES[name][0](path)
+    before = path.read_bytes()
+    with pytest.raises(RunError, match="left alone"):
+        run(drawing(), complete, jobs=1, fresh=True)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["cut in the middle", "overwritten"])
+def test_starting_over_replaces_a_damaged_ledger_of_ours(complete, name):
+    expected = run(drawing(), complete).digest
+    DAMAGES[name][0](complete / "ledger.sqlite")
+    assert run(drawing(), complete, jobs=1, fresh=True).digest == expected
+
+
+def test_an_empty_file_is_a_run_that_was_killed_at_its_start(tmp_path):
+    (tmp_path / "ledger.sqlite").touch()
+    with pytest.raises(RunError, match="killed at its start"):
+        read_state(tmp_path)
+    assert run(drawing(2), tmp_path, jobs=1)["scale 1"].num_samples == 163
+
+
+def test_a_ledger_of_another_format_is_refused_until_one_starts_over(complete):
+    with contextlib.closing(sqlite3.connect(complete / "ledger.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(RunError, match="has format 99"):
+        run(drawing(), complete, jobs=1)
+    run(drawing(), complete, jobs=1, fresh=True)
+
+
+def execute(folder, *statements):
+    with contextlib.closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+CRAFTED = {
+    "changed statistics": ("UPDATE shards SET statistics = statistics || x'00' WHERE key = 3",),
+    "two shards exchanged": (
+        "UPDATE shards SET key = -1 WHERE key = 0",
+        "UPDATE shards SET key = 0 WHERE key = 1",
+        "UPDATE shards SET key = 1 WHERE key = -1",
+    ),
+    "a shard of another point": ("UPDATE shards SET key = key + (1 << 33) WHERE key = 0",),
+    "a recursive view": (
+        "ALTER TABLE shards RENAME TO hidden",
+        "CREATE VIEW shards AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT i AS key, x'00' AS statistics, x'00' AS seal, 0.0 AS seconds FROM n WHERE i < 0",
+    ),
+    "a trigger": ("CREATE TRIGGER t AFTER UPDATE ON meta BEGIN DELETE FROM shards; END",),
+    "an identity without points": ("UPDATE meta SET value = '{}' WHERE key = 'identity'",),
+    "an identity that is nested deeply": (
+        "UPDATE meta SET value = replace(hex(zeroblob(50000)), '00', '[') WHERE key = 'identity'",
+    ),
+    "points without samples": (
+        "UPDATE meta SET value = replace(value, '1963', '0') WHERE key = 'identity'",
+    ),
+    "text for seconds": ("UPDATE shards SET seconds = 'long'",),
+    "text for statistics": ("UPDATE shards SET statistics = 'none'",),
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_crafted_ledger_is_refused_and_left_alone(complete, name):
+    execute(complete, *CRAFTED[name])
+    before = (complete / "ledger.sqlite").read_bytes()
+    with pytest.raises(RunError) as caught:
+        run(drawing(), complete, jobs=1)
+    assert "damaged" in str(caught.value)
+    with contextlib.suppress(RunError):
+        read_state(complete)
+    assert (complete / "ledger.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_flipped_bit_never_changes_a_result(complete, seed):
+    """400 bits flipped, one at a time, anywhere in the file: refused, recomputed, or harmless."""
+    expected = run(drawing(), complete, jobs=1).digest
+    path = complete / "ledger.sqlite"
+    intact = path.read_bytes()
+    bits = random.Random(seed).sample(range(8 * len(intact)), 130)
+    for bit in bits:
+        flipped = bytearray(intact)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(bytes(flipped))
+        with contextlib.suppress(RunError):
+            assert run(drawing(), complete, jobs=1).digest == expected, bit
+        (complete / "ledger.sqlite-journal").unlink(missing_ok=True)
+
+
+def test_a_programming_error_is_not_called_damage(complete):
+    store = Store(complete)
+    store.close()
+    with pytest.raises(RunError) as caught:
+        store.counts()
+    assert "damaged" not in str(caught.value)
+    assert "fresh" not in str(caught.value)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_folder_removed_during_the_run_is_said_to_be_gone(tmp_path, again):
+    def remove(state):
+        if state.status == "running" and (tmp_path / "run").exists():
+            shutil.rmtree(tmp_path / "run")
+            if again:
+                (tmp_path / "run").mkdir()
+
+    with pytest.raises(RunError) as caught:
+        run(drawing(3), tmp_path / "run", jobs=1, progress=remove)
+    assert "removed or replaced" in str(caught.value)
+    assert "are lost" in str(caught.value)
+    assert "kept" not in str(caught.value)
+
+
+# Others who look.
+
+
+def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
+    process = drive(tmp_path, "--jobs", 1, "--pause", 0.15)
+    wait_until(lambda: is_running(tmp_path))
+    seen = []
+    while process.poll() is None:
+        seen.append(read_state(tmp_path))
+        time.sleep(0.02)
+    code, _, err = finish(process)
+    assert code == 0, err
+    counts = [state.num_done for state in seen]
+    assert counts == sorted(counts)
+    running = [state for state in seen if state.status == "running" and 0 < state.num_done < 40]
+    assert running
+    assert running[-1].num_workers == 1
+    assert running[-1].seconds_left > 0
+    assert read_state(tmp_path).status == "complete"
+
+
+def test_those_who_look_never_stop_a_run(tmp_path):
+    """To look takes the lock for an instant, in which a run may want to start or to write."""
+    run(drawing(4), tmp_path, jobs=1)
+    stop = threading.Event()
+    num_looks = 0
+
+    def look():
+        nonlocal num_looks
+        while not stop.is_set():
+            read_state(tmp_path)
+            num_looks += 1
+
+    watchers = [threading.Thread(target=look) for _ in range(3)]
+    for watcher in watchers:
+        watcher.start()
+    try:
+        for seed in range(5):
+            expected = run(drawing(4, seed=seed), tmp_path, jobs=1, fresh=True).digest
+            assert run(drawing(4, seed=seed), tmp_path, jobs=1).digest == expected
+    finally:
+        stop.set()
+        for watcher in watchers:
+            watcher.join()
+    assert num_looks > 0
+
+
+# Disks.
+
+
+def check_that_it_stopped_cleanly(folder: Path, code: int, err: str) -> list:
+    assert code == 1, err
+    assert "Traceback" not in err
+    assert "RunError: cannot write to" in err
+    assert "kept" in err
+    assert "goes on where this one stopped" in err
+    rows = rows_of(folder)
+    assert 0 < len(rows) < 40
+    return rows
+
+
+def test_a_full_disk_stops_the_run_and_more_space_lets_it_go_on(tmp_path):
+    with mounted(tmp_path, "size=400k"):
+        code, _, err = finish(drive(tmp_path, "--jobs", 1, "--bulky"))
+        assert "database or disk is full" in err or "No space left" in err
+        rows = check_that_it_stopped_cleanly(tmp_path, code, err)
+        subprocess.run(["mount", "-o", "remount,size=8m", str(tmp_path)], check=True)
+        code, out, err = finish(drive(tmp_path, "--jobs", 1, "--bulky"))
+        assert code == 0, err
+        assert rows_of(tmp_path)[: len(rows)] == rows
+    code, undisturbed, _ = finish(drive(tmp_path / "run", "--jobs", 1, "--bulky"))
+    assert out == undisturbed
+
+
+def test_a_quota_stops_the_run_and_without_it_it_goes_on(tmp_path):
+    """A limit on the size of files, which needs no rights, fails writes as a quota does."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    process = drive(tmp_path / "run", "--jobs", 1, "--bulky", preexec_fn=limit)
+    code, _, err = finish(process)
+    rows = check_that_it_stopped_cleanly(tmp_path / "run", code, err)
+    code, out, err = finish(drive(tmp_path / "run", "--jobs", 1, "--bulky"))
+    assert code == 0, err
+    assert rows_of(tmp_path / "run")[: len(rows)] == rows
+    code, undisturbed, _ = finish(drive(tmp_path / "other", "--jobs", 1, "--bulky"))
+    assert out == undisturbed
+
+
+def test_a_read_only_folder_can_be_read_and_is_refused_where_shards_are_missing(tmp_path):
+    with mounted(tmp_path, "size=8m"):
+        expected = run(drawing(), tmp_path / "complete", jobs=1).digest
+        (tmp_path / "begun").mkdir()
+        Store.open(tmp_path / "begun", drawing().identity()).close()
+        subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
+        for folder in ("begun", "new"):
+            with pytest.raises(RunError, match=r"cannot write to|cannot make the folder"):
+                run(drawing(), tmp_path / folder, jobs=1)
+        assert read_state(tmp_path / "begun").status == "stopped"
+        assert read_state(tmp_path / "complete").status == "complete"
+        assert run(drawing(), tmp_path / "complete", jobs=1).digest == expected
+        subprocess.run(["mount", "-o", "remount,rw", str(tmp_path)], check=True)
+        assert run(drawing(), tmp_path / "complete", jobs=1).digest == expected
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere; the test above counts")
+def test_a_folder_without_permission_is_refused(complete):
+    for path in [*complete.iterdir(), complete]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        with pytest.raises(RunError, match="cannot write to"):
+            run(drawing(), complete, jobs=1)
+        assert read_state(complete).status == "complete"
+    finally:
+        complete.chmod(0o755)
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "file").write_text("here")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(RunError, match="cannot make the folder"):
+            run(drawing(), path, jobs=1)
+    assert (tmp_path / "file").read_text() == "here"
+
+
+def test_one_point_of_one_shard_is_enough(tmp_path):
+    result = run(Experiment("one", [Point("p", {"scale": 1.0})], draw), tmp_path, jobs=1)
+    assert result["p"].statistics["count"] == 1

@@ -1,0 +1,127 @@
+"""Accuracy: entries against many digits, however far apart they are or weakly coupled."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import log_expit
+
+import cobayes as cb
+from tests.scaling.cases import all_cases, blocks
+from tests.scaling.high_precision import largest_relative_error, scaled_exactly
+
+CASES = all_cases()
+
+
+def test_there_are_at_least_fifty_varied_cases():
+    assert len(CASES) >= 50
+
+
+@pytest.mark.parametrize(("name", "matrix", "rows", "columns"), CASES, ids=[c[0] for c in CASES])
+def test_every_entry_is_accurate_to_1e_10(name, matrix, rows, columns):
+    result = cb.scale(matrix, rows, columns)
+    exact = scaled_exactly(matrix, result.row_sums, result.column_sums, result.factors)
+    assert result.is_converged
+    assert largest_relative_error(result.matrix, exact) < 1e-10
+
+
+def test_sweeps_that_look_finished_but_are_not_are_found_out():
+    # Two blocks that exchange 1e-13: the change of one sweep is below the tolerance at once,
+    # while the entries that connect the blocks are wrong by a factor.
+    matrix = np.array([[1.0, 1e-13], [9e-13, 1.0]])
+    s = cb.scale(matrix)
+    # By symmetry of the sums both small entries are sqrt(1e-13 * 9e-13), up to 1e-12 of itself.
+    np.testing.assert_allclose([s.matrix[0, 1], s.matrix[1, 0]], 3e-13, rtol=1e-10)
+
+
+@pytest.mark.parametrize("span", [6, 20, 40, 80])
+def test_two_by_two_matches_its_formula_however_far_apart_the_entries_are(span):
+    # With all sums one, S = [[p, q], [q, p]] and p / q = sqrt(ad / bc).
+    rng = np.random.default_rng(span)
+    for _ in range(100):
+        logs = rng.uniform(-span, span, size=(2, 2)) * np.log(10.0)
+        s = cb.scale(np.exp(logs))
+        half = (logs[0, 0] + logs[1, 1] - logs[0, 1] - logs[1, 0]) / 2.0
+        small, large = (s.matrix[0, 1], s.matrix[0, 0]) if half > 0 else s.matrix[0]
+        if half < 0:
+            small, large = s.matrix[0, 0], s.matrix[0, 1]
+        # The logarithms of the entries are themselves only good to some 1e-14.
+        assert np.log(small / large) == pytest.approx(-abs(half), abs=1e-10)
+
+
+@pytest.mark.parametrize("half", [130, 350])
+def test_no_size_is_exempt_from_verification(half):
+    # Two blocks coupled at 1e-13, all sums one: what flows one way flows back.
+    matrix = blocks(np.random.default_rng(0), (half, half), 1e-13)
+    s = cb.scale(matrix)
+    assert s.is_converged
+    assert s.matrix[:half, half:].sum() == pytest.approx(s.matrix[half:, :half].sum(), rel=1e-10)
+
+
+def test_blocks_coupled_below_double_double_precision_are_balanced():
+    matrix = np.array(
+        [
+            [1.0, 2.0, 1e-35, 1e-35],
+            [3.0, 1.0, 1e-35, 1e-35],
+            [1e-40, 1e-40, 1.0, 1.5],
+            [1e-40, 1e-40, 2.0, 1.0],
+        ]
+    )
+    s = cb.scale(matrix)
+    assert s.matrix[:2, 2:].sum() == pytest.approx(s.matrix[2:, :2].sum(), rel=1e-12)
+    exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+    assert largest_relative_error(s.matrix, exact) < 1e-10
+
+
+def test_nearly_block_matrices_are_right_or_not_converged():
+    rng = np.random.default_rng(0)
+    num_converged = 0
+    for _ in range(60):
+        sizes = rng.integers(1, 4, size=rng.integers(2, 4))
+        matrix = blocks(rng, sizes, 1.0)
+        coupling = 10.0 ** rng.uniform(-60, -25, size=matrix.shape)
+        is_inside = np.repeat(np.arange(len(sizes)), sizes)
+        matrix = np.where(is_inside[:, None] == is_inside, matrix, coupling)
+        s = cb.scale(matrix, on_failure="return")
+        if s.is_converged:
+            num_converged += 1
+            exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+            assert largest_relative_error(s.matrix, exact) < 1e-9
+    assert num_converged > 50
+
+
+def test_two_row_matrices_are_right_however_far_apart_their_entries_are():
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        matrix = 10.0 ** rng.uniform(-60, 60, size=(2, rng.integers(2, 5)))
+        s = cb.scale(matrix, column_sums=2 * rng.dirichlet(np.ones(matrix.shape[1])))
+        exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.factors)
+        assert largest_relative_error(s.matrix, exact) < 1e-9
+
+
+@pytest.mark.parametrize("span", [40, 80, 150, 300])
+def test_two_rows_that_share_the_columns_evenly_are_right_or_not_converged(span):
+    # Half of the columns go to each row. With six of them, a column sum of 1/3 is rounded, and what
+    # flows between the halves, often less than 1e-16, must not be that rounding error.
+    rng = np.random.default_rng(span)
+    num_converged = 0
+    for m in (2, 4, 6, 6, 6, 10, 12) * 6:
+        logs = rng.uniform(-span, span, size=(2, m)) * np.log(10.0)
+        s = cb.scale(np.exp(logs), on_failure="return")
+        if s.is_converged:
+            num_converged += 1
+            odds = np.diff(np.log(np.exp(logs)), axis=0)[0]
+            ranked = np.sort(odds)
+            shift = brentq(
+                lambda x, a=ranked[: m // 2], b=ranked[m // 2 :]: (
+                    np.logaddexp.reduce(log_expit(a - x)) - np.logaddexp.reduce(log_expit(x - b))
+                ),
+                odds.min() - 1.0,
+                odds.max() + 1.0,
+                xtol=1e-13,
+            )
+            exact = np.log(2.0 / m) + log_expit(np.array([shift - odds, odds - shift]))
+            is_held = exact > np.log(1e-290)
+            np.testing.assert_allclose(
+                np.log(s.matrix[is_held]), exact[is_held], rtol=0.0, atol=1e-9
+            )
+    assert num_converged > 30

@@ -1,0 +1,21 @@
+"""A slow twin of walks: all of them, with their probabilities."""
+
+import itertools
+
+from cobayes import Teacher
+
+
+def all_walks(rule, goal, num_rounds, prior=None, choice="draw"):
+    """Return (probability, moves, teacher) of every walk; one that reaches its goal is shorter."""
+    found = {}
+    for moves in itertools.product(range(rule.model.num_data), repeat=num_rounds):
+        teacher, probability, made = Teacher(rule, goal, prior, choice=choice), 1.0, ()
+        for move in moves:
+            if rule.task.is_over(teacher.state, teacher.hypothesis) or probability == 0.0:
+                break
+            probability *= teacher.distribution[move]
+            teacher.observe(move)
+            made += (move,)
+        if probability > 0.0:
+            found[made] = (probability, made, teacher)
+    return list(found.values())
