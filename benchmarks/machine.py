@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import llvmlite.binding as llvm
 
-from cobayes._runtime.threads import available_cores
+from cobayes._parallel import available_cores
 
 PACKAGES = ("cobayes", "numpy", "scipy", "numba")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import cobayes
 
 ROOT = Path(cobayes.__file__).parent
-# From the ground up. Modules at the top of the package are the ground, with `_input`, `_runtime`.
+# From the ground up. Modules at the top of the package are the ground, with `_input`.
 ORDER = (
-    ("", "_input", "_runtime"),
+    ("", "_input"),
     ("tasks",),
     ("scaling",),
     ("rules",),

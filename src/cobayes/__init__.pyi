@@ -16,8 +16,8 @@ from . import stability as stability
 from . import tasks as tasks
 from . import theory as theory
 from . import worlds as worlds
-from ._runtime.threads import num_threads as num_threads
-from ._runtime.threads import set_num_threads as set_num_threads
+from ._parallel import num_threads as num_threads
+from ._parallel import set_num_threads as set_num_threads
 from ._version import __version__ as __version__
 from .browser import studio as studio
 from .classifiers import model_from_classifiers as model_from_classifiers

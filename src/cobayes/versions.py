@@ -22,7 +22,7 @@ def show_versions() -> None:
     >>> cb.show_versions()  # doctest: +ELLIPSIS
     cobayes ...
     """
-    from cobayes._runtime.threads import num_threads
+    from cobayes._parallel import num_threads
     from cobayes._version import __version__
 
     lines = {"cobayes": __version__, "python": sys.version.split()[0]}

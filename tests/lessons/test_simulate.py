@@ -7,7 +7,7 @@ import pytest
 
 import cobayes as cb
 from cobayes import _core
-from cobayes._runtime.threads import set_num_threads
+from cobayes._parallel import set_num_threads
 from cobayes.lessons.simulate import AUTOMATIC_PATHS
 
 MATRIX = np.random.default_rng(5).dirichlet(np.ones(4), size=3).T

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cobayes._intervals import exact_interval
-from cobayes._runtime.threads import set_num_threads
+from cobayes._parallel import set_num_threads
 from cobayes.errors import CobayesError
 from cobayes.random_matrices.compare import RateComparison, compare_rates
 from cobayes.random_matrices.exact_two import expected_advantage

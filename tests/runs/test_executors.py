@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import cobayes
 from cobayes.errors import CobayesError
 from cobayes.runs import (
     Experiment,
@@ -91,10 +92,8 @@ def test_workers_use_one_thread_each(tmp_path):
 def count_threads(parameters, seeds, num_samples):
     import threadpoolctl
 
-    from cobayes._runtime import threads
-
     pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
-    return {"cobayes": threads.num_threads(), "blas": max(pools, default=1)}
+    return {"cobayes": cobayes.num_threads(), "blas": max(pools, default=1)}
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes._runtime.threads import map_chunks, set_num_threads
+from cobayes._parallel import set_num_threads
 from cobayes.scaling.reference import alternate
 
 
@@ -223,18 +223,6 @@ def test_an_empty_batch_is_shown():
     empty = cb.scale(np.ones((0, 3, 3)))
     assert "empty batch" in repr(empty)
     assert empty.matrix.shape == (0, 3, 3)
-
-
-@pytest.mark.slow
-def test_batches_of_large_matrices_do_not_wait_for_themselves():
-    # Chunks of the batch run on the pool, and each large matrix would ask the pool again.
-    matrix = np.random.default_rng(0).uniform(0.5, 1.5, size=(640, 640))
-    try:
-        set_num_threads(2)
-        found = map_chunks(lambda _: cb.scale(matrix, tolerance=1e-6).is_converged, range(4))
-    finally:
-        set_num_threads(None)
-    assert found == [True] * 4
 
 
 def test_a_result_cannot_be_changed_by_accident():

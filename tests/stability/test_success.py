@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes._runtime.threads import set_num_threads
+from cobayes._parallel import set_num_threads
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI
 from cobayes.stability import (

@@ -181,7 +181,7 @@ def test_small_deviations_near_certainty_are_accurate():
 
 
 def test_the_number_of_threads_changes_no_bit():
-    from cobayes._runtime.threads import set_num_threads
+    from cobayes._parallel import set_num_threads
 
     # Seven rounds of five data: level by level at first, depth first below 16,384 beliefs.
     matrix, prior = random_case(12, 5, 3)

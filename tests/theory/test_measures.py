@@ -274,7 +274,7 @@ def test_a_measure_cannot_be_changed():
 
 
 def test_the_number_of_threads_changes_no_bit():
-    from cobayes._runtime.threads import set_num_threads
+    from cobayes._parallel import set_num_threads
 
     rule = cb.SCBI(np.random.default_rng(1).exponential(size=(9, 4)))
     results = []

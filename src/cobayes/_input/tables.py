@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.text import is_number
-from cobayes._runtime.limits import require_affordable
+from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError
 
 _TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import number_between, whole_number
-from cobayes._runtime.randomness import spawn_generators
+from cobayes._random import spawn_generators
 from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.distributions import Distribution
-from cobayes._runtime.randomness import generator
+from cobayes._random import generator
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
 from cobayes.lessons.drawing import draw

@@ -13,7 +13,7 @@ from cobayes._input.distributions import Distribution
 from cobayes._input.labels import suggest
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import counted, html_table
-from cobayes._runtime.randomness import spawn_generators
+from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.ensemble import RoundsNeeded

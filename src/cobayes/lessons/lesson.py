@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import counted, rounds_dataframe, rounds_dataset
-from cobayes._runtime.limits import require_affordable_simulation
-from cobayes._runtime.randomness import generator
+from cobayes._parallel import require_affordable_simulation
+from cobayes._random import generator
 from cobayes.errors import CobayesError, warn_user
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher, restore

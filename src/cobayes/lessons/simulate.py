@@ -12,9 +12,8 @@ from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.labels import is_position
 from cobayes._input.validation import number_between, whole_number
-from cobayes._runtime.limits import require_affordable_simulation
-from cobayes._runtime.randomness import seed_of
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads, require_affordable_simulation
+from cobayes._random import seed_of
 from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
 from cobayes.lessons.drawing import draw

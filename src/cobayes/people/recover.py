@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes._intervals import wilson_interval
-from cobayes._runtime.randomness import generator
+from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family, Parameter, depth_name

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
-from cobayes._runtime.limits import require_affordable, short_number
-from cobayes._runtime.randomness import generator
+from cobayes._parallel import require_affordable, short_number
+from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_problems
 from cobayes.people.family import STATIC, Family, as_depths

@@ -11,8 +11,8 @@ import numpy as np
 
 from cobayes._input.validation import number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
-from cobayes._runtime.limits import require_affordable, short_number
-from cobayes._runtime.randomness import generator
+from cobayes._parallel import require_affordable, short_number
+from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.random_matrices.random_rates import (
     RateStatistics,

@@ -8,8 +8,7 @@ import numpy as np
 
 from cobayes import _core
 from cobayes._input.labels import is_position
-from cobayes._runtime.limits import require_affordable, short_number
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError
 
 RateStatistics = dict[str, int | float]

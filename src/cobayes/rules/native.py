@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.distributions import Distribution
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads
 from cobayes.errors import ConvergenceError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Rule

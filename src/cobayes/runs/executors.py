@@ -19,8 +19,7 @@ from typing import Any
 
 import threadpoolctl
 
-from cobayes._runtime import threads
-from cobayes._runtime.limits import require_affordable
+from cobayes import _parallel
 from cobayes.errors import CobayesError, import_optional
 from cobayes.runs.store import RunError
 
@@ -71,8 +70,9 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
         with _cluster(os.fspath(scheduler)) as client:
             yield client.get_executor(pure=False)
         return
-    count = jobs or threads.available_cores()
-    require_affordable(f"{count} processes", "use fewer jobs", num_bytes=count * _BYTES_PER_PROCESS)
+    count = jobs or _parallel.available_cores()
+    memory = count * _BYTES_PER_PROCESS
+    _parallel.require_affordable(f"{count} processes", "use fewer jobs", num_bytes=memory)
     executor = Processes(count) if count > 1 else ThisProcess()
     try:
         yield executor
@@ -148,20 +148,20 @@ def _start_worker(end: Any) -> None:
 def use_one_thread() -> None:
     """Limit this process, which is a worker, to one thread from now on."""
     os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-    threads.set_num_threads(1)
+    _parallel.set_num_threads(1)
     threadpoolctl.threadpool_limits(1)
 
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Limit this process to one thread within the block."""
-    before = threads.num_threads()
-    threads.set_num_threads(1)
+    before = _parallel.num_threads()
+    _parallel.set_num_threads(1)
     try:
         with threadpoolctl.threadpool_limits(1):
             yield
     finally:
-        threads.set_num_threads(before)
+        _parallel.set_num_threads(before)
 
 
 def num_workers(executor: Executor) -> int:
@@ -177,7 +177,7 @@ def num_workers(executor: Executor) -> int:
         with contextlib.suppress(Exception):
             return sum(client.nthreads().values())
     found = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
-    return found if isinstance(found, int) else threads.available_cores()
+    return found if isinstance(found, int) else _parallel.available_cores()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from cobayes._input.labels import make_labels
 from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import freeze
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.scaling.blocks import STATUSES, explain, find_blocks

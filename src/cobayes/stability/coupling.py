@@ -15,8 +15,8 @@ from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
 from cobayes._intervals import proportion_stderr
 from cobayes._output import counted, freeze, html_table
-from cobayes._runtime.randomness import seed_of, spawn_sequences
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads
+from cobayes._random import seed_of, spawn_generators
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule
@@ -294,12 +294,12 @@ def _by_lessons(
     size = len(own)
     mean, spread, lower, upper = (np.zeros((size, size)) for _ in range(4))
     unfinished = total = 0
-    for h, seed in enumerate(spawn_sequences(rng, size)):
+    for h, stream in enumerate(spawn_generators(rng, size)):
         if own[h] == 0.0:
             mean[h] = spread[h] = np.nan
             continue
         count = max(2, round(num_lessons * own[h]))
-        found = teach_until_sure(teacher, [learner], h, count, limits, seed)
+        found = teach_until_sure(teacher, [learner], h, count, limits, stream)
         ends, is_known = found.believed[0], found.is_known[0][:, None]
         mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(count)
         lower[h] = own[h] * np.where(is_known, ends, 0.0).mean(axis=0)

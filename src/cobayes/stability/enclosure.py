@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
-from cobayes._runtime.limits import require_affordable
+from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, positive_number, whole_number
 from cobayes._output import freeze
-from cobayes._runtime.limits import short_number
-from cobayes._runtime.randomness import spawn_generators
+from cobayes._parallel import short_number
+from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
-from cobayes._runtime.limits import require_affordable, short_number
-from cobayes._runtime.randomness import generator, seed_of
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads, require_affordable, short_number
+from cobayes._random import generator, seed_of
 from cobayes.model import MatrixLike, require_same_world
 from cobayes.rules import SCBI, Rule
 from cobayes.rules import as_rule as rule_of

@@ -19,8 +19,7 @@ from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
 from cobayes._output import counted, freeze, rounds_dataset
-from cobayes._runtime.limits import require_affordable, short_number
-from cobayes._runtime.threads import num_threads
+from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule, as_rule

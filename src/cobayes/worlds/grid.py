@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import is_position, shorten
 from cobayes._input.validation import number_between, whole_number
-from cobayes._runtime.limits import short_number
+from cobayes._parallel import short_number
 from cobayes.errors import CobayesError
 from cobayes.worlds.world import World, require_discount, require_reward
 

@@ -1,13 +1,72 @@
-"""Refusing work that would not end: estimates of time and memory before it starts."""
+"""What a computation may use: the number of threads, and limits on time and memory."""
 
 from __future__ import annotations
 
-from cobayes._runtime.threads import num_threads
+import os
+
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 
 # More than a night's work, or more memory than a laptop has to spare, is not started by accident.
 LONGEST_SECONDS = 12 * 3600.0
 LARGEST_BYTES = 8e9
+# Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
+# `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
+_NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
+
+_chosen: int | None = None
+
+
+def num_threads() -> int:
+    """Return the number of threads that compiled code uses.
+
+    The last value given to `set_num_threads`, else the environment variable
+    ``COBAYES_NUM_THREADS``, else the number of cores that this process may use.
+
+    Returns
+    -------
+    int
+        At least one.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.num_threads() >= 1
+    True
+    """
+    if _chosen is not None:
+        return _chosen
+    text = os.environ.get("COBAYES_NUM_THREADS")
+    if text is None:
+        return available_cores()
+    return whole_number(int(text) if text.strip().isdigit() else text, "COBAYES_NUM_THREADS", 1)
+
+
+def set_num_threads(count: int | None) -> None:
+    """Choose the number of threads; None goes back to the default.
+
+    Parameters
+    ----------
+    count
+        At least one, or None.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> cb.set_num_threads(1)
+    >>> cb.num_threads()
+    1
+    >>> cb.set_num_threads(None)  # all cores again
+    """
+    global _chosen
+    _chosen = None if count is None else whole_number(count, "the number of threads", 1)
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def require_affordable(
@@ -39,11 +98,6 @@ def require_affordable(
             f"{LARGEST_BYTES / 1e9:g} GB.",
             hint,
         )
-
-
-# Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
-# `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
-_NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 
 
 def require_affordable_simulation(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobayes._runtime.limits import require_affordable, short_number
+from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 
 
