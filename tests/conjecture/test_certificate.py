@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.conjecture import check_certificate, known_certificates, load_certificate
-from cobayes.conjecture.certificate import witness_margin
+from cobayes.conjecture import known_certificates, load_certificate, witness_margin
 from cobayes.errors import CobayesError
 from cobayes.stability import success_rate
 
@@ -36,7 +35,7 @@ def test_packaged_certificates_hold_what_they_claim_to():
 
 
 def test_the_paper_matrix_refutes_total_variation_with_both_estimators():
-    outcome = check_certificate(load_certificate("tv-paper-matrix"), rng=11)
+    outcome = load_certificate("tv-paper-matrix").check(rng=11)
     assert outcome.is_confirmed
     assert min(outcome.standard_errors.values()) >= 6.0
     assert outcome.is_proved
@@ -70,7 +69,7 @@ def test_three_hypotheses_refute_the_euclidean_form():
 def test_the_euclidean_counter_example_behaves_as_the_block_argument_says():
     # Few lessons here; the full check, which reaches 10 standard errors in both estimates (seed
     # 2024), is `cobayes conjecture check euclidean-separated`.
-    outcome = check_certificate(load_certificate("euclidean-separated"), num_lessons=1000, rng=2)
+    outcome = load_certificate("euclidean-separated").check(num_lessons=1000, rng=2)
     predicted = 0.9528  # by the block argument of docs/conjecture.md
     for rate in (outcome.lessons, outcome.coupled):
         assert abs(rate.value - predicted) < 4.0 * rate.stderr + 1e-3
@@ -96,10 +95,10 @@ def test_certificates_survive_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("not json", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ('{"kind": ' + "9" * 5000 + "}", "no JSON"),
-        ("[1, 2]", "no JSON object"),
+        ("not json", "cannot be read as JSON"),
+        ("[" * 100_000, "cannot be read as JSON"),
+        ('{"kind": ' + "9" * 5000 + "}", "cannot be read as JSON"),
+        ("[1, 2]", "no certificate of format 2"),
         ('{"kind": "cobayes conjecture certificate", "format": 2}', "no entry 'matrix'"),
         ('{"kind": "lesson", "format": 1}', "'lesson'"),
     ],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.conjecture import Certificate, LimitCertificate, check_limit, load_certificate
+from cobayes.conjecture import Certificate, LimitCertificate, load_certificate
 from cobayes.conjecture.limit import children, limit_slope
 
 # Found by search; docs/conjecture.md.
@@ -127,7 +127,7 @@ def test_the_packaged_certificate_says_what_was_measured(tmp_path):
     path = tmp_path / "again.json"
     path.write_text(json.dumps(certificate.to_dict()), encoding="utf-8")
     assert load_certificate(path).to_dict() == certificate.to_dict()
-    outcome = check_limit(certificate, num_lessons=2, rng=1)
+    outcome = certificate.check(num_lessons=2, rng=1)
     assert not outcome.is_confirmed or outcome.standard_errors >= 6.0
     assert json.dumps(outcome.to_dict())
     assert isinstance(load_certificate("tv-paper-matrix"), Certificate)

@@ -47,21 +47,12 @@ def check(file: str, lessons: int | None, seed: int | None, as_json: bool) -> No
     proves it, else 1. A certificate for the limit of small perturbations is measured in one way,
     which must exceed one by six standard errors.
     """
-    from cobayes.conjecture import (
-        LimitCertificate,
-        LimitCheck,
-        check_certificate,
-        check_limit,
-        load_certificate,
-    )
+    from cobayes.conjecture import LimitCheck, load_certificate
 
     certificate = load_certificate(file)
     used_seed = inputs.choose_seed(seed)
     with terminal.patience("simulating lessons"):
-        if isinstance(certificate, LimitCertificate):
-            outcome = check_limit(certificate, num_lessons=lessons, rng=used_seed)
-        else:
-            outcome = check_certificate(certificate, num_lessons=lessons, rng=used_seed)
+        outcome = certificate.check(num_lessons=lessons, rng=used_seed)
     if as_json:
         terminal.show_json({"file": file, "seed": used_seed, **outcome.to_dict()})
     else:

@@ -1,26 +1,5 @@
 """Conjecture 5.3 of the paper: certificates of counter-examples, and the limit of small errors."""
 
-from cobayes.conjecture.certificate import (
-    Certificate,
-    CertificateCheck,
-    LimitCertificate,
-    LimitCheck,
-    check_certificate,
-    check_limit,
-    known_certificates,
-    load_certificate,
-)
-from cobayes.conjecture.limit import LimitSlope, limit_slope
+import lazy_loader
 
-__all__ = [
-    "Certificate",
-    "CertificateCheck",
-    "LimitCertificate",
-    "LimitCheck",
-    "LimitSlope",
-    "check_certificate",
-    "check_limit",
-    "known_certificates",
-    "limit_slope",
-    "load_certificate",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

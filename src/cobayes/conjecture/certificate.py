@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobayes._input.validation import number_between, whole_number
 from cobayes._random import spawn_generators
@@ -30,8 +29,7 @@ from cobayes.stability.bounds import Distance, conjectured_success, prior_distan
 from cobayes.stability.enclosure import SuccessEnclosure, success_enclosure
 from cobayes.stability.success import SuccessRate, success_rate
 
-Array = NDArray[np.float64]
-
+FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A failure counts as confirmed if it exceeds what is allowed by this many standard errors.
 STANDARD_ERRORS = 6.0
@@ -43,8 +41,27 @@ LONGEST_WITNESS = 10_000
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Certificate:
+class _Claim:
+    """What both kinds of certificates hold, read from the content of a file."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self._content = content
+        self.model = Model.from_dict(content)
+        self.hypothesis = self.model.hypothesis_index(content["hypothesis"])
+        self.teacher_prior = self.model.distribution(
+            content["teacher_prior"], name="teacher's prior"
+        )
+        self.num_lessons = whole_number(content["num_lessons"], "num_lessons", 2)
+        self.evidence: dict[str, Any] = content.get("evidence", {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain content that JSON can hold; `load_certificate` reads it back."""
+        return dict(self._content)
+
+
+class Certificate(_Claim):
     """A claim that Conjecture 5.3 fails for one matrix and one pair of priors.
 
     Attributes
@@ -64,10 +81,8 @@ class Certificate:
         The belief from which on the teacher counts as sure; see `success_rate`.
     witness : tuple of int
         Positions of data that prove the claim without statistics; see `witness_margin`.
-    story : str
-        Where the certificate comes from.
     evidence : dict
-        What was measured when it was made.
+        What was measured when the certificate was made.
 
     Examples
     --------
@@ -76,19 +91,29 @@ class Certificate:
     Certificate(tv: 3 data x 3 hypotheses; conjectured success >= 0.6000)
     """
 
-    kind: ClassVar[str] = "cobayes conjecture certificate"
+    kind = "cobayes conjecture certificate"
 
-    distance: Distance
-    model: Model
-    hypothesis: int
-    teacher_prior: Array
-    learner_prior: Array
-    num_lessons: int
-    max_rounds: int
-    level: float
-    witness: tuple[int, ...] = ()
-    story: str = ""
-    evidence: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, content: dict[str, Any]) -> None:
+        super().__init__(content)
+        self.distance: Distance = content["distance"]
+        self.learner_prior = self.model.distribution(
+            content["learner_prior"], name="learner's prior"
+        )
+        self.max_rounds = whole_number(content["max_rounds"], "max_rounds", 1)
+        self.level = number_between(content["level"], "level", 0.5, 1.0)
+        witness = tuple(content.get("witness", ()))
+        if len(witness) > LONGEST_WITNESS:
+            raise CobayesError(
+                f"the witness has {len(witness)} data; expected at most {LONGEST_WITNESS}.",
+                "give a shorter sequence, or none.",
+            )
+        self.witness = tuple(self.model.datum_index(datum) for datum in witness)
+        if not 0.0 < self.conjectured_success < 1.0:
+            raise CobayesError(
+                f"the conjecture's bound is {self.conjectured_success:.4g} here; it says something "
+                "only strictly between 0 and 1.",
+                "take other priors, closer to each other.",
+            )
 
     @property
     def conjectured_success(self) -> float:
@@ -102,16 +127,36 @@ class Certificate:
         apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
         return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `load_certificate` reads it back."""
-        return _header(self) | {
-            "distance": self.distance,
-            "learner_prior": self.learner_prior.tolist(),
-            "num_lessons": self.num_lessons,
-            "max_rounds": self.max_rounds,
-            "level": self.level,
-            "witness": list(self.witness),
-        }
+    def check(self, num_lessons: int | None = None, rng: Any = None) -> CertificateCheck:
+        """Estimate the success rate in both ways, with new random numbers, and enclose it.
+
+        Parameters
+        ----------
+        num_lessons
+            The number of lessons (default: the certificate's).
+        rng
+            Anything that `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        CertificateCheck
+            Both estimates, the enclosure, and whether they confirm or prove the claim.
+        """
+        lessons = num_lessons or self.num_lessons
+        pairs = math.ceil(min(lessons, MOST_PAIRS) / self.teacher_prior[self.hypothesis])
+        case = {"rule": self.model, "hypothesis": self.hypothesis, "prior": self.teacher_prior}
+        case |= {"learner_prior": self.learner_prior}
+        limits = {"max_rounds": self.max_rounds, "level": self.level}
+        first, second = spawn_generators(rng, 2)
+        return CertificateCheck(
+            self,
+            success_rate(**case, **limits, num_lessons=lessons, rng=first),
+            success_rate(
+                **case, **limits, num_lessons=min(pairs, MOST_PAIRS), rng=second, method="coupling"
+            ),
+            witness_margin(self) if self.witness else None,
+            success_enclosure(**case, num_rounds=ENCLOSURE_ROUNDS, max_leaves=ENCLOSURE_LEAVES),
+        )
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -121,8 +166,7 @@ class Certificate:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LimitCertificate:
+class LimitCertificate(_Claim):
     """A claim that Conjecture 5.3 fails in L1 for all sufficiently small errors of a prior.
 
     Attributes
@@ -137,10 +181,8 @@ class LimitCertificate:
         The number of rounds and lessons of a full check.
     sizes : tuple of float
         Decimal logarithms of L1 distances at which a check measures the ratio, too.
-    story : str
-        Where the certificate comes from.
     evidence : dict
-        What was measured when it was made.
+        What was measured when the certificate was made.
 
     Examples
     --------
@@ -149,61 +191,52 @@ class LimitCertificate:
     array([-1.,  1.,  0.])
     """
 
-    kind: ClassVar[str] = "cobayes conjecture limit certificate"
+    kind = "cobayes conjecture limit certificate"
 
-    model: Model
-    hypothesis: int
-    teacher_prior: Array
-    direction: Array
-    num_rounds: int
-    num_lessons: int
-    sizes: tuple[float, ...] = ()
-    story: str = ""
-    evidence: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, content: dict[str, Any]) -> None:
+        super().__init__(content)
+        self.direction = np.array(content["direction"], dtype=np.float64)
+        self.num_rounds = whole_number(content["num_rounds"], "num_rounds", 1)
+        self.sizes = tuple(float(size) for size in content.get("sizes", ()))
+        # Raises an error where matrix, prior or direction make no claim.
+        self.slope(num_rounds=0, num_lessons=2, rng=0)
 
-    def slope(
-        self,
-        *,
-        log10_size: float | None = None,
-        num_rounds: int | None = None,
-        num_lessons: int | None = None,
-        rng: Any = None,
-    ) -> LimitSlope:
-        """Measure failure over what is allowed; see `limit_slope`.
+    def slope(self, **options: Any) -> LimitSlope:
+        """Measure failure over what is allowed; more than one refutes the conjecture.
 
         Parameters
         ----------
-        log10_size
-            Decimal logarithm of the L1 distance (default: the limit of small distances).
-        num_rounds, num_lessons
-            The number of rounds and of lessons (default: the certificate's).
+        **options
+            ``log10_size``, ``num_rounds``, ``num_lessons`` (default: the certificate's) and
+            ``rng`` of `limit_slope`.
+        """
+        return limit_slope(
+            *(self.model, self.hypothesis, self.teacher_prior, self.direction),
+            **{"num_rounds": self.num_rounds, "num_lessons": self.num_lessons, **options},
+        )
+
+    def check(self, num_lessons: int | None = None, rng: Any = None) -> LimitCheck:
+        """Estimate the ratio in the limit and at the sizes, with new random numbers.
+
+        Parameters
+        ----------
+        num_lessons
+            The number of lessons at each size (default: the certificate's).
         rng
             Anything that `numpy.random.default_rng` takes.
 
         Returns
         -------
-        LimitSlope
-            More than one refutes the conjecture.
+        LimitCheck
+            The ratios, and whether they confirm the claim.
         """
-        return limit_slope(
-            self.model,
-            self.hypothesis,
-            self.teacher_prior,
-            self.direction,
-            num_rounds=self.num_rounds if num_rounds is None else num_rounds,
-            log10_size=log10_size,
-            num_lessons=self.num_lessons if num_lessons is None else num_lessons,
-            rng=rng,
+        count = num_lessons or self.num_lessons
+        sizes = (None, *self.sizes)
+        limit, *others = (
+            self.slope(log10_size=size, num_lessons=count, rng=stream)
+            for size, stream in zip(sizes, spawn_generators(rng, len(sizes)), strict=True)
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `load_certificate` reads it back."""
-        return _header(self) | {
-            "direction": self.direction.tolist(),
-            "num_rounds": self.num_rounds,
-            "num_lessons": self.num_lessons,
-            "sizes": list(self.sizes),
-        }
+        return LimitCheck(self, limit, dict(zip(self.sizes, others, strict=True)))
 
     def __repr__(self) -> str:
         n, m = self.model.shape
@@ -224,8 +257,7 @@ def known_certificates() -> tuple[str, ...]:
     >>> "tv-paper-matrix" in cb.conjecture.known_certificates()
     True
     """
-    files = (entry.name for entry in _folder().iterdir())
-    return tuple(sorted(name.removesuffix(".json") for name in files if name.endswith(".json")))
+    return tuple(sorted(file.name.removesuffix(".json") for file in FOLDER.iterdir()))
 
 
 def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | LimitCertificate:
@@ -248,25 +280,17 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
     LimitCertificate(l1, small perturbations: 3 data x 3 hypotheses)
     """
     content = source if isinstance(source, dict) else _read(source)
-    kinds = {Certificate.kind: _certificate, LimitCertificate.kind: _limit_certificate}
-    kind, version = content.get("kind"), content.get("format")
-    if not isinstance(kind, str) or kind not in kinds or version != FORMAT:
+    kinds = {kind.kind: kind for kind in (Certificate, LimitCertificate)}
+    found = content if isinstance(content, dict) else {}
+    kind, version = str(found.get("kind")), found.get("format")
+    if kind not in kinds or version != FORMAT:
         raise CobayesError(
             f"this is no certificate of format {FORMAT}: its kind is {kind!r}, its format "
             f"{version!r}.",
             f"expected one of the kinds {', '.join(map(repr, kinds))}.",
         )
     try:
-        model = Model.from_dict(content)
-        shared = {
-            "model": model,
-            "hypothesis": model.hypothesis_index(content["hypothesis"]),
-            "teacher_prior": model.distribution(content["teacher_prior"], name="teacher's prior"),
-            "num_lessons": whole_number(content["num_lessons"], "num_lessons", 2),
-            "story": content.get("story", ""),
-            "evidence": content.get("evidence", {}),
-        }
-        return kinds[kind](content, shared)
+        return kinds[kind](content)
     except CobayesError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -294,8 +318,8 @@ class CertificateCheck:
 
     Examples
     --------
-    >>> from cobayes.conjecture import check_certificate, load_certificate
-    >>> check = check_certificate(load_certificate("tv-paper-matrix"), num_lessons=500, rng=1)
+    >>> from cobayes.conjecture import load_certificate
+    >>> check = load_certificate("tv-paper-matrix").check(num_lessons=500, rng=1)
     >>> check.enclosure.lower <= check.lessons.value <= check.enclosure.upper
     True
     """
@@ -361,57 +385,6 @@ class CertificateCheck:
         )
 
 
-def check_certificate(
-    certificate: Certificate, *, num_lessons: int | None = None, rng: Any = None
-) -> CertificateCheck:
-    """Estimate the success rate of a certificate in both ways, with new random numbers.
-
-    Parameters
-    ----------
-    certificate
-        What to check.
-    num_lessons
-        The number of lessons (default: the certificate's).
-    rng
-        Anything that `numpy.random.default_rng` takes.
-
-    Returns
-    -------
-    CertificateCheck
-        Both estimates, the enclosure, and whether they confirm or prove the claim.
-
-    Examples
-    --------
-    >>> from cobayes.conjecture import check_certificate, load_certificate
-    >>> check = check_certificate(load_certificate("tv-paper-matrix"), num_lessons=500, rng=1)
-    >>> check.is_enclosed
-    True
-    """
-    streams = spawn_generators(rng, 2)
-    lessons = num_lessons or certificate.num_lessons
-    taught = certificate.teacher_prior[certificate.hypothesis]
-    pairs = math.ceil(min(lessons / taught, MOST_PAIRS)) if lessons < MOST_PAIRS else MOST_PAIRS
-    priors = {"prior": certificate.teacher_prior, "learner_prior": certificate.learner_prior}
-    limits = {"max_rounds": certificate.max_rounds, "level": certificate.level}
-    by_lessons = success_rate(
-        certificate.model, certificate.hypothesis, num_lessons=lessons, method="lessons",
-        rng=streams[0], **priors, **limits,
-    )  # fmt: skip
-    by_coupling = success_rate(
-        certificate.model, certificate.hypothesis, num_lessons=pairs, method="coupling",
-        rng=streams[1], **priors, **limits,
-    )  # fmt: skip
-    enclosure = success_enclosure(
-        certificate.model,
-        certificate.hypothesis,
-        num_rounds=ENCLOSURE_ROUNDS,
-        max_leaves=ENCLOSURE_LEAVES,
-        **priors,
-    )
-    margin = witness_margin(certificate) if certificate.witness else None
-    return CertificateCheck(certificate, by_lessons, by_coupling, margin, enclosure)
-
-
 def witness_margin(certificate: Certificate) -> float:
     """Return by how much a single sequence of data proves a certificate; negative if it does not.
 
@@ -457,8 +430,8 @@ class LimitCheck:
 
     Examples
     --------
-    >>> from cobayes.conjecture import check_limit, load_certificate
-    >>> check = check_limit(load_certificate("l1-small-perturbations"), num_lessons=2, rng=1)
+    >>> from cobayes.conjecture import load_certificate
+    >>> check = load_certificate("l1-small-perturbations").check(num_lessons=2, rng=1)
     >>> sorted(check.at_sizes)
     [-90.0, -60.0, -30.0, -3.0]
     """
@@ -499,95 +472,7 @@ class LimitCheck:
         )
 
 
-def check_limit(
-    certificate: LimitCertificate, *, num_lessons: int | None = None, rng: Any = None
-) -> LimitCheck:
-    """Estimate the ratio of a limit certificate, with new random numbers.
-
-    Parameters
-    ----------
-    certificate
-        What to check.
-    num_lessons
-        The number of lessons at each size (default: the certificate's).
-    rng
-        Anything that `numpy.random.default_rng` takes.
-
-    Returns
-    -------
-    LimitCheck
-        The ratio in the limit and at the sizes, and whether it confirms the claim.
-
-    Examples
-    --------
-    >>> from cobayes.conjecture import check_limit, load_certificate
-    >>> check = check_limit(load_certificate("l1-small-perturbations"), num_lessons=2, rng=1)
-    >>> check.limit.value > 0.0
-    True
-    """
-    first, *others = spawn_generators(rng, 1 + len(certificate.sizes))
-    return LimitCheck(
-        certificate,
-        certificate.slope(num_lessons=num_lessons, rng=first),
-        {
-            size: certificate.slope(log10_size=size, num_lessons=num_lessons, rng=stream)
-            for size, stream in zip(certificate.sizes, others, strict=True)
-        },
-    )
-
-
-def _certificate(content: dict[str, Any], shared: dict[str, Any]) -> Certificate:
-    model: Model = shared["model"]
-    witness = tuple(content.get("witness", ()))
-    if len(witness) > LONGEST_WITNESS:
-        raise CobayesError(
-            f"the witness has {len(witness)} data; expected at most {LONGEST_WITNESS}.",
-            "give a shorter sequence, or none.",
-        )
-    found = Certificate(
-        **shared,
-        distance=content["distance"],
-        learner_prior=model.distribution(content["learner_prior"], name="learner's prior"),
-        max_rounds=whole_number(content["max_rounds"], "max_rounds", 1),
-        level=number_between(content["level"], "level", 0.5, 1.0),
-        witness=tuple(model.datum_index(datum) for datum in witness),
-    )
-    if not 0.0 < found.conjectured_success < 1.0:
-        raise CobayesError(
-            f"the conjecture's bound is {found.conjectured_success:.4g} here; it says something "
-            "only strictly between 0 and 1.",
-            "take other priors, closer to each other.",
-        )
-    return found
-
-
-def _limit_certificate(content: dict[str, Any], shared: dict[str, Any]) -> LimitCertificate:
-    found = LimitCertificate(
-        **shared,
-        direction=np.array(content["direction"], dtype=np.float64),
-        num_rounds=whole_number(content["num_rounds"], "num_rounds", 1),
-        sizes=tuple(float(size) for size in content.get("sizes", ())),
-    )
-    # Raises an error where matrix, prior or direction make no claim.
-    found.slope(num_rounds=0, num_lessons=2, rng=0)
-    return found
-
-
-def _header(certificate: Certificate | LimitCertificate) -> dict[str, Any]:
-    """Return the content that both kinds of certificates have."""
-    return {
-        "kind": certificate.kind,
-        "format": FORMAT,
-        **certificate.model.to_dict(),
-        "hypothesis": certificate.model.hypotheses[certificate.hypothesis],
-        "teacher_prior": certificate.teacher_prior.tolist(),
-        "num_lessons": certificate.num_lessons,
-        "story": certificate.story,
-        "evidence": certificate.evidence,
-    }
-
-
-def _read(path: str | Path) -> dict[str, Any]:
+def _read(path: str | Path) -> Any:
     """Return the content of a certificate's file, or of a packaged one by name."""
     known = known_certificates()
     if str(path) not in known and not os.path.exists(path):
@@ -596,17 +481,9 @@ def _read(path: str | Path) -> dict[str, Any]:
         )
     try:
         if str(path) in known:
-            content = json.loads((_folder() / f"{path}.json").read_text(encoding="utf-8"))
-        else:
-            content = json.loads(read_text(existing_file(path)))
+            return json.loads((FOLDER / f"{path}.json").read_text(encoding="utf-8"))
+        return json.loads(read_text(existing_file(path)))
     except CobayesError:
         raise
     except (ValueError, RecursionError) as error:
-        raise CobayesError(f"{path} is no JSON that can be read: {error}.") from error
-    if not isinstance(content, dict):
-        raise CobayesError(f"{path} is no certificate: it holds no JSON object.")
-    return content
-
-
-def _folder():
-    return resources.files("cobayes") / "data" / "conjecture"
+        raise CobayesError(f"{path} cannot be read as JSON: {error}.") from error

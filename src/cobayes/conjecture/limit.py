@@ -104,7 +104,13 @@ def limit_slope(
     rule = SCBI(matrix)
     position = rule.model.hypothesis_index(hypothesis)
     prior = rule.model.distribution(teacher_prior, name="teacher's prior")
-    step = _unit_direction(direction, prior)
+    step = np.asarray(direction, dtype=np.float64)
+    if step.shape != prior.shape or not np.abs(step).max() > 0.0 or abs(step.sum()) > 1e-12:
+        raise CobayesError(
+            f"the direction is {direction!r}; expected {len(prior)} numbers, not all zero, that "
+            "sum to zero."
+        )
+    step = step / np.abs(step).sum()
     if (rule.model.matrix == 0.0).any() or (prior == 0.0).any():
         raise CobayesError("the matrix and the teacher's prior must be positive.")
     rounds = whole_number(num_rounds, "num_rounds", 0)
@@ -127,17 +133,6 @@ def limit_slope(
     values = _Sequences(rule, prior, step, log_size, count).follow(rounds, position, rng)
     values = (values - step[position]) / 2.0
     return LimitSlope(float(values.mean()), float(values.std(ddof=1) / np.sqrt(count)))
-
-
-def _unit_direction(direction: ArrayLike, prior: Array) -> Array:
-    """Return a direction of L1 size one."""
-    step = np.asarray(direction, dtype=np.float64)
-    if step.shape != prior.shape or not np.abs(step).max() > 0.0 or abs(step.sum()) > 1e-12:
-        raise CobayesError(
-            f"the direction is {direction!r}; expected {len(prior)} numbers, not all zero, that "
-            "sum to zero."
-        )
-    return step / np.abs(step).sum()
 
 
 class _Sequences:
@@ -213,8 +208,8 @@ class _Sequences:
         self.scales[which] += np.log(largest)
 
     def _step_apart(self, which: NDArray[np.intp], stream: np.random.Generator) -> None:
-        taught = _log_posteriors(self.rule, self.log_taught[which])
-        believed = _log_posteriors(self.rule, self.log_believed[which])
+        taught = self.rule.log_posteriors(self.log_taught[which])
+        believed = self.rule.log_posteriors(self.log_believed[which])
         with np.errstate(divide="ignore"):
             sizes = np.logaddexp.reduce(_log_differences(taught, believed), axis=2) - self.log_size
         each, drawn = self._draw(which, sizes, stream)
@@ -265,12 +260,6 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     targets[each, pinned] = 0.0
     columns = np.linalg.solve(system, targets[:, :, None])
     return logs, columns.transpose(0, 2, 1) - scaled @ columns
-
-
-def _log_posteriors(rule: SCBI, log_beliefs: Array) -> Array:
-    """Return log-posteriors after every datum, (k, n, m)."""
-    logs = log_beliefs[:, None, :] + rule.respond_many(log_beliefs)
-    return logs - np.logaddexp.reduce(logs, axis=2, keepdims=True)
 
 
 def _log_differences(taught: Array, believed: Array) -> Array:

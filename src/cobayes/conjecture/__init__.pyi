@@ -1,0 +1,9 @@
+from .certificate import Certificate as Certificate
+from .certificate import CertificateCheck as CertificateCheck
+from .certificate import LimitCertificate as LimitCertificate
+from .certificate import LimitCheck as LimitCheck
+from .certificate import known_certificates as known_certificates
+from .certificate import load_certificate as load_certificate
+from .certificate import witness_margin as witness_margin
+from .limit import LimitSlope as LimitSlope
+from .limit import limit_slope as limit_slope
