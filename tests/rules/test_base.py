@@ -12,6 +12,9 @@ seeds = st.integers(0, 2**32 - 1)
 RULES = [cb.BI, cb.SCBI]
 
 
+MATRIX = [[0.5, 0.2], [0.3, 0.2], [0.2, 0.6]]
+
+
 def random_case(seed, n=None, m=None):
     rng = np.random.default_rng(seed)
     n = n or int(rng.integers(2, 7))
@@ -208,3 +211,31 @@ def test_a_rule_derived_from_scbi_updates_by_its_own_answer():
     np.testing.assert_allclose(
         Literal(matrix).update(belief, 0), cb.BI(matrix).update(belief, 0), rtol=1e-12
     )
+
+
+def test_a_derived_rule_is_never_taken_for_the_rule_it_derives_from():
+    class Cautious(cb.SCBI):
+        pass
+
+    rule = Cautious(MATRIX)
+    assert rule.name == "Cautious"
+    assert type(cb.Rule.from_dict(rule.to_dict())) is Cautious
+
+
+def test_rules_are_equal_where_class_table_and_settings_are():
+    prior = np.full(len(MATRIX), 1.0 / len(MATRIX))
+    assert cb.SCBI(MATRIX) == cb.SCBI(cb.Model(MATRIX))
+    assert len({cb.BI(MATRIX), cb.BI(MATRIX)}) == 1
+    assert cb.SCBI(MATRIX) != cb.BI(MATRIX)
+    assert cb.SCBI(MATRIX, data_prior=prior) != cb.SCBI(MATRIX)
+    assert cb.Pragmatic(MATRIX, 1) != cb.Pragmatic(MATRIX, 2)
+
+
+def test_a_data_prior_belongs_to_its_rule():
+    prior = np.full(len(MATRIX), 1.0 / len(MATRIX))
+    rule = cb.SCBI(MATRIX, data_prior=prior)
+    prior[0] = 0.0
+    assert rule.data_prior is not None
+    assert rule.data_prior[0] > 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        rule.data_prior[0] = 0.0

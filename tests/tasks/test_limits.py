@@ -92,6 +92,8 @@ TABLE = cb.Model([[1, 0], [0, 1], [1, 1]], data="abc", hypotheses="xy")
         lambda rule: cb.simulate(rule, "y", num_rounds=2, num_lessons=3),
         lambda rule: cb.exact_rounds(rule, "y", 2),
         lambda rule: cb.AtomicMeasure.at([0.5, 0.5]).push(rule, "y"),
+        lambda rule: cb.success_rate(rule, "y", num_lessons=3),
+        lambda rule: cb.coupling(rule, num_lessons=3),
     ],
 )
 def test_a_hypothesis_that_allows_none_of_the_data_is_refused_everywhere(kind, teach):

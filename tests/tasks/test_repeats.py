@@ -139,3 +139,25 @@ def test_a_hypothesis_without_data_left_is_ruled_out_by_the_next_datum():
     learner = cb.Learner(cb.BI(cb.without_repeats([[1, 1], [0, 1], [0, 1]])))
     np.testing.assert_allclose(learner.observe(0), [0.75, 0.25])
     np.testing.assert_allclose(learner.observe(1), [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "teach",
+    [
+        lambda rule: cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 3),
+        lambda rule: cb.simulate(rule, 0, num_rounds=3, num_lessons=3, rng=1),
+        lambda rule: cb.exact_rounds(rule, 0, 3),
+        lambda rule: cb.plan_lesson(rule, 0, 3),
+    ],
+)
+def test_a_data_prior_that_leaves_no_datum_is_refused(teach):
+    rule = cb.SCBI(cb.without_repeats([[1, 2], [2, 1], [1, 1]]), data_prior=[0.5, 0.5, 0])
+    with pytest.raises(cb.CobayesError, match="no datum is left"):
+        teach(rule)
+
+
+def test_exact_rounds_have_as_many_rounds_as_there_are_data():
+    rule = cb.SCBI(cb.without_repeats([[1, 2], [2, 1]]))
+    assert cb.exact_rounds(rule, 0, 2).num_rounds == 2
+    with pytest.raises(cb.CobayesError, match="the teacher's task has data for 2"):
+        cb.exact_rounds(rule, 0, 3)

@@ -82,7 +82,11 @@ class Learner:
 
     def distribution_over_data(self, hypothesis: int) -> Array:
         """Return the rule's distribution over the next datum under a hypothesis, (n,)."""
-        return self._respond().column(hypothesis)
+        response = self._respond()
+        found = response.column(hypothesis)
+        if not found.any():
+            raise no_datum(self.rule.model, hypothesis, response.likelihood.any(axis=1))
+        return found
 
     def observe(self, datum: SupportsIndex | str) -> Array:
         """Update the belief with a datum, given by position or label, and return it."""
@@ -279,7 +283,7 @@ class Teacher(Learner):
     @property
     def distribution(self) -> Array:
         """The distribution from which the next datum is drawn, shape (n,)."""
-        found = self._respond().likelihood[:, self.hypothesis]
+        found = self.distribution_over_data(self.hypothesis)
         if self.choice == "forward":
             is_forward: Any = self.rule.task.moves_forward(self.state, self.hypothesis)
             found = np.where(is_forward, found, 0.0)
@@ -289,9 +293,6 @@ class Teacher(Learner):
     def choose(self) -> int:
         """Choose the next datum, follow its effect on the learner, and return its position."""
         distribution = self.distribution
-        if not distribution.any():
-            available = self._respond().likelihood.sum(axis=1) > 0.0
-            raise no_datum(self.rule.model, self.hypothesis, available)
         if self.choice == "likeliest":
             datum = int(np.argmax(distribution))
         else:

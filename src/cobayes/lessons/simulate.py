@@ -179,13 +179,17 @@ def validated_agents(
 def is_native(agents: Agents) -> bool:
     """Tell whether lessons run in the native core: both rules and both tasks are known there."""
     return all(
-        rule.core is not None
-        and (
-            rule.task.is_constant
-            or (isinstance(rule.task, WithoutRepeats) and isinstance(rule.task.task, Model))
-        )
+        rule.core is not None and (rule.task.is_constant or _drops_in_core(rule))
         for rule in (agents.teacher, agents.learner)
     )
+
+
+def _drops_in_core(rule: Rule) -> bool:
+    """Tell whether the core plays a task without repeats: its data must last for all rounds."""
+    if not (isinstance(rule.task, WithoutRepeats) and isinstance(rule.task.task, Model)):
+        return False
+    data_prior = getattr(rule, "data_prior", None)
+    return data_prior is None or bool(data_prior.all())
 
 
 def play_in_core(agents: Agents, **options: Any) -> dict[str, Any]:

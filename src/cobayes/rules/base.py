@@ -31,8 +31,8 @@ MOST_KEPT = 2**22
 class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
-    For a custom rule, derive from this class, give it a `name` and write `respond`,
-    which returns a likelihood matrix for a belief. Where it takes arguments beside the matrix,
+    For a custom rule, derive from this class and write `respond`, which returns a likelihood
+    matrix for a belief; `name` is the name of the class unless it is set. Where it takes arguments beside the matrix,
     write `settings`, too: it returns them, so that the rule can be saved. Agents, `simulate`,
     `exact_rounds`, `success_rate` and `rate_of_convergence` take it like any other rule.
 
@@ -57,6 +57,11 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):  # never inherited: saved rules are found by their name
+            cls.name = cls.__name__
 
     def __init__(self, matrix: MatrixLike) -> None:
         _require_respond(type(self))
@@ -372,6 +377,18 @@ class Rule(ABC):
                 "cobayes.Rule.from_dict makes rules of any kind.",
             )
         return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self.task == other.task
+            and self.settings() == other.settings()
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.task))
 
     def __repr__(self) -> str:
         return f"{self.name}({self.model!r})"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._parallel import num_threads
-from cobayes.errors import ConvergenceError
+from cobayes.errors import CobayesError, ConvergenceError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Rule
 from cobayes.rules.response import Response
@@ -45,6 +45,7 @@ class NativeRule(Rule):
         self.data_prior: Array | None = None
         if data_prior is not None:
             self.data_prior = self.model.distribution(data_prior, over="datum", name="data prior")
+            self.data_prior.setflags(write=False)
         self.tolerance = tolerance
         self._core = _core.Rule(
             self.model.matrix, data_prior=self.data_prior, tolerance=tolerance, **options
@@ -120,9 +121,12 @@ class NativeRule(Rule):
         """Return the same rule with another matrix, where a task gives the data a prior."""
         if self.data_prior is not None:
             prior = prior * self.data_prior
-        total = prior.sum()  # nothing is left: the rule says so when it is asked
-        shares = prior / total if total > 0.0 else np.full(len(prior), 1.0 / len(prior))
-        return type(self)(model, **{**self.settings(), "data_prior": shares})
+        if not prior.any():
+            raise CobayesError(
+                "no datum is left: the data prior is zero for all data that the task still allows.",
+                "ask for fewer rounds, or give more data a positive data prior.",
+            )
+        return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
 
 def require_converged(

@@ -20,6 +20,7 @@ from cobayes._random import seed_of, spawn_generators
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule
+from cobayes.rules.base import require_datum
 from cobayes.stability.success import SuccessRate
 from cobayes.stability.teaching import (
     LEVEL,
@@ -224,6 +225,8 @@ def coupling(
            [0. , 0.5]])
     """
     teacher, learner, _ = teacher_and_learner(rule, None, prior, learner_rule, learner_prior)
+    for hypothesis in np.flatnonzero(teacher.prior):
+        require_datum(teacher.rule, int(hypothesis))
     for agent in (teacher, learner):
         if not is_scbi(agent.rule):
             raise CobayesError(

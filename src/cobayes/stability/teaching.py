@@ -20,7 +20,7 @@ from cobayes._random import generator, seed_of
 from cobayes.model import MatrixLike, require_same_world
 from cobayes.rules import SCBI, Rule
 from cobayes.rules import as_rule as rule_of
-from cobayes.rules.base import in_every_round, require_teachable
+from cobayes.rules.base import in_every_round, require_datum, require_teachable
 
 Array = NDArray[np.float64]
 
@@ -113,6 +113,7 @@ def teacher_and_learner(
         position = teacher.model.hypothesis_index(hypothesis)
         require_teachable(teacher.model, own.log_prior, position, "teacher's prior")
         require_teachable(learner.model, theirs.log_prior, position, "learner's prior")
+        require_datum(teacher, position)
     return own, theirs, position
 
 

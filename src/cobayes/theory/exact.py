@@ -21,11 +21,12 @@ from cobayes._input.validation import whole_number
 from cobayes._output import counted, freeze, rounds_dataset
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError
+from cobayes.lessons.lesson import require_rounds
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_datum, require_teachable
 from cobayes.rules.response import add_evidence
-from cobayes.tasks.task import State
+from cobayes.tasks.task import State, no_datum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +164,7 @@ def exact_rounds(
     require_teachable(model, log_prior, column, "prior")
     require_datum(own, column)
     rounds = whole_number(num_rounds, "num_rounds", 0)
+    require_rounds(rounds, (own, "teacher", column))
     most = whole_number(max_atoms, "max_atoms", 1)
     start = np.exp(log_prior)
     if not own.task.is_constant:
@@ -238,7 +240,10 @@ def _children(
         yield state, logs, 1.0
         return
     response = rule.at(state).respond(logs)
-    chances = response.column(h) / response.column(h).sum()
+    chances = response.column(h)
+    if not chances.any():
+        raise no_datum(rule.model, h, response.likelihood.any(axis=1))
+    chances = chances / chances.sum()
     for datum in np.flatnonzero(chances).tolist():
         belief = add_evidence(logs, response.log_row(datum))
         for following, chance in rule.task.next_states(state, datum):
