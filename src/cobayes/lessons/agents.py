@@ -85,7 +85,7 @@ class Learner:
         response = self._respond()
         found = response.column(hypothesis)
         if not found.any():
-            raise no_datum(self.rule.model, hypothesis, response.likelihood.any(axis=1))
+            raise no_datum(self.rule.model, hypothesis, response.likelihood.sum(axis=1) > 0.0)
         return found
 
     def observe(self, datum: SupportsIndex | str) -> Array:

@@ -242,7 +242,7 @@ def _children(
     response = rule.at(state).respond(logs)
     chances = response.column(h)
     if not chances.any():
-        raise no_datum(rule.model, h, response.likelihood.any(axis=1))
+        raise no_datum(rule.model, h, response.likelihood.sum(axis=1) > 0.0)
     chances = chances / chances.sum()
     for datum in np.flatnonzero(chances).tolist():
         belief = add_evidence(logs, response.log_row(datum))
