@@ -20,7 +20,7 @@ def test_a_written_file_is_as_readable_as_any_other(tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     write_text(path, "old")
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(cb.CobayesError):
         write_text(path, "half \udc80")
     assert path.read_text(encoding="utf-8") == "old"
     assert os.listdir(tmp_path) == ["file"]
@@ -50,3 +50,19 @@ def test_a_long_table_is_cut():
 def test_a_frame_has_no_formula_in_its_csv():
     frame = pd.DataFrame({"=a": ["@sum", "-1", "plain"], "b": [1.5, -2.0, 3.0]})
     assert frame_csv(frame) == "'=a,b\n'@sum,1.5\n-1,-2.0\nplain,3.0\n"
+
+
+@pytest.mark.parametrize("path", [None, 3, b"page.html", "", "\0"])
+def test_what_is_no_path_is_refused_by_everything_that_writes(path):
+    for write in (cb.Model([[1.0]]).to_csv, cb.studio().save, cb.Learner([[1.0]]).save):
+        with pytest.raises(cb.CobayesError, match="expected a path"):
+            write(path)
+
+
+def test_a_label_that_is_no_text_is_refused_and_the_old_file_stays(tmp_path):
+    file = tmp_path / "table.csv"
+    cb.Model([[1.0]]).to_csv(file)
+    before = file.read_bytes()
+    with pytest.raises(cb.CobayesError, match="not a character of Unicode"):
+        cb.Model([[1.0]], ["\ud800"]).to_csv(file)
+    assert file.read_bytes() == before

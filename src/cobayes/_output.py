@@ -191,6 +191,11 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     path
         The file to write or replace.
     """
+    if not isinstance(path, (str, os.PathLike)) or not Path(path).name or "\0" in os.fspath(path):
+        raise CobayesError(
+            f"the file to write is {path!r}; expected a path.",
+            "give the name of a file, as text or as a pathlib.Path.",
+        )
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
@@ -211,6 +216,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     text
         Its content, written as UTF-8.
     """
-    # Line breaks are written as they are: those of CSV are set by its writer.
-    with replaced(path) as unfinished, unfinished.open("x", encoding="utf-8", newline="") as file:
-        file.write(text)
+    try:
+        content = text.encode()  # line breaks as they are: those of CSV are set by its writer
+    except UnicodeEncodeError as error:
+        raise CobayesError(
+            f"{path} cannot be written: {text[error.start]!r} is not a character of Unicode.",
+            "rename the label that has it.",
+        ) from error
+    with replaced(path) as unfinished:
+        unfinished.write_bytes(content)

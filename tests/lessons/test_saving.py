@@ -343,6 +343,10 @@ class Named(Softer):
 def test_a_parameter_that_settings_do_not_name_is_never_lost(tmp_path):
     with pytest.raises(cb.CobayesError, match="do not name the parameter 'softness'"):
         cb.Learner(Softer(MODEL, 0.9)).save(tmp_path / "learner.npz")
+    with pytest.raises(cb.CobayesError, match="do not name the parameter 'softness'"):
+        Softer(MODEL, 0.9).to_dict()
+    with pytest.raises(cb.CobayesError, match="do not name the parameter 'softness'"):
+        cb.Learner(Softer(cb.without_repeats(MODEL), 0.9)).observe(0)
     cb.Learner(Named(MODEL, 0.9)).save(tmp_path / "learner.npz")
     assert cb.Learner.load(tmp_path / "learner.npz").rule.softness == 0.9
 

@@ -69,7 +69,7 @@ def positive_number(value: Any, name: str) -> float:
 
 
 def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
-    """Raise an error where settings leave out a parameter, which saving would silently lose.
+    """Raise an error where settings leave out a parameter, which a copy would not have.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0
     lost = [name for name in named[num_given:] if name not in settings]
     if lost:
         raise CobayesError(
-            f"{kind.__name__} cannot be saved: its settings() do not name the parameter "
-            f"{lost[0]!r}, which would be lost.",
+            f"{kind.__name__} cannot be saved or made again: its settings() do not name the "
+            f"parameter {lost[0]!r}, which would be lost.",
             f"let settings() return {{{lost[0]!r}: its value}}, and all other parameters.",
         )

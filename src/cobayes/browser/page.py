@@ -65,16 +65,14 @@ class Studio:
         path
             Such as "page.html"; the folder must exist.
         """
-        file, text = Path(path), self.to_html()
         try:
-            write_text(file, text)
-        except (OSError, ValueError) as error:  # a null byte in the name is a ValueError
+            write_text(path, self.to_html())
+        except OSError as error:
             raise CobayesError(
-                f"the page cannot be written to {str(file)!r}: "
-                f"{getattr(error, 'strerror', None) or error}.",
+                f"the page cannot be written to {str(path)!r}: {error.strerror}.",
                 "choose a file in a folder that exists and may be written to.",
             ) from error
-        return file
+        return Path(path)
 
     def _repr_html_(self) -> str:
         return frame(self.to_html(), title="cobayes studio", height=900)

@@ -9,7 +9,6 @@ checked, and nothing in a file names another file.
 from __future__ import annotations
 
 import json
-import os
 import tokenize
 import zipfile
 from collections.abc import Iterator
@@ -50,8 +49,6 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     content
         Made of dicts, lists, texts, numbers, arrays, tasks and rules.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise CobayesError(f"the file to write is {path!r}; expected a path.")
     pool = _Pool()
     head = {"cobayes_format": FORMAT, "kind": kind, "content": pool.encode(content)}
     text = json.dumps({**head, "objects": pool.objects}, allow_nan=False)
@@ -61,9 +58,8 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
             for number, array in enumerate(pool.arrays):
                 with archive.open(f"{number}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
-    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise CobayesError(f"{path} cannot be written: {reason}.") from error
+    except OSError as error:
+        raise CobayesError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def read(path: str | Path, kind: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.distributions import Distribution
+from cobayes._input.validation import require_settings
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules.response import Response, add_evidence
@@ -32,9 +33,10 @@ class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
     For a custom rule, derive from this class and write `respond`, which returns a likelihood
-    matrix for a belief; `name` is the name of the class unless it is set. Where it takes arguments beside the matrix,
-    write `settings`, too: it returns them, so that the rule can be saved. Agents, `simulate`,
-    `exact_rounds`, `success_rate` and `rate_of_convergence` take it like any other rule.
+    matrix for a belief. Where the rule takes arguments beside the matrix, write `settings`, too:
+    it returns them, so that the rule can be saved. `name` is the name of the class unless you
+    set it. Agents, `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` take a
+    custom rule like any other.
 
     Parameters
     ----------
@@ -158,11 +160,14 @@ class Rule(ABC):
         found = self._distinct.get(key)
         if found is None:
             found = self._distinct[key] = (
-                type(self)(model, **self.settings())
-                if prior is None
-                else self._restricted(model, prior)
+                self._remade(model) if prior is None else self._restricted(model, prior)
             )
         return found
+
+    def _remade(self, model: Model) -> Rule:
+        """Return the same rule with another matrix; settings that omit a parameter are an error."""
+        require_settings(type(self), self.settings(), num_given=1)
+        return type(self)(model, **self.settings())
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
         """Return the same rule with another matrix, where a task gives the data a prior."""
@@ -327,22 +332,8 @@ class Rule(ABC):
                 "JSON.",
                 "Learner(rule).save(path) keeps it in a file; task.model.to_dict() is the table.",
             )
-        return {"rule": self.name, **self.saved_settings(), **self.model.to_dict()}
-
-    def saved_settings(self) -> dict[str, Any]:
-        """Return the settings; raise an error where the rule takes arguments that they omit."""
-        import inspect
-
-        own = list(inspect.signature(type(self)).parameters.values())[1:]
-        omitted = {p.name for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-        omitted -= set(self.settings())
-        if omitted:
-            raise CobayesError(
-                f"the rule {self.name!r} takes {', '.join(sorted(omitted))}, which its settings "
-                "do not name, so it could not be made again.",
-                "write settings(self) so that it returns a dict of these arguments.",
-            )
-        return self.settings()
+        require_settings(type(self), self.settings(), num_given=1)
+        return {"rule": self.name, **self.settings(), **self.model.to_dict()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Rule:
@@ -460,7 +451,7 @@ class Restricted(Rule):
     def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
         super().__init__(model)
         self._available = prior > 0.0
-        self._within = type(rule)(model, **rule.settings())
+        self._within = rule._remade(model)
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood over the available data, zero for the others."""
