@@ -194,7 +194,8 @@ class Sweeps {
     const T s11 = get(gram11 + at), s12 = get(gram12 + at), s22 = get(gram22 + at);
     const T age_ = get(age + at), count = get(sweeps + at) + 1.0;
     const auto is_active = get(active + at) > 0.0, is_near = change < NEAR;
-    const auto is_close = change < CLOSE, is_late = (count >= double(limit())) | not_in(s00 < 1e300);
+    const auto is_close = change < CLOSE;
+    const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
     // Products of the newer and the older difference of residuals with each other and with the residual.
     const T new_new = s00 - 2.0 * s01 + s11, new_old = s01 - s02 - s11 + s12, old_old = s11 - 2.0 * s12 + s22;
