@@ -18,7 +18,7 @@ from cobayes.stability import (
     success_rates,
     two_hypothesis_success,
 )
-from cobayes.stability.teaching import Agent, Followers, Limits, teach_until_sure
+from cobayes.stability.teaching import teach_until_sure, validated_agents
 
 from .cases import varied_cases
 
@@ -114,12 +114,8 @@ def test_success_rates_agree_with_stepwise_agents(point):
 
 def _teach(example, learners, hypothesis=0, count=70, max_rounds=1000):
     """Play lessons and return how they end."""
-    agents = [
-        Agent(rule, rule.log_belief(prior))
-        for rule, prior in [(SCBI(example.model), None), *learners]
-    ]
-    limits = Limits.of(1.0 - 1e-5, max_rounds)
-    return teach_until_sure(agents[0], agents[1:], hypothesis, count, limits, 3)
+    agents, position = validated_agents(example.model, None, learners, hypothesis)
+    return teach_until_sure(agents, position, count, 3, max_rounds=max_rounds)
 
 
 @pytest.mark.parametrize(("name", "max_rounds"), [("M_4", 1000), ("M_5", 20)])
@@ -132,22 +128,30 @@ def test_the_teachers_own_learner_ends_where_the_teacher_does(name, max_rounds):
     assert (ends.num_rounds[~ends.is_finished] == max_rounds).all()
 
 
-@pytest.mark.parametrize("rule", [SCBI, BI])
-def test_followers_believe_what_stepwise_learners_do(rule):
-    own = rule(cb.examples["M_4"].model)
-    prior = [0.2, 0.5, 0.3]
-    followers = Followers(Agent(own, own.log_belief(prior)), 5)
-    learners = [cb.Learner(own, prior) for _ in range(5)]
-    rng = np.random.default_rng(1)
-    for number in range(20):
-        data = rng.integers(own.model.num_data, size=5)
-        followers.observe(data[followers.members])
-        for k in followers.members:
-            learners[k].observe(int(data[k]))
-        if number == 9:
-            followers.keep(np.array([True, False, True, True, False]))
-    beliefs = [learner.belief for learner in learners]
-    np.testing.assert_allclose(followers.ends, beliefs, rtol=1e-8, atol=1e-12)
+class Scripted(SCBI):
+    """SCBI in the eyes of the library a custom rule: it overrides `respond`."""
+
+    name = "scripted"
+
+    def respond(self, log_belief):
+        """Return SCBI's answer."""
+        return super().respond(log_belief)
+
+
+def test_a_custom_rule_is_taught_like_the_native_rule_that_it_copies():
+    model, theirs = cb.examples["M_4"].model, [0.2, 0.5, 0.3]
+    assert Scripted(model).core is None
+    arguments = {"hypothesis": 0, "learner_prior": theirs, "num_lessons": 300}
+    native = success_rate(SCBI(model), rng=1, **arguments)
+    for own, other in ((Scripted, Scripted), (Scripted, SCBI), (SCBI, Scripted)):
+        rate = success_rate(own(model), learner_rule=other(model), rng=2, **arguments)
+        assert abs(rate.value - native.value) <= 4.0 * np.hypot(rate.stderr, native.stderr)
+        assert rate.num_unfinished == 0
+    agents, _ = validated_agents(Scripted(model), None, [(BI(model), theirs)])
+    ends = teach_until_sure(agents, 0, 5, 3, max_rounds=4)
+    assert (ends.num_rounds == 4).all()
+    assert not ends.is_finished.any()
+    np.testing.assert_allclose(ends.believed.sum(axis=2), 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("believed", range(4))

@@ -162,7 +162,7 @@ def _draw(
             target,
             num_lessons=MAP_LESSONS,
             prior=prior,
-            learner_rules=None if other is None else [other],
+            learner_rules=[other],
             learner_priors=grid,
             rng=seed,
         )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.distributions import Distribution
-from cobayes._input.validation import whole_number
 from cobayes._intervals import proportion_stderr
 from cobayes._output import counted, freeze, html_table
 from cobayes._parallel import num_threads
@@ -20,19 +17,16 @@ from cobayes._random import seed_of, spawn_generators
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import Rule
-from cobayes.rules.base import require_datum
 from cobayes.stability.success import SuccessRate
 from cobayes.stability.teaching import (
     LEVEL,
     MAX_ROUNDS,
-    MOST_ROUNDS,
-    Agent,
-    Limits,
+    Agents,
     common_law,
     is_scbi,
     require_affordable_lessons,
     teach_until_sure,
-    teacher_and_learner,
+    validated_agents,
 )
 
 if TYPE_CHECKING:
@@ -64,12 +58,12 @@ class Coupling:
         The chance that the learner ends at j when it is taught i, (m, m), and its standard errors.
         Rows are those of C over their own sums, not over the prior that the sums estimate: this
         makes the errors several times smaller. A row is NaN where no teacher ended.
+    num_lessons, num_unfinished : int
+        The number of pairs, and how many were cut off before either agent was sure.
     teacher_prior, learner_prior : ndarray
         The marginals, (m,).
     model : Model
         The teacher's matrix with its labels.
-    num_lessons, num_unfinished : int
-        The number of pairs, and how many were cut off before either agent was sure.
     max_rounds : int
         The round after which pairs were cut off.
 
@@ -86,11 +80,11 @@ class Coupling:
     upper: Array
     confusion: Array
     confusion_stderr: Array
+    num_lessons: int
+    num_unfinished: int
     teacher_prior: Array
     learner_prior: Array
     model: Model
-    num_lessons: int
-    num_unfinished: int
     max_rounds: int
 
     def __post_init__(self) -> None:
@@ -115,16 +109,16 @@ class Coupling:
         if num_taught < FEW:
             share = round(self.confusion[h, h] * num_taught)
             sampling = max(sampling, proportion_stderr(share, num_taught))
-        return SuccessRate.of(
-            sampling,
-            self.lower[h, h] / taught,
-            min(1.0, self.upper[h, h] / taught),
-            h,
-            num_lessons=self.num_lessons,
-            num_unfinished=self.num_unfinished,
+        return SuccessRate(
             outcomes=self.confusion[h].copy(),
             outcomes_stderr=self.confusion_stderr[h].copy(),
+            sampling_stderr=sampling,
+            lower=float(self.lower[h, h]) / taught,
+            upper=min(1.0, float(self.upper[h, h]) / taught),
+            num_lessons=self.num_lessons,
+            num_unfinished=self.num_unfinished,
             method="coupling",
+            hypothesis=name,
             hypotheses=self.model.hypotheses,
             max_rounds=self.max_rounds,
         )
@@ -224,129 +218,112 @@ def coupling(
     array([[0.4, 0.1],
            [0. , 0.5]])
     """
-    teacher, learner, _ = teacher_and_learner(rule, None, prior, learner_rule, learner_prior)
-    for hypothesis in np.flatnonzero(teacher.prior):
-        require_datum(teacher.rule, int(hypothesis))
-    for agent in (teacher, learner):
-        if not is_scbi(agent.rule):
+    agents, _ = validated_agents(rule, prior, [(learner_rule, learner_prior)])
+    return couple(agents, num_lessons, level, max_rounds, rng)
+
+
+def couple(
+    agents: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex, rng: Any
+) -> Coupling:
+    """Return what `coupling` does, for a teacher and a learner that were validated."""
+    teacher, learner = agents.rules
+    for rule in agents.rules:
+        if not is_scbi(rule):
             raise CobayesError(
                 "the coupling needs two SCBI agents; one of them follows "
-                f"{type(agent.rule).__name__}, whose belief is no martingale under uniform data.",
+                f"{type(rule).__name__}, whose belief is no martingale under uniform data.",
                 'use success_rate(..., method="lessons").',
             )
-    count = whole_number(num_lessons, "num_lessons", 1)
-    limits = Limits.of(level, max_rounds)
-    require_affordable_lessons(teacher.rule, count, limits, 2)
-    law = common_law(teacher.rule, learner.rule)
-    own, other = teacher.rule.core, learner.rule.core
-    if law is None or own is None or other is None:
-        return _by_lessons(teacher, learner, count, limits, rng)
+    count, most = require_affordable_lessons(agents, num_lessons, level, max_rounds)
+    law = common_law(teacher, learner)
+    if law is None:
+        found = _by_lessons(agents, count, level, most, rng)
+    else:
+        found = _by_pairs(agents, law, count, level, most, rng)
+    own, theirs = agents.priors
+    return Coupling(*found, own, theirs, teacher.model, most)
+
+
+# Matrix, standard errors, lower and upper bounds, confusion and its standard errors, (m, m) each;
+# the number of lessons and how many are unfinished.
+Found = tuple[Array, Array, Array, Array, Array, Array, int, int]
+
+
+def _by_pairs(
+    agents: Agents, law: Array, count: int, level: float, max_rounds: int, rng: Any
+) -> Found:
+    """Estimate the coupling by showing both agents the same data from their common law."""
+    own, other = (rule.core for rule in agents.rules)
+    assert own is not None
+    assert other is not None
     seed = seed_of(rng)
-    parts = []
+    sums: Any = 0.0
+    num_unfinished = 0
     # In chunks, so that memory does not grow with the number of pairs.
     for first in range(0, count, CHUNK):
-        taught, believed, num_unfinished = _core.couple(
+        taught, believed, unfinished = _core.couple(
             own,
             other,
-            teacher_logs=teacher.log_prior,
-            learner_logs=learner.log_prior,
+            teacher_logs=agents.log_priors[0],
+            learner_logs=agents.log_priors[1],
             law=law,
-            level=limits.level,
-            max_rounds=min(limits.max_rounds, MOST_ROUNDS),
+            level=level,
+            max_rounds=max_rounds,
             first=first,
             num_pairs=min(CHUNK, count - first),
             seed=seed,
             num_threads=num_threads(),
         )
-        parts.append(_Sums.of(_core.exp(taught), _core.exp(believed), num_unfinished))
-    total = _Sums(*(functools.reduce(operator.add, values) for values in zip(*parts, strict=True)))
-    matrix = total.ends / count
+        sums = sums + _sums(_core.exp(taught), _core.exp(believed))
+        num_unfinished += unfinished
+    matrix, squares, products, taught_squares, lower, upper = sums / count
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         confusion = matrix / taught
         # The spread of (ends - confusion * taught), which has mean zero: a ratio of two means.
-        spread = total.squares - 2.0 * confusion * total.products
-        spread += confusion**2 * total.taught_squares
-        confusion_stderr = np.sqrt(np.maximum(spread, 0.0)) / (count * taught)
-        variance = np.maximum(total.squares - count * matrix**2, 0.0) / np.float64(count - 1)
-    return Coupling(
-        matrix=matrix,
-        stderr=np.sqrt(variance / count),
-        lower=total.lower / count,
-        upper=total.upper / count,
-        confusion=confusion,
-        confusion_stderr=confusion_stderr,
-        teacher_prior=teacher.prior,
-        learner_prior=learner.prior,
-        model=teacher.rule.model,
-        num_lessons=count,
-        num_unfinished=int(total.unfinished),
-        max_rounds=limits.max_rounds,
-    )
+        spread = squares - 2.0 * confusion * products + confusion**2 * taught_squares
+        confusion_stderr = np.sqrt(np.maximum(spread, 0.0) / count) / taught
+        stderr = np.sqrt(np.maximum(squares - matrix**2, 0.0) / np.float64(count - 1))
+    return matrix, stderr, lower, upper, confusion, confusion_stderr, count, num_unfinished
 
 
-def _by_lessons(
-    teacher: Agent, learner: Agent, num_lessons: int, limits: Limits, rng: Any
-) -> Coupling:
+def _by_lessons(agents: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
     """Estimate the coupling where no law of data makes both beliefs martingales.
 
     Row h is the prior of h times the outcomes of lessons about h, which get their share of the
     lessons.
     """
-    own = teacher.prior
-    size = len(own)
-    mean, spread, lower, upper = (np.zeros((size, size)) for _ in range(4))
-    unfinished = total = 0
-    for h, stream in enumerate(spawn_generators(rng, size)):
+    own = agents.priors[0]
+    mean, spread, lower, upper = np.full((4, len(own), len(own)), np.nan)
+    num_lessons = num_unfinished = 0
+    for h, stream in enumerate(spawn_generators(rng, len(own))):
         if own[h] == 0.0:
-            mean[h] = spread[h] = np.nan
             continue
-        count = max(2, round(num_lessons * own[h]))
-        found = teach_until_sure(teacher, [learner], h, count, limits, stream)
+        size = max(2, round(count * own[h]))
+        found = teach_until_sure(agents, h, size, stream, level=level, max_rounds=max_rounds)
         ends, is_known = found.believed[0], found.is_known[0][:, None]
-        mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(count)
-        lower[h] = own[h] * np.where(is_known, ends, 0.0).mean(axis=0)
-        upper[h] = own[h] * np.where(is_known, ends, 1.0).mean(axis=0)
-        unfinished += int(count - is_known.sum())
-        total += count
-    return Coupling(
-        matrix=np.nan_to_num(mean) * own[:, None],
-        stderr=np.nan_to_num(spread) * own[:, None],
-        lower=lower,
-        upper=upper,
-        confusion=mean,
-        confusion_stderr=spread,
-        teacher_prior=own,
-        learner_prior=learner.prior,
-        model=teacher.rule.model,
-        num_lessons=total,
-        num_unfinished=unfinished,
-        max_rounds=limits.max_rounds,
+        mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(size)
+        lower[h] = np.where(is_known, ends, 0.0).mean(axis=0)
+        upper[h] = np.where(is_known, ends, 1.0).mean(axis=0)
+        num_unfinished += int(size - is_known.sum())
+        num_lessons += size
+    matrix, stderr, lower, upper = (
+        own[:, None] * np.nan_to_num(values) for values in (mean, spread, lower, upper)
     )
+    return matrix, stderr, lower, upper, mean, spread, num_lessons, num_unfinished
 
 
-class _Sums(NamedTuple):
-    """The sums over a block of pairs, (m, m) each, or (m, 1) for the teacher alone."""
-
-    ends: Array
-    squares: Array
-    products: Array
-    taught_squares: Array
-    lower: Array
-    upper: Array
-    unfinished: int
-
-    @classmethod
-    def of(cls, taught: Array, believed: Array, unfinished: int) -> _Sums:
-        """Sum over the last beliefs of both agents, (size, m) each."""
-        taught, believed = taught[:, :, None], believed[:, None, :]
-        joint = taught * believed
-        return cls(
+def _sums(taught: Array, believed: Array) -> Array:
+    """Return the sums over pairs that `couple` needs, (6, m, m), from the last beliefs."""
+    taught, believed = taught[:, :, None], believed[:, None, :]
+    joint = taught * believed
+    return np.array(
+        [
             joint.sum(axis=0),
             (joint**2).sum(axis=0),
             (joint * taught).sum(axis=0),
-            (taught**2).sum(axis=0),
+            np.broadcast_to((taught**2).sum(axis=0), joint.shape[1:]),
             np.maximum(taught + believed - 1.0, 0.0).sum(axis=0),
             np.minimum(taught, believed).sum(axis=0),
-            unfinished,
-        )
+        ]
+    )

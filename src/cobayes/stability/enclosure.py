@@ -33,9 +33,10 @@ from cobayes._input.validation import whole_number
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import SCBI, Rule
+from cobayes.rules import SCBI, Rule, as_rule
+from cobayes.rules.base import in_every_round
 from cobayes.stability.bounds import frechet
-from cobayes.stability.teaching import as_rule, is_scbi
+from cobayes.stability.teaching import is_scbi
 
 Array = NDArray[np.float64]
 
@@ -141,7 +142,7 @@ def success_enclosure(
     >>> 0.8 in found, found.upper - found.lower < 0.05  # exact: 0.4 / 0.5
     (True, True)
     """
-    rule = as_rule(rule)
+    rule = in_every_round(as_rule(rule))
     model = rule.model
     if not is_scbi(rule):
         raise CobayesError(

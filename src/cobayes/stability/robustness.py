@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -12,14 +13,14 @@ from numpy.typing import NDArray
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, positive_number, whole_number
 from cobayes._output import freeze
-from cobayes._parallel import short_number
+from cobayes._parallel import require_affordable, short_number
 from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
 from cobayes.stability.bounds import conjectured_success, success_bounds
 from cobayes.stability.success import SuccessRate, success_rate, success_rates
-from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, teacher_and_learner
+from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, validated_agents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +29,6 @@ Array = NDArray[np.float64]
 
 # The most hypotheses for which weight is moved between every two of them.
 MOST_PAIRED = 12
-# The most random directions, and the most divisions of a grid.
-MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,11 +183,9 @@ def robustness(
     """
     radius = positive_number(radius, "radius")
     num_random = whole_number(num_random, "num_random", 0)
-    _require_at_most(num_random, MOST_POINTS, "num_random")
-    teacher, learner, position = teacher_and_learner(
-        rule, hypothesis, prior, learner_rule, learner_prior
-    )
-    model = teacher.rule.model
+    agents, position = validated_agents(rule, prior, [(learner_rule, learner_prior)], hypothesis)
+    teacher, learner = agents.rules
+    model = teacher.model
     if model.num_hypotheses < 2:
         raise CobayesError("there is one hypothesis only; it cannot be confused with anything.")
     if model.num_data < 2:
@@ -196,8 +193,13 @@ def robustness(
             "the table has one datum, so that no belief ever changes and no lesson ends.",
             "give at least two data.",
         )
+    require_affordable(
+        f"{short_number(num_random)} random directions",
+        "take fewer.",
+        num_bytes=32.0 * min(num_random, 10**300) * model.num_hypotheses,
+    )
     first, second, third = spawn_generators(rng, 3)
-    own, theirs = teacher.prior, learner.prior
+    own, theirs = agents.priors
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
     # Weight can always be taken from the taught hypothesis; from one without any it cannot.
@@ -206,13 +208,13 @@ def robustness(
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
     options["max_rounds"] = max_rounds
     rate, *moved = success_rates(
-        teacher.rule, position, learner_rules=[learner.rule], learner_priors=[theirs, *priors],
+        teacher, position, learner_rules=[learner], learner_priors=[theirs, *priors],
         rng=first, **options,
     )  # fmt: skip
     worst = int(np.argmax((1.0 - np.array([one.value for one in moved])) / distances))
     # The direction was chosen for its low estimate, which is biased: new lessons measure it.
     worst_rate = success_rate(
-        teacher.rule, position, learner_rule=learner.rule, learner_prior=priors[worst], rng=third,
+        teacher, position, learner_rule=learner, learner_prior=priors[worst], rng=third,
         **options,
     )  # fmt: skip
     return Robustness(
@@ -255,14 +257,13 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     """
     m = whole_number(num_hypotheses, "num_hypotheses", 1)
     cuts = whole_number(divisions, "divisions", 1)
-    _require_at_most(m, 1000, "num_hypotheses")
-    _require_at_most(cuts, MOST_POINTS, "divisions")
-    if (cuts + 1) ** (m - 1) > 10 * MOST_POINTS:
-        raise CobayesError(
-            f"a grid of {cuts} divisions for {m} hypotheses has about "
-            f"{float(min((cuts + 1) ** (m - 1), 10**300)):.3g} points.",
-            "take fewer divisions.",
-        )
+    # Of the cube that holds the simplex; beyond 10^300 no power is computed.
+    num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
+    require_affordable(
+        f"a grid of up to {num_points:.3g} points",
+        "take fewer divisions.",
+        num_bytes=32.0 * m * num_points,
+    )
     number_between(margin, "margin", 0.0, 1.0)
     axes = np.meshgrid(*[np.arange(cuts + 1)] * (m - 1), indexing="ij")
     counts = np.stack([axis.ravel() for axis in axes], axis=-1)
@@ -294,11 +295,6 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
     steps -= steps.mean(axis=1, keepdims=True)
     found.extend(steps / np.linalg.norm(steps, axis=1, keepdims=True))
     return np.array(found)
-
-
-def _require_at_most(value: int, most: int, name: str) -> None:
-    if value > most:
-        raise CobayesError(f"{name} is {short_number(value)}; expected at most {most}.")
 
 
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.distributions import Distribution
-from cobayes._input.validation import whole_number
 from cobayes._intervals import normal_quantile
 from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
@@ -21,13 +20,10 @@ from cobayes.stability.bounds import frechet
 from cobayes.stability.teaching import (
     LEVEL,
     MAX_ROUNDS,
-    Agent,
-    Ends,
-    Limits,
-    as_rule,
     common_law,
+    require_affordable_lessons,
     teach_until_sure,
-    teacher_and_learner,
+    validated_agents,
 )
 
 if TYPE_CHECKING:
@@ -43,18 +39,14 @@ class SuccessRate:
 
     Attributes
     ----------
-    value : float
-        The estimate.
-    stderr : float
-        Its standard error: sampling, and half of the distance from `lower` to `upper`.
+    outcomes, outcomes_stderr : ndarray
+        The chance of ending at each hypothesis, (m,), and its standard errors of sampling.
     sampling_stderr : float
-        The standard error of sampling alone, which more lessons make smaller.
+        The standard error of `value` from sampling alone, which more lessons make smaller.
     lower, upper : float
         Between which values the estimate would lie if every lesson were taken to its end.
     num_lessons, num_unfinished : int
         The number of lessons (or coupled pairs), and how many of them were cut off.
-    outcomes, outcomes_stderr : ndarray
-        The chance of ending at each hypothesis, (m,), and its standard errors of sampling.
     method : str
         "lessons" or "coupling".
     hypothesis : str
@@ -71,15 +63,13 @@ class SuccessRate:
     SuccessRate(1.0000 ± 4e-06 for 'h_1'; 200 lessons)
     """
 
-    value: float
-    stderr: float
+    outcomes: Array
+    outcomes_stderr: Array
     sampling_stderr: float
     lower: float
     upper: float
     num_lessons: int
     num_unfinished: int
-    outcomes: Array
-    outcomes_stderr: Array
     method: str
     hypothesis: str
     hypotheses: tuple[str, ...]
@@ -88,20 +78,15 @@ class SuccessRate:
     def __post_init__(self) -> None:
         freeze(self)
 
-    @classmethod
-    def of(
-        cls, sampling_stderr: float, lower: float, upper: float, position: int, **more: Any
-    ) -> SuccessRate:
-        """Add up the error of sampling and what unfinished lessons hide."""
-        return cls(
-            value=float(more["outcomes"][position]),
-            stderr=math.hypot(sampling_stderr, (upper - lower) / 2.0),
-            sampling_stderr=float(sampling_stderr),
-            lower=float(lower),
-            upper=float(upper),
-            hypothesis=more["hypotheses"][position],
-            **more,
-        )
+    @property
+    def value(self) -> float:
+        """The estimate: the chance of ending at the taught hypothesis."""
+        return float(self.outcomes[self.hypotheses.index(self.hypothesis)])
+
+    @property
+    def stderr(self) -> float:
+        """The standard error: sampling, and half of the distance from `lower` to `upper`."""
+        return math.hypot(self.sampling_stderr, (self.upper - self.lower) / 2.0)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return an interval that covers sampling and unfinished lessons.
@@ -226,25 +211,18 @@ def success_rate(
     True
     """
     if method == "coupling":
-        from cobayes.stability.coupling import coupling
+        from cobayes.stability.coupling import couple
 
-        teacher, learner, position = teacher_and_learner(
-            rule, hypothesis, prior, learner_rule, learner_prior
+        agents, position = validated_agents(
+            rule, prior, [(learner_rule, learner_prior)], hypothesis
         )
-        return coupling(
-            teacher.rule, num_lessons=num_lessons, prior=teacher.prior,
-            learner_rule=learner.rule, learner_prior=learner.prior,
-            level=level, max_rounds=max_rounds, rng=rng,
-        ).success(position)  # fmt: skip
+        return couple(agents, num_lessons, level, max_rounds, rng).success(position)
     if method != "lessons":
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
-    (found,) = success_rates(
-        rule, hypothesis, num_lessons=num_lessons, prior=prior,
-        learner_rules=None if learner_rule is None else [learner_rule],
-        learner_priors=None if learner_prior is None else [learner_prior],
-        level=level, max_rounds=max_rounds, rng=rng,
-    )  # fmt: skip
-    return found
+    return success_rates(
+        rule, hypothesis, num_lessons=num_lessons, prior=prior, learner_rules=[learner_rule],
+        learner_priors=[learner_prior], level=level, max_rounds=max_rounds, rng=rng,
+    )[0]  # fmt: skip
 
 
 def success_rates(
@@ -253,8 +231,8 @@ def success_rates(
     *,
     num_lessons: SupportsIndex = 10_000,
     prior: Distribution | None = None,
-    learner_rules: Sequence[Rule | MatrixLike] | None = None,
-    learner_priors: Iterable[Distribution] | None = None,
+    learner_rules: Iterable[Rule | MatrixLike | None] = (None,),
+    learner_priors: Iterable[Distribution | None] = (None,),
     level: float = LEVEL,
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
@@ -268,7 +246,7 @@ def success_rates(
     rule, hypothesis, num_lessons, prior, level, max_rounds, rng
         See `success_rate`.
     learner_rules, learner_priors
-        A rule and a prior for each learner (default: what the teacher assumes). A single one
+        A rule and a prior for each learner (None: what the teacher assumes). A single one
         serves all learners.
 
     Returns
@@ -286,54 +264,42 @@ def success_rates(
     >>> [round(rate.value, 1) for rate in found]
     [1.0, 0.6]
     """
-    rule = as_rule(rule)
-    rules: list[Any] = [None] if learner_rules is None else list(learner_rules)
-    priors: list[Any] = [None] if learner_priors is None else list(learner_priors)
-    count = max(len(rules), len(priors))
-    if min(len(rules), len(priors)) not in (1, count):
+    rules, priors = list(learner_rules), list(learner_priors)
+    size = max(len(rules), len(priors), 1)
+    if min(len(rules), len(priors)) not in (1, size):
         raise CobayesError(
             f"there are {len(rules)} rules and {len(priors)} priors of learners.",
             "give lists of the same length, or a single rule or prior for all.",
         )
-    rules, priors = rules * (count // len(rules)), priors * (count // len(priors))
-    checked = [
-        teacher_and_learner(rule, hypothesis, prior, *pair)
-        for pair in zip(rules, priors, strict=True)
-    ]
-    (teacher, _, position), learners = checked[0], [learner for _, learner, _ in checked]
-    limits = Limits.of(level, max_rounds)
-    size = whole_number(num_lessons, "num_lessons", 1)
-    ends = teach_until_sure(teacher, learners, position, size, limits, rng)
-    return [
-        _summary(teacher, learner, ends, k, position, limits.max_rounds)
-        for k, learner in enumerate(learners)
-    ]
-
-
-def _summary(
-    teacher: Agent, learner: Agent, ends: Ends, k: int, position: int, max_rounds: int
-) -> SuccessRate:
-    """Turn the beliefs of learner k at the end of lessons into a success rate; Proposition 5.1."""
-    beliefs, is_known = ends.believed[k], ends.is_known[k]
-    count = len(beliefs)
-    means = beliefs.mean(axis=0)
-    spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(means), math.nan)
-    own = beliefs[:, position]
-    if common_law(teacher.rule, learner.rule) is not None:
-        # After the last round teacher and learner are a pair with known beliefs again.
-        lower, upper = frechet(ends.taught[:, position], own)
-    else:
-        lower, upper = np.where(is_known, own, 0.0), np.where(is_known, own, 1.0)
-    return SuccessRate.of(
-        spread[position] / math.sqrt(count),
-        lower.mean(),
-        upper.mean(),
-        position,
-        num_lessons=count,
-        num_unfinished=int(count - is_known.sum()),
-        outcomes=means,
-        outcomes_stderr=spread / math.sqrt(count),
-        method="lessons",
-        hypotheses=teacher.rule.model.hypotheses,
-        max_rounds=max_rounds,
-    )
+    learners = zip(rules * (size // len(rules)), priors * (size // len(priors)), strict=True)
+    agents, h = validated_agents(rule, prior, learners, hypothesis)
+    count, most = require_affordable_lessons(agents, num_lessons, level, max_rounds)
+    ends = teach_until_sure(agents, h, count, rng, level=level, max_rounds=most)
+    names = agents.rules[0].model.hypotheses
+    found = []
+    for learner, beliefs, is_known in zip(
+        agents.rules[1:], ends.believed, ends.is_known, strict=True
+    ):
+        if common_law(agents.rules[0], learner) is not None:
+            # Proposition 5.1: after the last round they are a pair with known beliefs again.
+            lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
+        else:
+            lower = np.where(is_known, beliefs[:, h], 0.0)
+            upper = np.where(is_known, beliefs[:, h], 1.0)
+        spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(names), math.nan)
+        found.append(
+            SuccessRate(
+                outcomes=beliefs.mean(axis=0),
+                outcomes_stderr=spread / math.sqrt(count),
+                sampling_stderr=float(spread[h]) / math.sqrt(count),
+                lower=float(lower.mean()),
+                upper=float(upper.mean()),
+                num_lessons=count,
+                num_unfinished=int(count - is_known.sum()),
+                method="lessons",
+                hypothesis=names[h],
+                hypotheses=names,
+                max_rounds=most,
+            )
+        )
+    return found

@@ -6,7 +6,7 @@ lessons of one teacher serve any number of learners, which are then compared on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -17,10 +17,12 @@ from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes._random import generator, seed_of
+from cobayes.lessons.drawing import draw
 from cobayes.model import MatrixLike, require_same_world
-from cobayes.rules import SCBI, Rule
-from cobayes.rules import as_rule as rule_of
+from cobayes.rules import SCBI, Rule, as_rule
 from cobayes.rules.base import in_every_round, require_datum, require_teachable
+from cobayes.rules.response import add_evidence
+from cobayes.theory.rates import rate_of_convergence
 
 Array = NDArray[np.float64]
 
@@ -31,22 +33,24 @@ MAX_ROUNDS = 1000
 MOST_ROUNDS = 2**31 - 1
 
 
-class Agent(NamedTuple):
-    """A rule and the logarithms of a prior, (m,)."""
+class Agents(NamedTuple):
+    """A teacher and the K learners who follow its lessons.
 
-    rule: Rule
-    log_prior: Array
+    Attributes
+    ----------
+    rules : list of Rule
+        The teacher's rule, then the learners'.
+    log_priors : ndarray
+        The logarithms of their priors, (1 + K, m).
+    """
 
-    @classmethod
-    def of(cls, rule: Rule, prior: Distribution | None, name: str = "prior") -> Agent:
-        """Validate a prior (default: uniform)."""
-        with np.errstate(divide="ignore"):
-            return cls(rule, np.log(rule.model.distribution(prior, name=name)))
+    rules: list[Rule]
+    log_priors: Array
 
     @property
-    def prior(self) -> Array:
-        """The prior, (m,)."""
-        return np.exp(self.log_prior)
+    def priors(self) -> Array:
+        """Their priors, (1 + K, m)."""
+        return np.exp(self.log_priors)
 
 
 class Ends(NamedTuple):
@@ -73,48 +77,65 @@ class Ends(NamedTuple):
     is_known: NDArray[np.bool_]
 
 
-class Limits(NamedTuple):
-    """The level at which an agent is sure, and the most rounds of a lesson."""
-
-    level: float
-    max_rounds: int
-
-    @classmethod
-    def of(cls, level: Any, max_rounds: Any) -> Limits:
-        """Validate both."""
-        return cls(
-            number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default."),
-            whole_number(max_rounds, "max_rounds", 1),
-        )
-
-
-def as_rule(rule: Rule | MatrixLike) -> Rule:
-    """Return a rule that holds in all rounds, `SCBI` where a bare matrix was given."""
-    return in_every_round(rule_of(rule))
-
-
-def teacher_and_learner(
+def validated_agents(
     rule: Rule | MatrixLike,
-    hypothesis: SupportsIndex | str | None,
     prior: Distribution | None,
-    learner_rule: Rule | MatrixLike | None,
-    learner_prior: Distribution | None,
-) -> tuple[Agent, Agent, int]:
-    """Validate two agents; return them and the position of the taught hypothesis (-1: none)."""
-    teacher = as_rule(rule)
-    learner = teacher if learner_rule is None else as_rule(learner_rule)
-    require_same_world(teacher.model, learner.model)
-    own = Agent.of(teacher, prior, "teacher's prior")
-    theirs = Agent(learner, own.log_prior)
-    if learner_prior is not None:
-        theirs = Agent.of(learner, learner_prior, "learner's prior")
-    position = -1
-    if hypothesis is not None:
-        position = teacher.model.hypothesis_index(hypothesis)
-        require_teachable(teacher.model, own.log_prior, position, "teacher's prior")
-        require_teachable(learner.model, theirs.log_prior, position, "learner's prior")
-        require_datum(teacher, position)
-    return own, theirs, position
+    learners: Iterable[tuple[Rule | MatrixLike | None, Distribution | None]],
+    hypothesis: SupportsIndex | str | None = None,
+) -> tuple[Agents, int]:
+    """Check a teacher and learners, given as pairs of a rule and a prior.
+
+    Returns
+    -------
+    tuple
+        The agents, and the position of the taught hypothesis (-1: none).
+    """
+    teacher = in_every_round(as_rule(rule))
+    rules, logs = [teacher], [teacher.log_belief(prior, "teacher's prior")]
+    for own, believed in learners:
+        learner = teacher if own is None else in_every_round(as_rule(own))
+        require_same_world(teacher.model, learner.model)
+        rules.append(learner)
+        logs.append(
+            logs[0] if believed is None else learner.log_belief(believed, "learner's prior")
+        )
+    agents = Agents(rules, np.array(logs))
+    if hypothesis is None:  # each may be taught
+        for possible in np.flatnonzero(agents.priors[0]).tolist():
+            require_datum(teacher, possible)
+        return agents, -1
+    position = teacher.model.hypothesis_index(hypothesis)
+    require_teachable(teacher.model, agents.log_priors[0], position, "teacher's prior")
+    require_teachable(teacher.model, agents.log_priors[1:], position, "learner's prior")
+    require_datum(teacher, position)
+    return agents, position
+
+
+def require_affordable_lessons(
+    agents: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex
+) -> tuple[int, int]:
+    """Return the numbers of lessons and of rounds, or say why such lessons cannot be given.
+
+    The teacher's matrix sets the cost of a round and, by its rate, the number of rounds.
+    """
+    number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
+    most = whole_number(max_rounds, "max_rounds", 1)
+    count = whole_number(num_lessons, "num_lessons", 1)
+    model, num_agents = agents.rules[0].model, len(agents.rules)
+    rounds, many = float(min(most, MOST_ROUNDS)), float(min(count, 10**300))
+    seconds = 1e-9 * (100.0 + 3.0 * model.matrix.size) * num_agents * many
+    if model.num_hypotheses > 1 and seconds * rounds > 1000.0:
+        # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds.
+        rate = float(np.min(rate_of_convergence(model)))
+        rounds = min(rounds, 1.0 - 2.0 * np.log1p(-level) / max(rate, 1e-300))
+    require_affordable(
+        f"{short_number(count)} lessons of about {rounds:.3g} rounds",
+        "take fewer lessons (10,000 give two digits), or a smaller max_rounds.",
+        seconds=seconds * rounds,
+        # The last beliefs of all agents, and the data of a block of 1024 lessons.
+        num_bytes=8.0 * many * num_agents * model.num_hypotheses + 4096.0 * rounds,
+    )
+    return count, min(most, MOST_ROUNDS)
 
 
 def is_scbi(rule: Rule) -> bool:
@@ -135,69 +156,40 @@ def common_law(teacher: Rule, learner: Rule) -> Array | None:
     return laws[0] if np.array_equal(*laws) else None
 
 
-def require_affordable_lessons(
-    rule: Rule, num_lessons: int, limits: Limits, num_agents: int
-) -> None:
-    """Raise an error with an estimate where lessons would take too long.
-
-    Parameters
-    ----------
-    rule
-        Whose matrix sets the cost of a round and, by its rate, the number of rounds.
-    num_lessons, limits
-        The number of lessons, and where each ends.
-    num_agents
-        How many beliefs follow every lesson.
-    """
-    from cobayes.theory.rates import rate_of_convergence
-
-    num_data, num_hypotheses = rule.model.shape
-    count = float(min(num_lessons, 10**300))
-    rounds = float(min(limits.max_rounds, 10**300))
-    nanoseconds = (100.0 + 3.0 * num_data * num_hypotheses) * num_agents
-    if num_hypotheses > 1 and count * rounds * nanoseconds > 1e12:
-        # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds.
-        rate = float(np.min(rate_of_convergence(rule.model)))
-        rounds = min(rounds, 1.0 - 2.0 * np.log1p(-limits.level) / max(rate, 1e-300))
-    require_affordable(
-        f"{short_number(num_lessons)} lessons of about {rounds:.3g} rounds",
-        "take fewer lessons (10,000 give two digits), or a smaller max_rounds.",
-        seconds=1e-9 * nanoseconds * count * rounds,
-        # The last beliefs of all agents, and the data of a block of 1024 lessons.
-        num_bytes=8.0 * count * num_agents * num_hypotheses + 4096.0 * rounds,
-    )
-
-
 def teach_until_sure(
-    teacher: Agent,
-    learners: Sequence[Agent],
+    agents: Agents,
     hypothesis: int,
     num_lessons: int,
-    limits: Limits,
     rng: Any,
+    *,
+    level: float = LEVEL,
+    max_rounds: int = MAX_ROUNDS,
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and let all learners follow.
 
-    Where two SCBI agents expect different data, because of zeros in a table or of different data
-    priors, the sure teacher goes on until the learner is sure, too, or has excluded the
-    hypothesis, for `max_rounds` more rounds at most.
+    Where the learner's belief is a martingale under a sure teacher's data, its chance of success
+    is its belief, and more data change nothing. Where two SCBI agents expect different data,
+    because of zeros in a table or of different data priors, the sure teacher goes on until the
+    learner is sure, too, or has excluded the hypothesis, for `max_rounds` more rounds at most.
     """
-    require_affordable_lessons(teacher.rule, num_lessons, limits, 1 + len(learners))
-    goes_on = [_goes_on(teacher.rule, learner.rule) for learner in learners]
-    law = teacher.rule.at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
-    cores = [agent.rule.core for agent in (teacher, *learners) if agent.rule.core is not None]
-    if len(cores) <= len(learners):
-        return _teach_custom(teacher, learners, hypothesis, num_lessons, limits, rng)
+    teacher, *learners = agents.rules
+    cores = [rule.core for rule in agents.rules if rule.core is not None]
+    if len(cores) < len(agents.rules):
+        return _teach_one_by_one(agents, hypothesis, num_lessons, rng, level, max_rounds)
+    goes_on = [
+        is_scbi(teacher) and is_scbi(learner) and common_law(teacher, learner) is None
+        for learner in learners
+    ]
     taught, believed, num_rounds, is_finished, is_known = _core.teach(
         cores[0],
         cores[1:],
-        teacher_logs=teacher.log_prior,
-        learner_logs=np.array([learner.log_prior for learner in learners]),
+        teacher_logs=agents.log_priors[0],
+        learner_logs=agents.log_priors[1:],
         goes_on=goes_on,
-        law=law,
+        law=teacher.at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None,
         hypothesis=hypothesis,
-        level=limits.level,
-        max_rounds=min(limits.max_rounds, MOST_ROUNDS),
+        level=level,
+        max_rounds=max_rounds,
         num_lessons=num_lessons,
         seed=seed_of(rng),
         num_threads=num_threads(),
@@ -205,81 +197,25 @@ def teach_until_sure(
     return Ends(_core.exp(taught), _core.exp(believed), num_rounds, is_finished, is_known)
 
 
-def _goes_on(teacher: Rule, learner: Rule) -> bool:
-    """Tell whether a sure teacher goes on for the learner's sake.
-
-    Where the learner's belief is a martingale under a sure teacher's data, its chance of success
-    is its belief, and more data change nothing.
-    """
-    return is_scbi(teacher) and is_scbi(learner) and common_law(teacher, learner) is None
-
-
-def _teach_custom(
-    teacher: Agent,
-    learners: Sequence[Agent],
-    hypothesis: int,
-    num_lessons: int,
-    limits: Limits,
-    rng: Any,
+def _teach_one_by_one(
+    agents: Agents, hypothesis: int, num_lessons: int, rng: Any, level: float, max_rounds: int
 ) -> Ends:
-    """Teach with rules that the native core does not know, round by round for all lessons."""
+    """Teach with rules that the native core does not know; a contradicted belief stays."""
     stream = generator(rng)
-    estimates = Followers(teacher, num_lessons)
+    ends = np.empty((len(agents.rules), num_lessons, agents.log_priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)
-    shown: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
-    while len(estimates.members) and len(shown) < limits.max_rounds:
-        members = estimates.members
-        data = estimates.draw(hypothesis, stream.random(num_lessons)[members])
-        estimates.observe(data)
-        shown.append((members, data))
-        num_rounds[members] += 1
-        estimates.keep(estimates.ends[members, hypothesis] <= limits.level)
-    is_finished = np.ones(num_lessons, dtype=np.bool_)
-    is_finished[estimates.members] = False
-    believed = np.empty((len(learners), *estimates.ends.shape))
-    for k, learner in enumerate(learners):
-        followers = Followers(learner, num_lessons)
-        for members, data in shown:
-            followers.keep(np.isin(followers.members, members))
-            followers.observe(data)
-        believed[k] = followers.ends
-    is_known = np.tile(is_finished, (len(learners), 1))
-    return Ends(estimates.ends, believed, num_rounds, is_finished, is_known)
-
-
-class Followers:
-    """The beliefs of one agent in many lessons, under one rule.
-
-    Attributes
-    ----------
-    members : ndarray
-        The lessons that are still followed.
-    ends : ndarray
-        The last belief in every lesson, (size, m).
-    """
-
-    def __init__(self, agent: Agent, size: int) -> None:
-        self.rule = agent.rule
-        self.members = np.arange(size)
-        self._logs = np.tile(agent.log_prior, (size, 1))
-        self.ends = np.exp(self._logs)
-
-    def draw(self, hypothesis: int, uniforms: Array) -> NDArray[np.intp]:
-        """Draw a datum for every lesson, as a teacher of the hypothesis would."""
-        shares = self.rule.teach_many(self._logs, hypothesis)
-        sums = np.cumsum(shares, axis=1)
-        # Where sums round down: the last datum of positive probability.
-        last = shares.shape[1] - 1 - np.argmax(shares[:, ::-1] > 0.0, axis=1)
-        return np.minimum((uniforms[:, None] >= sums).sum(axis=1), last)
-
-    def observe(self, data: NDArray[np.intp]) -> None:
-        """Update by a datum each; a belief that its datum contradicts stays as it was."""
-        found = self.rule.observe_many(self._logs, data)
-        self._logs = np.where(np.isnan(found), self._logs, found)
-        self.ends[self.members] = np.exp(self._logs)
-
-    def keep(self, is_kept: NDArray[np.bool_]) -> None:
-        """Go on with some of the lessons that are still followed."""
-        if not is_kept.all():
-            self.members = self.members[is_kept]
-            self._logs = self._logs[is_kept]
+    for lesson in range(num_lessons):
+        logs = agents.log_priors.copy()
+        for _ in range(max_rounds):
+            responses = [rule.respond(own) for rule, own in zip(agents.rules, logs, strict=True)]
+            datum = draw(responses[0].column(hypothesis), stream.random())
+            for k, response in enumerate(responses):
+                found = add_evidence(logs[k], response.log_row(datum))
+                logs[k] = np.where(np.isnan(found), logs[k], found)
+            num_rounds[lesson] += 1
+            if np.exp(logs[0, hypothesis]) > level:
+                break
+        ends[:, lesson] = np.exp(logs)
+    is_finished = ends[0, :, hypothesis] > level
+    is_known = np.broadcast_to(is_finished, (len(ends) - 1, num_lessons))
+    return Ends(ends[0], ends[1:], num_rounds, is_finished, is_known)

@@ -103,20 +103,18 @@ def success_shard(
     num_samples
         Number of sequences, a multiple of the batch.
     """
-    from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, Agent, Limits, teach_until_sure
+    from cobayes.stability.teaching import teach_until_sure, validated_agents
 
-    matrix, prior = np.array(parameters["matrix"]), parameters["teacher_prior"]
-    teacher = Agent.of(SCBI(matrix), prior)
-    learners = []
-    for own in parameters["learner_columns"] or parameters["learner_priors"]:
-        if parameters["learner_columns"]:
-            changed = matrix.copy()
-            changed[:, parameters["column"]] = own
-            learners.append(Agent.of(SCBI(changed), prior))
-        else:
-            learners.append(Agent.of(teacher.rule, own))
-    limits = Limits(LEVEL, MAX_ROUNDS)
-    ends = teach_until_sure(teacher, learners, 0, num_samples, limits, seed_sequence)
+    matrix = np.array(parameters["matrix"])
+    rule = SCBI(matrix)
+    learners: list[tuple[SCBI, Any]] = []
+    for values in parameters["learner_columns"] or ():
+        changed = matrix.copy()
+        changed[:, parameters["column"]] = values
+        learners.append((SCBI(changed), None))
+    learners = learners or [(rule, own) for own in parameters["learner_priors"]]
+    agents, _ = validated_agents(rule, parameters["teacher_prior"], learners)
+    ends = teach_until_sure(agents, 0, num_samples, seed_sequence)
     beliefs = ends.believed[:, :, 0]
     lower, upper = frechet(ends.taught[:, 0], beliefs)
     return {
