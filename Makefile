@@ -38,7 +38,7 @@ help:
 	@echo "make sanitize build the core with ASan and UBSan, and run its tests"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
-	@echo "make bench    the speed table: ours, the textbook, batched NumPy, peer packages, in one run"
+	@echo "make bench    the speed tables: ours, the textbook, batched NumPy, peer packages, in one run"
 	@echo "make docs     build the documentation (warnings are errors)"
 	@echo "make clean    remove everything that the other targets made"
 
@@ -102,8 +102,10 @@ $(STAMPS)/bench: $(STAMPS)/dev
 	$(PIP) -e '.[bench]'
 	@touch $@
 
+# BENCH="lessons calls --rows 20" measures a part, BENCH=--write puts the tables into
+# docs/performance.md, BASELINE=/path/to/python adds the version of cobayes in that environment.
 bench: $(STAMPS)/bench
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: $(STAMPS)/dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

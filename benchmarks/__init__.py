@@ -1,1 +1,8 @@
-"""Speed, always as a ratio within one run; see `benchmarks.run`."""
+"""Measurements: ``python -m benchmarks`` (speed), and accuracy on people's data."""
+
+import os
+
+# One thread each, here and in child processes; it counts when NumPy or JAX is loaded.
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")

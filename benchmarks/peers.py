@@ -1,32 +1,135 @@
-"""What we are measured against: the textbook, batched NumPy, POT and OTT-JAX.
+"""What cobayes is measured against: the textbook, batched NumPy, POT and OTT-JAX.
 
-The textbook scales one matrix at a time. The batched program is what a careful user of NumPy would
-write for many beliefs: matrix products for all row and column sums, warm starts, and the same
-tolerance. POT and OTT-JAX are the two solvers for optimal transport that people use.
+The textbook scales one matrix at a time. Batched NumPy is what a careful user would write for many
+beliefs. POT and OTT-JAX are the solvers for optimal transport that people use. A peer is prepared
+by the function in `PEERS`, with the arguments of the call in `calls` that has the same name.
 """
 
-from __future__ import annotations
-
-import importlib.util
+import time
 
 import numpy as np
-import ot
 
-from cobayes.scaling.reference import alternate
+from benchmarks.calls import SEEDS, batch, problem
 
 TOLERANCE = 1e-12
-HAS_OTT = importlib.util.find_spec("ott") is not None
-
-
-def problem(n: int, m: int, seed: int = 1):
-    """Return a random matrix as in the paper and the column sums of a random belief."""
-    rng = np.random.default_rng(seed)
-    matrix = rng.dirichlet(np.ones(n), size=m).T.copy()
-    return matrix, n * rng.dirichlet(np.full(m, 5.0))
+# General programs lose smaller beliefs to rounding.
+LEAST_BELIEF = 1e-13
 
 
 def textbook_scale(matrix, columns):
-    return alternate(matrix, np.ones(len(matrix)), columns, tolerance=TOLERANCE)[0]
+    """Normalise rows and columns in turn; look at the row sums every ten sweeps."""
+    while True:
+        for _ in range(10):
+            matrix = matrix / matrix.sum(axis=1, keepdims=True)
+            matrix = columns * matrix / matrix.sum(axis=0)
+        if np.abs(matrix.sum(axis=1) - 1.0).max() <= TOLERANCE:
+            return matrix
+
+
+def textbook_lessons(n, m, num_rounds=30, **_):
+    """Play one lesson as published code does: scale, draw, take a row."""
+    matrices = [problem(n, m, seed)[0] for seed in SEEDS]
+
+    def play():
+        rng = np.random.default_rng(0)
+        for matrix in matrices:
+            belief = np.full((1, m), 1.0 / m)
+            for _ in range(num_rounds):
+                scaled = textbook_scale(matrix, n * belief[0])
+                belief = _next_beliefs(scaled[_draw(scaled[None, :, 0], rng)])
+
+    return play, len(matrices) * num_rounds
+
+
+def numpy_scale(matrix, beliefs, factors):
+    """Return the factors of the rows (k, n) and columns (k, m) for many beliefs (k, m).
+
+    All sums are matrix products, the sweeps start from given factors, and problems that have
+    converged are dropped.
+    """
+    rows = np.empty((len(beliefs), len(matrix)))
+    active, weights, old = np.arange(len(beliefs)), len(matrix) * beliefs, factors
+    while len(active):
+        u = 1.0 / ((old * weights) @ matrix.T)
+        w = 1.0 / (u @ matrix)
+        goes_on = (np.abs(w - old) > TOLERANCE * w).any(axis=1)
+        if not goes_on.all():
+            done = active[~goes_on]
+            rows[done], factors[done] = u[~goes_on], w[~goes_on]
+            active, weights, w = active[goes_on], weights[goes_on], w[goes_on]
+        old = w
+    return rows, factors
+
+
+def numpy_lessons(n, m, num_lessons, num_rounds=30):
+    """Play lessons side by side."""
+    matrices = [problem(n, m, seed)[0] for seed in SEEDS]
+
+    def play():
+        rng = np.random.default_rng(0)
+        found = []
+        for matrix in matrices:
+            beliefs = np.full((num_lessons, m), 1.0 / m)
+            w = np.ones((num_lessons, m))
+            for _ in range(num_rounds):
+                u, w = numpy_scale(matrix, beliefs, w)
+                data = _draw(u * matrix[:, 0], rng)
+                likelihood = matrix[data] * w * u[np.arange(num_lessons), data][:, None]
+                beliefs = _next_beliefs(likelihood * beliefs)
+            found.append(beliefs[:, 0].mean())
+        return np.array(found)
+
+    return play, len(matrices) * num_lessons * num_rounds
+
+
+def _next_beliefs(posteriors):
+    posteriors = np.maximum(posteriors, LEAST_BELIEF)
+    return posteriors / posteriors.sum(axis=1, keepdims=True)
+
+
+def _draw(shares, rng):
+    """Draw a position from every row, in proportion to its entries."""
+    sums = np.cumsum(shares, axis=1)
+    targets = rng.random((len(sums), 1)) * sums[:, -1:]
+    return np.minimum((sums <= targets).sum(axis=1), shares.shape[1] - 1)
+
+
+def numpy_scale_batch(n, count):
+    matrix, columns = batch(n, count)
+
+    def run():
+        u, w = numpy_scale(matrix, columns / n, np.ones_like(columns))
+        return u[:, :, None] * matrix * (w * columns)[:, None, :]
+
+    return run, count
+
+
+def numpy_rates(n, m):
+    """Compare the rates of BI and SCBI on random matrices, in batches of the fastest size."""
+    rng = np.random.default_rng(1)
+    itself = np.where(np.eye(m, dtype=bool), np.inf, 0.0)
+
+    def compare(count):
+        matrix = rng.standard_exponential((count, n, m))
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        logs = np.log(matrix)
+        means = logs.mean(axis=1)
+        own = np.einsum("bij,bij->bj", matrix, logs)
+        bayes = own[:, :, None] - matrix.swapaxes(1, 2) @ logs
+        # Entry (h, j) of the product is sum_i M_ij / M_ih.
+        ratios = np.log((1.0 / matrix).swapaxes(1, 2) @ matrix / n)
+        cooperative = ratios - means[:, None, :] + means[:, :, None]
+        rates = [(kl + itself).min(axis=2).mean(axis=1) for kl in (bayes, cooperative)]
+        return np.mean(rates[1] - rates[0])
+
+    def cost(count):
+        compare(count)
+        start = time.process_time()
+        compare(count)
+        return (time.process_time() - start) / count
+
+    best = min((16, 64, 256, 1024), key=cost)
+    return lambda: compare(best), best
 
 
 def pot_scale(matrix, columns):
@@ -35,17 +138,12 @@ def pot_scale(matrix, columns):
     POT stops on the Euclidean norm of the absolute error; the threshold is the tolerance times
     the norm of the sums, which is our relative tolerance on average over the columns.
     """
-    n = len(matrix)
-    target = columns / n
-    plan = ot.sinkhorn(
-        np.full(n, 1.0 / n),
-        target,
-        -np.log(matrix),
-        1.0,
-        stopThr=TOLERANCE * float(np.linalg.norm(target)),
-        numItermax=100_000,
-    )
-    return n * plan
+    import ot
+
+    n, target = len(matrix), columns / len(matrix)
+    threshold = TOLERANCE * float(np.linalg.norm(target))
+    given = dict(stopThr=threshold, numItermax=100_000)
+    return n * ot.sinkhorn(np.full(n, 1.0 / n), target, -np.log(matrix), 1.0, **given)
 
 
 def ott_scale():
@@ -69,117 +167,21 @@ def ott_scale():
     return lambda matrix, columns: np.asarray(solve(matrix, columns))
 
 
-def lesson(scale, matrix, num_rounds: int, seed: int = 0):
-    """Play a lesson about the first hypothesis as published code does: scale, draw, take a row."""
-    rng = np.random.default_rng(seed)
-    n, m = matrix.shape
-    belief = np.full(m, 1.0 / m)
-    for _ in range(num_rounds):
-        scaled = scale(matrix, n * belief)
-        column = scaled[:, 0] / scaled[:, 0].sum()
-        datum = min(int(np.searchsorted(np.cumsum(column), rng.random(), "right")), n - 1)
-        # General packages lose beliefs below 1e-16; the floor keeps them going.
-        belief = np.maximum(scaled[datum], 1e-13)
-        belief /= belief.sum()
-    return belief
+def _scale_with(solver):
+    def prepare(n):
+        matrix, columns = problem(n, n)
+        return lambda: solver(matrix, columns), 1
+
+    return prepare
 
 
-def batched_lessons(matrix, num_lessons: int, num_rounds: int, seed: int = 0):
-    """Play many lessons about the first hypothesis, all sums by matrix products.
-
-    Every round goes on from the last factors until none changes by more than the tolerance.
-    """
-    rng = np.random.default_rng(seed)
-    n, m = matrix.shape
-    beliefs = np.full((num_lessons, m), 1.0 / m)
-    factors = np.ones((num_lessons, m))
-    everyone = np.arange(num_lessons)
-    for _ in range(num_rounds):
-        change = np.inf
-        while change > TOLERANCE:
-            rows = 1.0 / ((factors * (n * beliefs)) @ matrix.T)
-            updated = 1.0 / (rows @ matrix)
-            change = np.abs(factors / updated - 1.0).max()
-            factors = updated
-        data = _draw(rows * matrix[:, 0], rng)
-        beliefs = matrix[data] * factors * beliefs * rows[everyone, data][:, None]
-        beliefs = np.maximum(beliefs, 1e-13)
-        beliefs /= beliefs.sum(axis=1, keepdims=True)
-    return beliefs
-
-
-def batched_sweeps(matrix, num_lessons: int, num_rounds: int, num_sweeps: int, seed: int = 0):
-    """Play many lessons on a matrix with zeros, with so many sweeps in every round.
-
-    The matrices themselves are swept: their factors may tend to zero or infinity.
-    """
-    rng = np.random.default_rng(seed)
-    n, m = matrix.shape
-    beliefs = np.full((num_lessons, m), 1.0 / m)
-    everyone = np.arange(num_lessons)
-    for _ in range(num_rounds):
-        scaled = np.repeat(matrix[None], num_lessons, axis=0)
-        for _ in range(num_sweeps):
-            scaled /= scaled.sum(axis=2, keepdims=True)
-            scaled *= (n * beliefs / scaled.sum(axis=1))[:, None]
-        beliefs = np.maximum(scaled[everyone, _draw(scaled[:, :, 0], rng)], 1e-13)
-        beliefs /= beliefs.sum(axis=1, keepdims=True)
-    return beliefs
-
-
-def _draw(shares, rng):
-    """Draw a position from every row, in proportion to its entries."""
-    sums = np.cumsum(shares, axis=1)
-    wanted = rng.random((len(sums), 1)) * sums[:, -1:]
-    return np.minimum((sums <= wanted).sum(axis=1), shares.shape[1] - 1)
-
-
-def batched_scale(matrix, columns):
-    """Scale one matrix to many column sums (k, m), all sums by matrix products."""
-    factors = np.ones_like(columns)
-    while True:
-        rows = 1.0 / ((factors * columns) @ matrix.T)
-        updated = 1.0 / (rows @ matrix)
-        change = np.abs(factors / updated - 1.0).max()
-        factors = updated
-        if change <= TOLERANCE:
-            return rows[:, :, None] * matrix * (factors * columns)[:, None, :]
-
-
-def broadcast_rates(rng, batch: int, n: int, m: int, data_last: bool) -> tuple[float, float]:
-    """P and E of a batch in the published form: every pair of columns by broadcasting."""
-    matrix = _random_batch(rng, batch, n, m, data_last)
-    logs = np.log(matrix)
-    itself = np.where(np.eye(m, dtype=bool), np.inf, 0.0)
-    kl = (matrix[:, :, :, None] * (logs[:, :, :, None] - logs[:, :, None, :])).sum(axis=1)
-    sharp = matrix[:, :, None, :] / matrix[:, :, :, None]
-    sharp = sharp / sharp.sum(axis=1, keepdims=True)
-    kl_sharp = -np.log(n * sharp).mean(axis=1)
-    return _advantage(kl + itself, kl_sharp + itself)
-
-
-def matmul_rates(rng, batch: int, n: int, m: int, data_last: bool) -> tuple[float, float]:
-    """P and E of a batch, sums over data as matrix products: what a careful user would write."""
-    matrix = _random_batch(rng, batch, n, m, data_last)
-    logs = np.log(matrix)
-    itself = np.where(np.eye(m, dtype=bool), np.inf, 0.0)
-    own = np.einsum("bij,bij->bj", matrix, logs)
-    kl = own[:, :, None] - matrix.swapaxes(1, 2) @ logs
-    # Entry (h, j) of the product is sum_i M_ij / M_ih.
-    ratios = np.log((1.0 / matrix).swapaxes(1, 2) @ matrix / n)
-    means = logs.mean(axis=1)
-    kl_sharp = ratios - (means[:, None, :] - means[:, :, None])
-    return _advantage(kl + itself, kl_sharp + itself)
-
-
-def _random_batch(rng, batch: int, n: int, m: int, data_last: bool):
-    if data_last:  # memory order (batch, m, n): sums over data run along memory
-        matrix = rng.standard_exponential((batch, m, n)).transpose(0, 2, 1)
-    else:
-        matrix = rng.standard_exponential((batch, n, m))
-    return matrix / matrix.sum(axis=1, keepdims=True)
-
-
-def _advantage(bayes, cooperative) -> tuple[float, float]:
-    difference = cooperative.min(axis=2).mean(axis=1) - bayes.min(axis=2).mean(axis=1)
-    return float((difference >= 0).mean()), float(difference.mean())
+PEERS = {
+    "NumPy": {
+        "lessons": numpy_lessons,
+        "scale_batch": numpy_scale_batch,
+        "rates": numpy_rates,
+    },
+    "textbook": {"scale": _scale_with(textbook_scale), "lessons": textbook_lessons},
+    "POT": {"scale": _scale_with(pot_scale)},
+    "OTT-JAX": {"scale": lambda n: _scale_with(ott_scale())(n)},
+}
