@@ -22,7 +22,6 @@ from cobayes.runs import (
     Experiment,
     Point,
     RunError,
-    ShardError,
     executors,
     read_state,
     run,
@@ -67,7 +66,7 @@ def test_a_worker_that_dies_is_replaced_and_its_shard_tried_again(tmp_path):
 
 def test_a_shard_that_kills_every_worker_stops_the_run(tmp_path):
     experiment = Experiment("death", [Point("p", {"bad_shard": 3}, 8, 1)], die)
-    with pytest.raises(ShardError, match="terminated abruptly"):
+    with pytest.raises(RunError, match="terminated abruptly"):
         run(experiment, tmp_path, jobs=2)
     assert 1 <= read_state(tmp_path).num_done <= 7
 
@@ -308,7 +307,7 @@ def test_a_scheduler_file_is_as_good_as_an_address(tmp_path, cluster):
 
 def test_a_shard_that_fails_on_the_cluster_stops_the_run(tmp_path, cluster):
     experiment = Experiment("fails", [Point("p", {"bad_shard": 5}, 12, 1)], fail)
-    with pytest.raises(ShardError, match=r"shard 5 of point 'p' .* failed 3 times"):
+    with pytest.raises(RunError, match=r"shard 5 of point 'p' .* failed 3 times"):
         run_on(cluster, experiment, tmp_path)
     assert read_state(tmp_path).num_done >= 5
 

@@ -150,10 +150,10 @@ def test_the_command_shows_the_other_runs_beside_a_ledger_that_cannot_be_read(tm
     shown = command(tmp_path)
     assert shown.exit_code == 0
     assert "6/6 shards" in shown.stdout
-    assert "damaged" in shown.stdout
+    assert "is not a ledger of cobayes" in shown.stdout
     first, second = json.loads(command(tmp_path, "--json").stdout)
     assert first["status"] == "complete"
-    assert "damaged" in second["error"]
+    assert "is not a ledger of cobayes" in second["error"]
 
 
 def test_the_command_writes_json_without_nan(tmp_path, command):

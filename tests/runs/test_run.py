@@ -17,7 +17,6 @@ from cobayes.runs import (
     Experiment,
     Point,
     RunError,
-    ShardError,
     read_state,
     run,
     run_all,
@@ -153,7 +152,7 @@ def test_runs_that_share_workers_give_what_each_gives_alone(tmp_path, jobs):
 
 def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
     bad = Experiment("fails", [Point("p", {"bad_shard": 1}, 3, 1)], fail)
-    with pytest.raises(ShardError):
+    with pytest.raises(RunError):
         run_all([(drawing(2), tmp_path / "good"), (bad, tmp_path / "bad")], jobs=1)
     assert read_state(tmp_path / "good").num_done >= 2
     assert read_state(tmp_path / "bad").status == "stopped"
@@ -163,7 +162,7 @@ def test_a_failure_in_one_run_keeps_what_the_others_have(tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_shard_that_always_fails_stops_the_run_and_the_rest_is_kept(tmp_path, jobs):
     experiment = Experiment("fails", [Point("p", {"bad_shard": 5, "tag": "xyz"}, 12, 1)], fail)
-    with pytest.raises(ShardError) as caught:
+    with pytest.raises(RunError) as caught:
         run(experiment, tmp_path, jobs=jobs)
     message = str(caught.value)
     assert "shard 5 of point 'p'" in message
@@ -213,9 +212,9 @@ def test_the_first_shard_of_every_point_of_every_run_comes_first(tmp_path):
     class Noting(ThreadPoolExecutor):
         order = ()
 
-        def submit(self, fn, task):
-            self.order = (*self.order, (task.seeds.spawn_key[-1], task.parameters["scale"]))
-            return super().submit(fn, task)
+        def submit(self, fn, function, parameters, seeds, num_samples):
+            self.order = (*self.order, (seeds.spawn_key[-1], parameters["scale"]))
+            return super().submit(fn, function, parameters, seeds, num_samples)
 
     plans = [(drawing(3, seed=seed), tmp_path / str(seed)) for seed in range(2)]
     with Noting(1) as executor:

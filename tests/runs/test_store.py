@@ -179,7 +179,7 @@ DAMAGES = {
     "cut in the middle": (truncated(10_000), "damaged or cut short"),
     "overwritten": (overwritten_in_the_middle, "damaged or cut short"),
     "text": (replaced_by_text, "not a ledger of cobayes"),
-    "another database": (replaced_by_another_database, "of another program"),
+    "another database": (replaced_by_another_database, "not a ledger of cobayes"),
 }
 
 

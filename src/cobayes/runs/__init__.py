@@ -11,7 +11,7 @@ from __future__ import annotations
 from cobayes.runs.executors import workers
 from cobayes.runs.plan import Experiment, Point, shard_seed
 from cobayes.runs.progress import PointState, RunState, find_runs, read_state
-from cobayes.runs.run import RunInterrupted, ShardError, run, run_all
+from cobayes.runs.run import RunInterrupted, run, run_all
 from cobayes.runs.statistics import (
     Estimate,
     PointResult,
@@ -33,7 +33,6 @@ __all__ = [
     "RunInterrupted",
     "RunResult",
     "RunState",
-    "ShardError",
     "add",
     "concatenate",
     "find_runs",

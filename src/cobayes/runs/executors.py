@@ -7,7 +7,6 @@ matrices round differently on another number of BLAS threads.
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import multiprocessing
 import os
@@ -20,20 +19,13 @@ from typing import Any
 import threadpoolctl
 
 from cobayes import _parallel
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.runs.store import RunError
 
 _SECONDS_TO_CONNECT = 15
 # Memory of an idle worker process with NumPy, SciPy and cobayes, as `ps -o rss` shows it.
 _BYTES_PER_PROCESS = 1e8
-_THREAD_VARIABLES = (
-    "COBAYES_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 
 
 @contextlib.contextmanager
@@ -64,20 +56,15 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
             "both jobs and scheduler are given; the scheduler knows its own workers.",
             "leave out one of them",
         )
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise CobayesError(f"jobs is {jobs!r}; expected an integer >= 1.")
     if scheduler is not None:
         with _cluster(os.fspath(scheduler)) as client:
             yield client.get_executor(pure=False)
         return
-    count = jobs or _parallel.available_cores()
+    count = _parallel.available_cores() if jobs is None else whole_number(jobs, "jobs", 1)
     memory = count * _BYTES_PER_PROCESS
     _parallel.require_affordable(f"{count} processes", "use fewer jobs", num_bytes=memory)
-    executor = Processes(count) if count > 1 else ThisProcess()
-    try:
+    with Processes(count) if count > 1 else ThisProcess() as executor:
         yield executor
-    finally:
-        executor.shutdown()
 
 
 class ThisProcess(Executor):
@@ -134,7 +121,6 @@ class Processes(Executor):
 def _start_worker(end: Any) -> None:
     """Prepare a worker process, which ends when its parent closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group
-    use_one_thread()
 
     def watch() -> None:
         with contextlib.suppress(OSError):
@@ -144,17 +130,11 @@ def _start_worker(end: Any) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@functools.cache
-def use_one_thread() -> None:
-    """Limit this process, which is a worker, to one thread from now on."""
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-    _parallel.set_num_threads(1)
-    threadpoolctl.threadpool_limits(1)
-
-
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Limit this process to one thread within the block."""
+    import scipy.linalg  # noqa: F401 - its BLAS can be limited only after it is loaded
+
     before = _parallel.num_threads()
     _parallel.set_num_threads(1)
     try:

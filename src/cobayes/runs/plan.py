@@ -9,7 +9,6 @@ docstrings, captions and pages are no part of it.
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import hashlib
 import json
@@ -18,10 +17,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from dis import opmap
 from importlib import metadata
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, resolve_name
+from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -29,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import cobayes
+from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 from cobayes.runs.statistics import Estimate, Statistics, add
 
@@ -69,17 +67,13 @@ class Point:
     samples_per_shard: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise CobayesError(f"a point is named {self.name!r}; expected a string, not empty.")
-        if self.samples_per_shard is None:
-            object.__setattr__(self, "samples_per_shard", self.num_samples)
-        for attribute in ("num_samples", "samples_per_shard"):
-            value = getattr(self, attribute)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise CobayesError(
-                    f"{attribute} of point {self.name!r} is {value!r}; expected an integer >= 1."
-                )
-            object.__setattr__(self, attribute, int(value))
+        for attribute, value in (
+            ("num_samples", self.num_samples),
+            ("samples_per_shard", self.samples_per_shard),
+        ):
+            size = self.num_samples if value is None else value
+            checked = whole_number(size, f"{attribute} of point {self.name!r}", 1)
+            object.__setattr__(self, attribute, checked)
         object.__setattr__(self, "parameters", _as_json(self.parameters, self.name))
 
     @property
@@ -149,11 +143,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", tuple(self.points))
-        if not isinstance(self.name, str) or not self.name:
-            raise CobayesError(f"the experiment is named {self.name!r}; expected a string.")
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise CobayesError(f"the experiment's seed is {self.seed!r}; expected an integer >= 0.")
-        object.__setattr__(self, "seed", int(self.seed))
+        seed = whole_number(self.seed, f"the seed of {self.name!r}", 0)
+        object.__setattr__(self, "seed", seed)
         if not self.points:
             raise CobayesError(f"the experiment {self.name!r} has no points.")
         names = [point.name for point in self.points]
@@ -255,11 +246,6 @@ def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.
 
 def _as_json(parameters: Mapping[str, Any], point: str) -> dict[str, Any]:
     """Return parameters as they come back from JSON, so that every worker sees the same."""
-    if not isinstance(parameters, Mapping):
-        raise CobayesError(
-            f"the parameters of point {point!r} are a {type(parameters).__name__}; "
-            "expected a dict of names to values."
-        )
     try:
         text = json.dumps(dict(parameters), default=_plain, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -296,15 +282,13 @@ def package_digest(*, everything: bool = False) -> str:
     root = Path(cobayes.__file__).parent
     parts = []
     for path in sorted(root.rglob("*")):
-        place = path.relative_to(root)
-        if not path.is_file() or "__pycache__" in place.parts or path.suffix in (".pyi", ".typed"):
+        place = path.relative_to(root).as_posix()
+        if not path.is_file() or "__pycache__" in place or path.suffix in (".pyi", ".typed"):
             continue
-        if everything:
-            parts.append(f"{place} {_digest(path.read_bytes())}")
-        elif not place.as_posix().startswith(_NOT_NUMERICAL):
-            source = path.read_bytes()
-            code = _compiled(source) if path.suffix == ".py" else source
-            parts.append(f"{place} {_digest(code)}")
+        if everything or not place.startswith(_NOT_NUMERICAL):
+            is_code = path.suffix == ".py" and not everything
+            content = ast.dump(_parse(path)) if is_code else path.read_bytes()
+            parts.append(f"{place} {_digest(content)}")
     return _digest("\n".join(parts))
 
 
@@ -321,48 +305,65 @@ def function_digest(function: Any) -> str:
     """
     module = sys.modules[function.__module__]
     path = Path(getattr(module, "__file__", None) or "")
-    body = ast.parse(path.read_bytes()).body if path.is_file() else []
+    body = _parse(path).body if path.is_file() else []
     statements = _reached(body, function.__qualname__.partition(".")[0])
     if not statements:  # defined interactively
-        return _digest("\n".join(_parts(function.__code__)))
+        return _digest("\n".join(_instructions(function.__code__)))
     package = (module.__spec__ and module.__spec__.parent) or ""
+    depth = len(package.split(".")) if package else 0
+    root = path.parents[depth]
     # Around a module of cobayes is its package: the others are part of `package_digest`.
-    home = path.parents[package.count(".") - package.startswith("cobayes.")]
-    own = [_compiled(ast.Module([statement], [])) for statement in statements]
-    around: dict[Path, str] = {}
-    waiting = [(package, statements)] if home.name not in ("site-packages", "dist-packages") else []
+    home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
+    around: dict[Path, str] = {path: "\n".join(map(ast.dump, statements))}
+    waiting = [(package, statements)]
     while waiting:
-        for spec in _imports(*waiting.pop()):
-            file = Path(spec.origin or "")
-            if file.suffix == ".py" and file.is_relative_to(home) and file not in (*around, path):
-                around[file] = f"{file.relative_to(home)} {_compiled(file.read_bytes())}"
-                waiting.append((spec.parent or "", ast.parse(file.read_bytes()).body))
-    return _digest("\n".join([*own, *sorted(around.values())]))
+        for name in sorted(_imported(*waiting.pop())):
+            stem = root.joinpath(*name.split("."))
+            for file, inside in (
+                (stem.with_name(f"{stem.name}.py"), name.rpartition(".")[0]),
+                (stem / "__init__.py", name),
+            ):
+                if file.is_file() and file.is_relative_to(home) and file not in around:
+                    tree = _parse(file)
+                    around[file] = ast.dump(tree)
+                    waiting.append((inside, tree.body))
+    return _digest("\n".join(around[file] for file in sorted(around)))
+
+
+def _parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a file without docstrings."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
+    return tree
 
 
 def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
     """Return the statements at the top of a module that bind or change what a name leads to."""
-    bound: dict[str, list[ast.stmt]] = {}
-    for statement in body:
-        is_definition = isinstance(statement, ast.FunctionDef | ast.ClassDef)
-        for node in [statement] if is_definition else ast.walk(statement):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                bound.setdefault(node.name, []).append(statement)
-            elif isinstance(node, ast.alias):
-                bound.setdefault(_name(node), []).append(statement)
-            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                bound.setdefault(node.id, []).append(statement)
-    waiting, names, chosen = [start], set(), set()
-    while waiting:
-        name = waiting.pop()
-        for statement in bound.get(name, ()) if name not in names else ():
-            chosen.add(statement)
-            waiting += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        names.add(name)
+    names, chosen, bound = {start}, set(), {statement: _bound(statement) for statement in body}
+    while more := {s for s in body if s not in chosen and not names.isdisjoint(bound[s])}:
+        chosen |= more
+        names |= {n.id for s in more for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in chosen:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             statement.names = [alias for alias in statement.names if _name(alias) in names]
     return [statement for statement in body if statement in chosen]
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    found = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(_name(node))
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+    return found
 
 
 def _name(alias: ast.alias) -> str:
@@ -370,34 +371,24 @@ def _name(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
-def _imports(package: str, statements: list[ast.stmt]) -> Iterator[ModuleSpec]:
-    """Yield the modules that statements import from the outermost package of a module."""
+def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
+    """Return the names of modules that statements of a package import, and of what may be one."""
+    found = set()
     for node in (node for statement in statements for node in ast.walk(statement)):
-        stem = ""
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
             stem = resolve_name("." * node.level + (node.module or ""), package)
-        elif not isinstance(node, ast.Import):
-            continue
-        for name in {stem, *(f"{stem}.{alias.name}".strip(".") for alias in node.names)} - {""}:
-            if name.startswith(package.partition(".")[0]):
-                with contextlib.suppress(ImportError, ValueError):
-                    if (spec := find_spec(name)) is not None:
-                        yield spec
+            found |= {stem, *(f"{stem}.{alias.name}" for alias in node.names)}
+    return found
 
 
-def _compiled(source: bytes | ast.Module) -> str:
-    """Return what code does as text: comments, docstrings and positions are no part of it."""
-    return "\n".join(_parts(compile(source, "", "exec", optimize=2, dont_inherit=True)))
-
-
-def _parts(code: CodeType) -> Iterator[str]:
-    steps = [code.co_code[k : k + 2] for k in range(0, len(code.co_code), 2)]
-    # A docstring leaves an instruction that does nothing.
-    yield b"".join(step for step in steps if step[0] != opmap["NOP"]).hex()
-    yield from map(repr, (code.co_names, code.co_varnames, code.co_freevars))
+def _instructions(code: CodeType) -> Iterator[str]:
+    """Yield what a code object does; comments, docstrings and positions are no part of it."""
+    yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _parts(constant)
+            yield from _instructions(constant)
         else:
             # The order of a frozenset differs from process to process.
             yield repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)

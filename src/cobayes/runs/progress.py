@@ -169,24 +169,17 @@ def read_state(folder: str | Path) -> RunState:
             f"expected a file {STORE_NAME} in it; find_runs() looks into subfolders, too",
         )
     with contextlib.closing(Store(place, only_read=True)) as store:
-        identity, counts = store.identity(), store.counts()
-        if identity is None:
+        if store.identity is None:
             raise RunError(f"the run in {str(folder)!r} has not begun yet.")
-        points = tuple(
-            PointState(
-                name,
-                counts.get(position, (0, 0.0))[0],
-                -(-num_samples // samples_per_shard),
-                counts.get(position, (0, 0.0))[1],
-            )
-            for position, (name, num_samples, samples_per_shard, _) in enumerate(identity["points"])
-        )
-        status = "stopped"
+        counts, points = store.counts(), []
+        for position, (name, num_samples, per_shard, _) in enumerate(store.identity["points"]):
+            done, seconds = counts.get(position, (0, 0.0))
+            points.append(PointState(name, done, -(-num_samples // per_shard), seconds))
+        status = "running" if store.is_locked() else "stopped"
         if all(point.num_done == point.num_shards for point in points):
             status = "complete"
-        elif store.is_locked():
-            status = "running"
-        return RunState(place, str(identity["experiment"]), status, points, store.num_workers())
+        experiment = str(store.identity["experiment"])
+        return RunState(place, experiment, status, tuple(points), store.num_workers)
 
 
 def find_runs(folder: str | Path) -> list[Path]:

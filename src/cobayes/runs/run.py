@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cobayes.runs.executors import ThisProcess, num_workers, one_thread, use_one_thread, workers
+from cobayes.runs.executors import ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
 from cobayes.runs.progress import PointState, Reporter, RunState, joined
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
@@ -26,17 +26,6 @@ from cobayes.runs.store import Key, Row, RunError, Store
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_SAVES = 0.5
 _SECONDS_BETWEEN_REPORTS = 1.0
-
-
-class ShardError(RunError):
-    """A shard failed three times; its parameters are in the message.
-
-    Examples
-    --------
-    >>> from cobayes.runs import RunError, ShardError
-    >>> issubclass(ShardError, RunError)
-    True
-    """
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -106,9 +95,8 @@ def run(
     Raises
     ------
     RunError
-        The folder holds another run, is in use, or cannot be written; a scheduler is gone.
-    ShardError
-        A shard failed three times.
+        The folder holds another run, is in use, or cannot be written; a scheduler is gone; a shard
+        failed three times.
     RunInterrupted
         Ctrl-C. The message says what is kept.
 
@@ -192,7 +180,7 @@ def run_all(
 
 
 class _Work:
-    """One run at work: its store, and how many shards of each point have finished."""
+    """One run at work: its store, the shards to do, and how many of each point have finished."""
 
     def __init__(self, experiment: Experiment, folder: Path, *, fresh: bool) -> None:
         try:
@@ -213,11 +201,11 @@ class _Work:
         self.store = Store.open(folder, experiment.identity(), fresh=fresh)
         try:
             for key, _, seconds in self.store.shards():
+                if key not in self.todo:
+                    raise self.store.damaged(f"it has shard {key}, which the plan has not")
                 self._count(key, seconds)
-        except BaseException as error:
+        except BaseException:
             self.store.close()
-            if isinstance(error, KeyError):
-                raise self.store.damaged(f"it has shard {error}, which the plan has not") from error
             raise
 
     @property
@@ -228,28 +216,23 @@ class _Work:
         self._unsaved[key] = (key, packed, seconds)
         self._count(key, seconds)
 
-    def save(self, count: int) -> None:
+    def save(self, num_workers: int) -> None:
         """Write finished shards into the store; an interrupt here loses none of them."""
         if self._unsaved:
-            self.store.add(self._unsaved.values(), count)
+            self.store.add(self._unsaved.values(), num_workers)
             self._unsaved.clear()
 
-    def task(self, key: Key) -> _Task:
+    def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
         point = self.experiment.points[key[0]]
-        return _Task(
-            self.experiment.shard,
-            dict(point.parameters),
-            self.experiment.seed_sequence(*key),
-            point.samples_in(key[1]),
-            _this_process(),
-        )
+        seeds, size = self.experiment.seed_sequence(*key), point.samples_in(key[1])
+        return executor.submit(perform, self.experiment.shard, dict(point.parameters), seeds, size)
 
-    def state(self, count: int, status: str = "running") -> RunState:
+    def state(self, num_workers: int, status: str) -> RunState:
         rows = zip(self.experiment.points, self._counts, self._seconds, strict=True)
-        points = tuple(PointState(p.name, count, p.num_shards, spent) for p, count, spent in rows)
+        points = tuple(PointState(p.name, done, p.num_shards, spent) for p, done, spent in rows)
         is_complete = self.num_done == self.experiment.num_shards and not self._unsaved
         status = "complete" if is_complete else status
-        return RunState(self.folder, self.experiment.name, status, points, count)
+        return RunState(self.folder, self.experiment.name, status, points, num_workers)
 
     def result(self) -> RunResult:
         """Reduce the shards of the store in their order."""
@@ -273,16 +256,6 @@ class _Work:
         self._seconds[key[0]] += seconds
 
 
-class _Task(NamedTuple):
-    """What a worker needs to compute one shard."""
-
-    function: Callable[..., Statistics]
-    parameters: dict[str, Any]
-    seeds: Any
-    num_samples: int
-    starter: str
-
-
 class _Outcome(NamedTuple):
     """What a worker returns: packed statistics, or the text of an error."""
 
@@ -293,28 +266,26 @@ class _Outcome(NamedTuple):
     versions: dict[str, str]
 
 
-def perform(task: _Task) -> _Outcome:
+def perform(
+    function: Callable[..., Statistics], parameters: dict[str, Any], seeds: Any, num_samples: int
+) -> _Outcome:
     """Compute a shard; an exception becomes part of the outcome.
 
     Parameters
     ----------
-    task
-        The shard.
+    function, parameters, seeds, num_samples
+        The shard function and its arguments.
     """
-    here = _this_process()
     packed, error = None, ""
-    with one_thread() if here == task.starter else contextlib.nullcontext(use_one_thread()):
+    with one_thread():
         start = time.perf_counter()
         try:
-            packed = pack(task.function(task.parameters, task.seeds, task.num_samples))
+            packed = pack(function(parameters, seeds, num_samples))
         except Exception:
             error = traceback.format_exc()
         seconds = time.perf_counter() - start
-    return _Outcome(packed, error, seconds, here, _versions_here())
-
-
-def _this_process() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    return _Outcome(packed, error, seconds, worker, _versions_here())
 
 
 @functools.cache
@@ -332,14 +303,22 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
     saved_at = reported_at = time.monotonic()
     count = num_workers(executor)
-    reporter.update(joined([work.state(count) for work in works]))
+
+    def save() -> None:
+        for work in works:
+            work.save(count)
+
+    def report(status: str) -> None:
+        reporter.update(joined([work.state(count, status) for work in works]))
+
+    report("running")
     try:
         while waiting or in_flight:
             # Few in flight: the loss by Ctrl-C stays small, and so does a scheduler's memory.
             limit = 1 if isinstance(executor, ThisProcess) else 2 * max(1, count)
             while waiting and len(in_flight) < limit:
                 work, key = waiting.popleft()
-                in_flight[executor.submit(perform, work.task(key))] = (work, key)
+                in_flight[work.submit(executor, key)] = (work, key)
             for future in wait(in_flight, 0.5, return_when=FIRST_COMPLETED).done:
                 work, key = in_flight.pop(future)
                 if not _finish(work, key, future):
@@ -348,20 +327,18 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
             is_last = not waiting and not in_flight
             if now - saved_at >= _SECONDS_BETWEEN_SAVES or is_last:
                 saved_at = now
-                for work in works:
-                    work.save(count)
+                save()
             if now - reported_at >= _SECONDS_BETWEEN_REPORTS or is_last:
                 reported_at = now
                 count = num_workers(executor)
-                reporter.update(joined([work.state(count) for work in works]))
+                report("running")
     except BaseException as error:
         for future in in_flight:
             future.cancel()
         # The disk may be full: then the first error is the one to show.
         with contextlib.suppress(RunError):
-            for work in works:
-                work.save(count)
-        reporter.update(joined([work.state(count, "stopped") for work in works]))
+            save()
+        report("stopped")
         if isinstance(error, KeyboardInterrupt):
             raise _interrupted(works) from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
@@ -375,20 +352,20 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
 
 def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> bool:
     """Record a shard; return False where it has to be computed again."""
-    here = _versions_here()
     if future.cancelled():
         raise RunError(
             "the scheduler is gone; finished shards are kept.",
             "start it again; the same command then goes on where this one stopped",
         )
-    error = future.exception()
-    if isinstance(error, BrokenExecutor):
-        note = 'if a script starts the run, the call must stand under `if __name__ == "__main__":`'
-        outcome = _Outcome(None, f"{error} ({note})", 0.0, "", here)
-    elif error is not None:  # the result was lost on its way
-        outcome = _Outcome(None, "".join(traceback.format_exception(error)), 0.0, "", here)
-    else:
+    here, error = _versions_here(), future.exception()
+    if error is None:
         outcome = future.result()
+    else:  # a worker died, or its result was lost on its way
+        text = "".join(traceback.format_exception(error))
+        if isinstance(error, BrokenExecutor):
+            guard = 'the call must stand under `if __name__ == "__main__":`'
+            text = f"{error} (if a script starts the run, {guard})"
+        outcome = _Outcome(None, text, 0.0, "", here)
     if outcome.versions != here:
         names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]
         other = ", ".join(f"{n} {outcome.versions.get(n)} (here {here.get(n)})" for n in names)
@@ -404,7 +381,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> bool:
         return False
     point = work.experiment.points[key[0]]
     text = outcome.error.strip()
-    failure = ShardError(
+    failure = RunError(
         f"shard {key[1]} of point {point.name!r} of {work.experiment.name!r} failed {_ATTEMPTS} "
         f"times, with parameters {json.dumps(point.parameters)}, seed {work.experiment.seed} and "
         f"{point.samples_in(key[1])} samples; the last time: {text.splitlines()[-1]}",

@@ -37,8 +37,6 @@ def pack(statistics: Statistics) -> bytes:
         )
     arrays = {}
     for name, value in statistics.items():
-        if not isinstance(name, str):
-            raise CobayesError(f"a statistic is named {name!r}; expected a string.")
         arrays[name] = np.asarray(value)
         if arrays[name].dtype.kind not in _NUMBERS:
             raise CobayesError(
@@ -89,7 +87,9 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     {'count': 3, 'total': 3.5}
     """
     _check_same_names(left, right)
-    return {name: _widened(left[name]) + _widened(right[name]) for name in left}
+    # NumPy's sums widen small integers to 64 bits: counts of many shards would overflow them.
+    sums = {name: np.sum([left[name], right[name]], axis=0) for name in left}
+    return {name: value if value.ndim else value.item() for name, value in sums.items()}
 
 
 def concatenate(left: Statistics, right: Statistics) -> dict[str, Any]:
@@ -173,14 +173,11 @@ def mean_estimate(count: float, total: float, total_of_squares: float) -> Estima
     >>> mean_estimate(4, 10.0, 30.0).value
     2.5
     """
-    count, total, total_of_squares = float(count), float(total), float(total_of_squares)
     if count == 0:
         return Estimate(math.nan)
-    mean = total / count
-    if count == 1:
-        return Estimate(mean)
-    variance = max(0.0, total_of_squares - count * mean * mean) / (count - 1)
-    return Estimate(mean, math.sqrt(variance / count))
+    mean = float(total / count)
+    squares = max(0.0, float(total_of_squares - count * mean * mean))
+    return Estimate(mean, math.sqrt(squares / (count - 1) / count) if count > 1 else math.nan)
 
 
 def proportion_estimate(successes: int, trials: int) -> Estimate:
@@ -211,16 +208,6 @@ def proportion_estimate(successes: int, trials: int) -> Estimate:
     if trials == 0:
         return Estimate(math.nan)
     return Estimate(float(successes / trials), proportion_stderr(int(successes), int(trials)))
-
-
-def _widened(value: Any) -> Any:
-    """Return small integers as 64-bit ones: counts of many shards overflow them silently."""
-    kind = getattr(getattr(value, "dtype", None), "kind", None)
-    if kind in ("b", "i"):
-        return value.astype(np.int64)
-    if kind == "u":
-        return value.astype(np.uint64)
-    return value
 
 
 def _check_same_names(left: Statistics, right: Statistics) -> None:

@@ -19,9 +19,8 @@ from typing import Any
 from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
-_APPLICATION_ID = int.from_bytes(b"CoBa", "big")
-_FORMAT = 3
-_MAGIC = b"SQLite format 3\x00"
+# SQLite's header: 16 bytes of magic, the user's version at byte 60, the application at byte 68.
+_MAGIC, _FORMAT, _APPLICATION = b"SQLite format 3\x00", 3, b"CoBa"
 _SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "shards": "CREATE TABLE shards (key INTEGER PRIMARY KEY, statistics BLOB NOT NULL, "
@@ -29,6 +28,7 @@ _SCHEMA = {
 }
 # A row's key is the point's position times 2**32 plus the shard's.
 _SHARD_BITS = 32
+_MILLISECONDS_TO_START, _MILLISECONDS_TO_WRITE = 500, 30_000
 
 Key = tuple[int, int]
 Row = tuple[Key, bytes, float]
@@ -49,6 +49,10 @@ class RunError(CobayesError):
     exit_code = 1
 
 
+class _UnusableError(RunError):
+    """The store is ours, but damaged or of another format."""
+
+
 class Store:
     """The open store of a run.
 
@@ -58,6 +62,13 @@ class Store:
         The run's folder.
     only_read
         Open it to look at, also while another process works on the run; else take its lock.
+
+    Attributes
+    ----------
+    identity
+        The identity of the run's plan; None in a new store.
+    num_workers
+        The number of workers when the run was last at work; 0 if it never was.
     """
 
     def __init__(self, folder: Path, *, only_read: bool = False) -> None:
@@ -65,17 +76,18 @@ class Store:
         self.num_deleted = 0
         with self._explained():
             self._check_beginning()
-            mode = "ro" if only_read else "rwc"
-            uri = f"{self.path.absolute().as_uri()}?mode={mode}"
-            self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-            # Text in place of numbers is then found where the row is checked.
-            self._connection.text_factory = lambda data: data.decode(errors="replace")
+            self._connection = self._connect("ro" if only_read else "rwc")
         try:
             with self._explained():
-                self._connection.execute("PRAGMA trusted_schema = OFF")
                 if not only_read:
-                    self._lock(milliseconds=500)
-                self._check()
+                    self._lock(_MILLISECONDS_TO_START)
+                self._check_tables()
+                meta = dict(self._connection.execute("SELECT key, value FROM meta"))
+                self.identity = json.loads(meta.get("identity", "null"))
+                self.num_workers = int(meta.get("num_workers", 0))
+                for name, *sizes, _ in self.identity["points"] if self.identity is not None else ():
+                    if not isinstance(name, str) or min(sizes) < 1:
+                        raise ValueError("a point without samples")
         except BaseException:
             self.close()
             raise
@@ -102,10 +114,9 @@ class Store:
             (folder / f"{STORE_NAME}-journal").unlink(missing_ok=True)
             store = cls(folder)
         try:
-            there = None if fresh else store.identity()
-            if there is None:
+            if fresh or store.identity is None:
                 store._start(identity)
-            elif found := differences(there, identity):
+            elif found := differences(store.identity, identity):
                 more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
                 raise RunError(
                     f"{str(folder)!r} holds another run: {'; '.join(found[:4] + more)}.",
@@ -121,24 +132,6 @@ class Store:
         """Close the file and free its lock; rows that were not committed are dropped."""
         self._connection.close()
 
-    def identity(self) -> dict[str, Any] | None:
-        """Return the identity of the run's plan; None in an empty store."""
-        with self._explained():
-            found = json.loads(self._meta("identity") or "null")
-            for name, *sizes, _ in found["points"] if found is not None else ():
-                if not isinstance(name, str) or min(sizes) < 1:
-                    raise ValueError("a point without samples")
-            return found
-
-    def _meta(self, key: str) -> str | None:
-        with self._explained():
-            rows = self._connection.execute("SELECT value FROM meta WHERE key = ?", [key])
-            return next((value for (value,) in rows), None)
-
-    def num_workers(self) -> int:
-        """Return the number of workers when the run was last at work; 0 if it never was."""
-        return int(self._meta("num_workers") or 0)
-
     def add(self, rows: Iterable[Row], num_workers: int) -> None:
         """Record finished shards in one transaction.
 
@@ -151,7 +144,7 @@ class Store:
         """
         with self._explained():
             if not self._connection.in_transaction:  # an earlier commit failed or was interrupted
-                self._lock(milliseconds=30_000)
+                self._lock(_MILLISECONDS_TO_WRITE)
             self._connection.executemany(
                 "INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?)",
                 [
@@ -159,10 +152,7 @@ class Store:
                     for key, packed, seconds in rows
                 ],
             )
-            self._connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('num_workers', ?)", [str(num_workers)]
-            )
-            self._commit()
+            self._commit(num_workers=str(num_workers))
 
     def shards(self) -> Iterator[Row]:
         """Yield every finished shard in the plan's order, or fail where a row was changed."""
@@ -171,9 +161,8 @@ class Store:
             for number, packed, seal, seconds in self._connection.execute(query):
                 key = divmod(number, 1 << _SHARD_BITS)
                 if seal != _seal(key, packed):
-                    raise self.damaged(
-                        f"shard {key[1]} of point {key[0] + 1} does not match its digest"
-                    )
+                    what = f"shard {key[1]} of point {key[0] + 1} does not match its digest"
+                    raise self.damaged(what)
                 yield key, packed, _finite(seconds)
 
     def counts(self) -> dict[int, tuple[int, float]]:
@@ -185,103 +174,12 @@ class Store:
 
     def is_locked(self) -> bool:
         """Return whether another process works on the run."""
-        uri = f"{self.path.absolute().as_uri()}?mode=rw"
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=0)) as connection:
+        with contextlib.closing(self._connect("rw", seconds=0.0)) as connection:
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.Error as error:
                 return _code(error) == sqlite3.SQLITE_BUSY
             return False
-
-    def _start(self, identity: Mapping[str, Any]) -> None:
-        with self._explained():
-            self.num_deleted = self._connection.execute("DELETE FROM shards").rowcount
-            self._connection.execute("DELETE FROM meta")
-            self._connection.execute(
-                "INSERT INTO meta VALUES ('identity', ?)", [json.dumps(identity)]
-            )
-            self._commit()
-
-    def _commit(self) -> None:
-        self._connection.execute("COMMIT")
-        # Another process could take the lock here. Then this run stops, and that one continues it.
-        self._lock(milliseconds=30_000)
-
-    def _lock(self, milliseconds: int) -> None:
-        self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def _check_beginning(self) -> None:
-        """Refuse a file that is not SQLite's; an empty one is that of a run killed at its start."""
-        try:
-            with open(self.path, "rb") as file:
-                header = file.read(100)
-        except FileNotFoundError:
-            return
-        if header and (len(header) < 100 or not header.startswith(_MAGIC)):
-            raise self._not_ours("is not a ledger of cobayes, or only the beginning of one")
-
-    def _check(self) -> None:
-        """Refuse other programs' files, other formats, and tables that are not ours."""
-        execute = self._connection.execute
-        tables = dict(execute("SELECT name, sql FROM sqlite_schema LIMIT 100"))
-        (application,) = execute("PRAGMA application_id").fetchone()
-        (number,) = execute("PRAGMA user_version").fetchone()
-        if not tables and application == 0:
-            if not self._connection.in_transaction:
-                raise self._not_ours("is empty: a run was killed at its start")
-            for statement in _SCHEMA.values():
-                execute(statement)
-            execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-            execute(f"PRAGMA user_version = {_FORMAT}")
-        elif tables and application != _APPLICATION_ID:
-            raise self._not_ours("is a SQLite file of another program")
-        elif tables and number != _FORMAT:
-            raise _UnusableError(
-                f"{str(self.path)!r} has format {number} of the ledger; "
-                f"this version reads {_FORMAT}.",
-                "use the version of cobayes that wrote it, or start over with --fresh",
-            )
-        # A view or a trigger could compute for hours.
-        elif tables != _SCHEMA:
-            raise self.damaged("its tables are not those of a ledger")
-        (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise self.damaged(verdict)
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn errors of SQLite and of the operating system into one clear line."""
-        try:
-            yield
-        except RunError:
-            raise
-        except sqlite3.Error as error:
-            raise self._error(error) from error
-        except OSError as error:
-            raise _cannot_write(self.path.parent, error.strerror or str(error)) from error
-        except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
-            raise self.damaged(f"a row cannot be read ({error!r:.80})") from error
-
-    def _error(self, error: sqlite3.Error) -> RunError:
-        code, folder = _code(error), self.path.parent
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED:
-            return RunError(
-                f"{str(self.path)!r} was removed or replaced while the run wrote to it; the shards "
-                "of this run are lost.",
-                "keep the folder of a run in place, then run the same command again",
-            )
-        if code == sqlite3.SQLITE_BUSY:
-            return RunError(
-                f"another process is running in {str(folder)!r} already.",
-                "wait for it, stop it, or choose another folder; "
-                f"`cobayes runs {folder}` shows its progress",
-            )
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return self.damaged(str(error))
-        if code == 0:
-            return RunError(f"an operation on the ledger {str(self.path)!r} failed: {error}.")
-        return _cannot_write(folder, str(error))
 
     def damaged(self, what: str) -> RunError:
         """Return the error for content that cannot be true."""
@@ -290,15 +188,97 @@ class Store:
             "it was left alone: restore a copy, or start over with --fresh",
         )
 
-    def _not_ours(self, what: str) -> RunError:
-        return RunError(
-            f"{str(self.path)!r} {what}.",
-            "it was left alone: move it away or restore a copy, or choose another folder",
-        )
+    def _start(self, identity: Mapping[str, Any]) -> None:
+        with self._explained():
+            self.num_deleted = self._connection.execute("DELETE FROM shards").rowcount
+            self._commit(identity=json.dumps(identity))
 
+    def _commit(self, **meta: str) -> None:
+        self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+        self._connection.execute("COMMIT")
+        # Another process could take the lock here. Then this run stops, and that one continues it.
+        self._lock(_MILLISECONDS_TO_WRITE)
 
-class _UnusableError(RunError):
-    """The store is ours, but damaged or of another format."""
+    def _connect(self, mode: str, seconds: float = 5.0) -> sqlite3.Connection:
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, timeout=seconds, uri=True, isolation_level=None)
+        # Text in place of numbers is then found where the row is checked.
+        connection.text_factory = lambda data: data.decode(errors="replace")
+        return connection
+
+    def _lock(self, milliseconds: int) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def _check_beginning(self) -> None:
+        """Refuse a file that is not ours; an empty one is that of a run killed at its start."""
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return
+        with self.path.open("rb") as file:
+            header = file.read(100)
+        if len(header) < 100 or not header.startswith(_MAGIC) or header[68:72] != _APPLICATION:
+            raise RunError(
+                f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
+                "it was left alone: move it away or restore a copy, or choose another folder",
+            )
+        if (number := int.from_bytes(header[60:64], "big")) != _FORMAT:
+            raise _UnusableError(
+                f"{str(self.path)!r} has format {number} of the ledger; this version reads "
+                f"{_FORMAT}.",
+                "use the version of cobayes that wrote it, or start over with --fresh",
+            )
+
+    def _check_tables(self) -> None:
+        """Make the tables of a new store; refuse other tables than ours, and damaged pages."""
+        execute = self._connection.execute
+        execute("PRAGMA trusted_schema = OFF")
+        tables = dict(execute("SELECT name, sql FROM sqlite_schema LIMIT 100"))
+        if not tables and self._connection.in_transaction:
+            for statement in _SCHEMA.values():
+                execute(statement)
+            execute(f"PRAGMA application_id = {int.from_bytes(_APPLICATION, 'big')}")
+            execute(f"PRAGMA user_version = {_FORMAT}")
+        elif not tables:
+            raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
+        elif tables != _SCHEMA:  # a view or a trigger could compute for hours
+            raise self.damaged("its tables are not those of a ledger")
+        (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise self.damaged(verdict)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn errors of SQLite and of the operating system into one clear line."""
+        folder = self.path.parent
+        try:
+            yield
+        except RunError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            code = _code(error)
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
+                raise RunError(
+                    f"{str(self.path)!r} was removed or replaced while the run wrote to it; the "
+                    "shards of this run are lost.",
+                    "keep the folder of a run in place, then run the same command again",
+                ) from error
+            if code == sqlite3.SQLITE_BUSY:
+                raise RunError(
+                    f"another process is running in {str(folder)!r} already.",
+                    "wait for it, stop it, or choose another folder; "
+                    f"`cobayes runs {folder}` shows its progress",
+                ) from error
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise self.damaged(str(error)) from error
+            why = getattr(error, "strerror", None) or error
+            raise RunError(
+                f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
+                "choose a folder that you may write to, or make room on the disk (or raise the "
+                "limit of open files, ulimit -n); then the same command goes on where this one "
+                "stopped",
+            ) from error
+        except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
+            raise self.damaged(f"a row cannot be read ({error!r:.80})") from error
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
@@ -315,27 +295,16 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     for name in [name for name in {**there, **here} if there.get(name) != here.get(name)]:
         if name == "points":
             old, new = ({point[0]: point for point in who["points"]} for who in (there, here))
-            found += [f"point {n!r} is there, not here" for n in old if n not in new]
-            found += [f"point {n!r} is here, not there" for n in new if n not in old]
-            found += [
-                f"point {n!r} has other parameters or numbers of samples"
-                for n in new
-                if n in old and old[n] != new[n]
-            ]
+            for point in [point for point in {**old, **new} if old.get(point) != new.get(point)]:
+                how = "has other parameters or numbers of samples"
+                how = how if point in old else "is here, not there"
+                found.append(f"point {point!r} {how if point in new else 'is there, not here'}")
             found = found or ["the points are in another order"]
         elif name.startswith("code"):
             found.append(f"the {name} has changed")
         else:
             found.append(f"{name} is {there.get(name)!r} there and {here.get(name)!r} here")
     return found
-
-
-def _cannot_write(folder: Path, why: str) -> RunError:
-    return RunError(
-        f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
-        "choose a folder that you may write to, or make room on the disk (or raise the limit of "
-        "open files, ulimit -n); then the same command goes on where this one stopped",
-    )
 
 
 def _seal(key: Key, packed: bytes) -> bytes:
@@ -350,5 +319,6 @@ def _finite(value: Any) -> float:
     return number
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: Exception) -> int:
+    """Return the primary code of an error of SQLite; zero of others."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
