@@ -87,19 +87,23 @@ struct Question {
   double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
   const int64_t* data;         // (size,) the datum of each belief, for
   double* updated;             // (size, m) log-posteriors, NaN where the datum is impossible
-  double* errors;              // (size,) estimated, infinite where no answer was found
-  int64_t* iterations;         // (size,)
+  double error;                // the largest estimated one; infinite where no answer was found
+  int iterations;              // the most that one answer took
 };
+
+// What was found of a scaling. From BAD_ENTRY on nothing was computed.
+inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
 // Scaling one table to `size` column sums.
 struct ScalingJob {
   int n, m, size;
-  const double *matrix, *row_sums, *column_sums;  // (n, m), (n,), (size, m)
+  const double *matrix, *row_sums, *column_sums;  // (n, m); (n,), null: ones; (size, m), null: equal ones
+  size_t column_stride;                           // from one problem's column sums to the next: m, or 0
   double tolerance;
   int max_iterations;
-  double *scaled, *row_scaling, *factors, *targets;  // (size, n, m), (size, n), (size, m), (size, n): what rows can get
-  double *errors, *residuals;                        // (size,)
-  int64_t *iterations, *status;                      // status: 0 exact, 1 limit, 2 infeasible, 3 beyond the range of numbers
+  double *scaled, *row_scaling, *factors;         // (size, n, m), (size, n), (size, m)
+  double *rows, *columns;                         // (size, n), (size, m): the sums that were scaled to
+  double* report;                                 // (size, 4): error, residual, iterations, status
 };
 
 struct BlocksFound {
@@ -114,7 +118,7 @@ struct Kernels {
   void (*unbind)(void* rule);
   void* (*make_worker)(const void* rule);
   void (*free_worker)(void* worker);
-  void (*answer)(void* worker, const Question&, const Stop&);
+  void (*answer)(void* worker, Question&, const Stop&);
   // Play `count` lessons from number `first` on; the workers differ unless the plan is shared.
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
   // Teach `count` lessons until the teacher is sure; learners differ in rule and prior (learners, m).

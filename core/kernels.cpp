@@ -33,7 +33,15 @@ void* make_worker(const void* rule) {
 }
 void free_worker(void* worker) { delete static_cast<Rule*>(worker); }
 
-void answer(void* worker, const Question& q, const Stop& stop) {
+void normalize_columns(double* table, int n, int m) {
+  for (int j = 0; j < m; ++j) {
+    double total = 0.0;
+    for (int i = 0; i < n; ++i) total += table[size_t(i) * m + j];
+    for (int i = 0; i < n && total > 0.0; ++i) table[size_t(i) * m + j] /= total;
+  }
+}
+
+void answer(void* worker, Question& q, const Stop& stop) {
   const StopScope scope(stop);
   Rule& rule = *static_cast<Rule*>(worker);
   const int n = rule.n, m = rule.m;
@@ -44,12 +52,13 @@ void answer(void* worker, const Question& q, const Stop& stop) {
   const size_t size = size_t(n) * m;
   Array<double> joint(m);
   for (int k = 0; k < q.size && !is_stopped(); ++k) {
-    q.errors[k] = found.error[k], q.iterations[k] = found.iterations[k];
+    q.error = larger(q.error, found.error[k]), q.iterations = found.iterations[k] > q.iterations ? found.iterations[k] : q.iterations;
     const double *row = found.row.at(k), *column = found.column.at(k);
     if (q.likelihoods) {
       double* out = q.likelihoods + k * size;
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < m; ++j) out[size_t(i) * m + j] = found.chance(k, i, j);
+      if (!rule.has_normalized_columns()) normalize_columns(out, n, m);
     }
     if (q.log_likelihoods) {
       double* out = q.log_likelihoods + k * size;
@@ -129,38 +138,82 @@ double entry(double u, double x, double w, double c) {
   return exponential(logarithm_of_any(u) + logarithm_of_any(x) + logarithm_of_any(w) + logarithm_of_any(c));
 }
 
+// Whether all entries are finite and not negative, with a positive one in every row and column.
+bool is_table(const double* matrix, int n, int m) {
+  Array<double> column(m);
+  bool is_fine = true;
+  for (int i = 0; i < n; ++i) {
+    double row = 0.0;
+    for (int j = 0; j < m; ++j) {
+      const double x = matrix[size_t(i) * m + j];
+      is_fine &= x >= 0.0 && x < __builtin_inf();
+      row = larger(row, x), column[j] = larger(column[j], x);
+    }
+    is_fine &= row > 0.0;
+  }
+  for (double x : column) is_fine &= x > 0.0;
+  return is_fine;
+}
+
+// The total of sums that are not negative; NaN where one is, and where they are all zero or too large.
+double total_of(const double* sums, int count) {
+  double total = 0.0;
+  bool is_fine = true;
+  for (int k = 0; k < count; ++k) total += sums[k], is_fine &= sums[k] >= 0.0;
+  return is_fine && total > 0.0 && total < __builtin_inf() ? total : __builtin_nan("");
+}
+
+// Column sums whose total is off by less are rounded: they are rescaled, unless they agree up to the rounding of a sum.
+constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
+
+// Fill the row and column sums of every problem, and its status: whether they are sums at all.
+bool prepare(const ScalingJob& job) {
+  const int n = job.n, m = job.m;
+  for (int i = 0; i < n; ++i) job.rows[i] = job.row_sums ? job.row_sums[i] : 1.0;
+  const double total = total_of(job.rows, n);
+  const bool is_fine = is_table(job.matrix, n, m);
+  for (int k = 0; k < job.size; ++k) {
+    double *columns = job.columns + size_t(k) * m, *report = job.report + 4 * k;
+    for (int j = 0; j < m; ++j) columns[j] = job.column_sums ? job.column_sums[k * job.column_stride + j] : total / m;
+    const double own = total_of(columns, m), gap = magnitude(own / total - 1.0);
+    report[0] = report[1] = __builtin_inf(), report[2] = 0.0;
+    report[3] = !is_fine ? BAD_ENTRY : !(gap <= SUM_SLACK) ? BAD_SUMS : EXACT;
+    for (int j = 0; j < m && gap > EQUAL_TOTALS; ++j) columns[j] *= total / own;
+  }
+  return is_fine && total == total;
+}
+
 void scale(const ScalingJob& job, const Stop& stop) {
   const StopScope scope(stop);
   const int n = job.n, m = job.m;
+  if (!prepare(job)) return;
   // Sums in relation to the power of two near their mean: products of sums stay within the range of numbers.
-  double total = 0.0;
   int exponent;
-  for (int i = 0; i < n; ++i) total += job.row_sums[i];
-  __builtin_frexp(total / n, &exponent);
+  __builtin_frexp(total_of(job.rows, n) / n, &exponent);
   const double unit = __builtin_ldexp(1.0, exponent);
-  Array<double> row_sums(n);
+  Array<double> row_sums(n), asked;
+  asked.append(job.rows, n);
   bool are_ones = true;
-  for (int i = 0; i < n; ++i) row_sums[i] = job.row_sums[i] / unit, are_ones &= row_sums[i] == 1.0;
+  for (int i = 0; i < n; ++i) row_sums[i] = asked[i] / unit, are_ones &= row_sums[i] == 1.0;
   Problem problem(job.matrix, are_ones ? nullptr : row_sums.get(), n, m, job.tolerance);
   problem.max_iterations = job.max_iterations;
   Scaler scaler(problem);
   scaler.resize(job.size, false);
   for (int k = 0; k < job.size; ++k)
     for (int j = 0; j < m; ++j) {
-      const double c = job.column_sums[size_t(k) * m + j] / unit;
+      const double c = job.report[4 * k + 3] == EXACT ? job.columns[size_t(k) * m + j] / unit : 1.0;
       scaler.s.column_sum.at(k)[j * W] = scaler.has_labels ? c : larger(n * FLOOR, c);
     }
   if (problem.is_representable) scaler.solve(nullptr, 0);
   Array<double> totals;
   for (int k = 0; k < job.size && !is_stopped(); ++k) {
-    double *out = job.scaled + size_t(k) * n * m, *targets = job.targets + size_t(k) * n;
-    const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.column_sums + size_t(k) * m;
-    job.status[k] = !problem.is_representable ? 3 : scaler.has_labels ? scaler.status[k] : 0;
-    job.errors[k] = scaler.s.error[k], job.iterations[k] = scaler.s.iterations[k];
+    double *out = job.scaled + size_t(k) * n * m, *targets = job.rows + size_t(k) * n, *report = job.report + 4 * k;
+    const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.columns + size_t(k) * m;
+    if (report[3] != EXACT) continue;
     double residual = 0.0;
     totals.assign(m, 0.0);
     for (int i = 0; i < n; ++i) {
-      targets[i] = scaler.has_labels ? scaler.row_target.at(k)[i * W] * unit : job.row_sums[i];
+      targets[i] = scaler.has_labels ? scaler.row_target.at(k)[i * W] * unit : asked[i];
       // Rules want columns that sum to one; here rows shall be exact, and the residual is what the columns have.
       double own = u[i * W], sum = 0.0;
       auto survives = [&](int j) { return !scaler.has_labels || scaler.row_label.at(k)[i * W] == scaler.column_label.at(k)[j * W]; };
@@ -178,7 +231,8 @@ void scale(const ScalingJob& job, const Stop& stop) {
       if (c[j] > 0.0 && !(magnitude(totals[j] / c[j] - 1.0) <= residual)) residual = magnitude(totals[j] / c[j] - 1.0);
       job.factors[size_t(k) * m + j] = __builtin_ldexp(w[j * W], -problem.column_unit[j]);
     }
-    job.residuals[k] = residual;
+    report[0] = scaler.s.error[k], report[1] = residual, report[2] = scaler.s.iterations[k];
+    report[3] = !problem.is_representable ? OUT_OF_RANGE : scaler.has_labels ? scaler.status[k] : EXACT;
   }
 }
 

@@ -55,13 +55,15 @@ static std::string choose(const std::string&) { return chosen->name; }
 #endif
 
 template <class T>
-static Out<T> empty(std::initializer_list<size_t> shape) {
+static Out<T> empty(const size_t* shape, size_t num_axes) {
   size_t size = 1;
-  for (size_t s : shape) size *= s;
+  for (size_t k = 0; k < num_axes; ++k) size *= shape[k];
   T* data = static_cast<T*>(std::malloc(std::max<size_t>(size, 1) * sizeof(T)));
   if (!data) throw std::bad_alloc();
-  return Out<T>(data, shape, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
+  return Out<T>(data, num_axes, shape, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
 }
+template <class T>
+static Out<T> empty(std::initializer_list<size_t> shape) { return empty<T>(shape.begin(), shape.size()); }
 
 static void require(bool condition, const char* text) {
   if (!condition) throw nb::value_error(text);
@@ -146,16 +148,22 @@ class Rule {
     idle_.push_back(worker);
   }
 
-  // Ask about beliefs in blocks, on threads where that takes long.
-  void ask(Question all, int num_threads) {
+  // Ask about beliefs in blocks, on threads where that takes long. Returns the answers, the largest error and most iterations.
+  nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
     constexpr int BLOCK = 256;
-    const double work = double(all.size) * n * m * levels;
+    const size_t count = logs.shape(0);
+    require(logs.shape(1) == m, "log_beliefs: one number per column");
+    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
+    all.logs = logs.data(), all.gone = gone ? gone->data() : nullptr;
     Stop stop{false};
+    std::mutex mutex;
+    double error = 0.0;
+    int iterations = 0;
     auto ask_block = [&](int64_t block) {
       Question q = all;
       const size_t from = size_t(block) * BLOCK, size = n * m, words = (n + 63) / 64;
-      q.size = int(std::min<int64_t>(BLOCK, all.size - block * BLOCK));
-      q.logs += from * m, q.errors += from, q.iterations += from;
+      q.size = int(std::min<size_t>(BLOCK, count - from));
+      q.logs += from * m;
       if (q.gone) q.gone += from * words;
       for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
         if (*out) *out += from * size;
@@ -163,56 +171,38 @@ class Rule {
       void* worker = take_worker();
       kernels_.answer(worker, q, stop);
       give_back(worker);
+      std::lock_guard lock(mutex);
+      error = std::max(error, q.error), iterations = std::max(iterations, q.iterations);
     };
-    const int64_t num_blocks = (all.size + BLOCK - 1) / BLOCK;
-    if (work < SHORT_WORK) {
+    const int64_t num_blocks = (int64_t(count) + BLOCK - 1) / BLOCK;
+    if (double(count) * n * m * levels < SHORT_WORK) {
       nb::gil_scoped_release release;
       for (int64_t block = 0; block < num_blocks; ++block) ask_block(block);
     } else {
       run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { ask_block(block); });
     }
-  }
-
-  Question question(const In<2>& logs, const std::optional<Sets>& gone, Out<double>& errors, Out<int64_t>& iterations) const {
-    require(logs.shape(1) == m, "log_beliefs: one number per column");
-    require(!gone || (gone->shape(0) == logs.shape(0) && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
-    Question q{};
-    q.logs = logs.data(), q.size = int(logs.shape(0)), q.gone = gone ? gone->data() : nullptr;
-    q.errors = errors.data(), q.iterations = iterations.data();
-    return q;
+    return nb::make_tuple(out, error, iterations);
   }
 
   nb::tuple respond(In<2> logs, std::optional<Sets> gone, bool in_logs, int num_threads) {
-    const size_t size = logs.shape(0);
-    auto errors = empty<double>({size});
-    auto iterations = empty<int64_t>({size});
-    auto out = empty<double>({size, n, m});
-    Question q = question(logs, gone, errors, iterations);
+    auto out = empty<double>({logs.shape(0), n, m});
+    Question q{};
     (in_logs ? q.log_likelihoods : q.likelihoods) = out.data();
-    ask(q, num_threads);
-    return nb::make_tuple(out, errors, iterations);
+    return ask(logs, gone, q, out, num_threads);
   }
   nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
-    const size_t size = logs.shape(0);
-    auto errors = empty<double>({size});
-    auto iterations = empty<int64_t>({size});
-    auto out = empty<double>({size, n, m});
-    Question q = question(logs, gone, errors, iterations);
+    auto out = empty<double>({logs.shape(0), n, m});
+    Question q{};
     q.posteriors = out.data();
-    ask(q, num_threads);
-    return nb::make_tuple(out, errors, iterations);
+    return ask(logs, gone, q, out, num_threads);
   }
   nb::tuple update(In<2> logs, Positions data, std::optional<Sets> gone, int num_threads) {
-    const size_t size = logs.shape(0);
-    require(data.shape(0) == size, "data: one datum per belief");
-    for (size_t k = 0; k < size; ++k) require(data.data()[k] >= 0 && data.data()[k] < int64_t(n), "data: positions of rows");
-    auto errors = empty<double>({size});
-    auto iterations = empty<int64_t>({size});
-    auto out = empty<double>({size, m});
-    Question q = question(logs, gone, errors, iterations);
+    require(data.shape(0) == logs.shape(0), "data: one datum per belief");
+    for (size_t k = 0; k < data.shape(0); ++k) require(data.data()[k] >= 0 && data.data()[k] < int64_t(n), "data: positions of rows");
+    auto out = empty<double>({logs.shape(0), m});
+    Question q{};
     q.data = data.data(), q.updated = out.data();
-    ask(q, num_threads);
-    return nb::make_tuple(out, errors, iterations);
+    return ask(logs, gone, q, out, num_threads);
   }
 
   const Kernels& kernels_;
@@ -457,35 +447,39 @@ static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samp
   return nb::make_tuple(total.num_not_slower, sums, squares, bayes, cooperative);
 }
 
-static nb::tuple scale(In<3> matrices, In<2> row_sums, In<2> column_sums, double tolerance, int64_t max_iterations, int num_threads) {
-  const size_t size = column_sums.shape(0), n = matrices.shape(1), m = matrices.shape(2);
-  require(row_sums.shape(1) == n && column_sums.shape(1) == m, "one sum per row and column");
-  require((matrices.shape(0) == 1 || matrices.shape(0) == size) && (row_sums.shape(0) == 1 || row_sums.shape(0) == size), "one item, or as many as column_sums");
-  auto scaled = empty<double>({size, n, m}), row_scaling = empty<double>({size, n}), factors = empty<double>({size, m}), targets = empty<double>({size, n});
-  auto errors = empty<double>({size}), residuals = empty<double>({size});
-  auto iterations = empty<int64_t>({size}), status = empty<int64_t>({size});
-  const bool is_one_table = matrices.shape(0) == 1 && row_sums.shape(0) == 1;
-  const int64_t block_size = is_one_table ? 256 : 1, num_blocks = (int64_t(size) + block_size - 1) / block_size;
+// Tables (1 or k, n, m) to row sums (1 or k, n; none: ones) and column sums (1 or k, m; none: equal ones).
+static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optional<In<2>> column_sums, double tolerance, int64_t max_iterations,
+                       int num_threads) {
+  const size_t n = matrices.shape(1), m = matrices.shape(2), size = matrices.shape(0);
+  const size_t num_rows = row_sums ? row_sums->shape(0) : 1, num_columns = column_sums ? column_sums->shape(0) : 1;
+  const size_t count = size == 0 ? 0 : std::max({size, num_rows, num_columns});
+  for (size_t own : {size, num_rows, num_columns}) require(own == 1 || own == count, "one item, or as many as the batch has");
+  require((!row_sums || row_sums->shape(1) == n) && (!column_sums || column_sums->shape(1) == m), "one sum per row and column");
+  auto scaled = empty<double>({count, n, m}), row_scaling = empty<double>({count, n}), factors = empty<double>({count, m});
+  auto rows = empty<double>({count, n}), columns = empty<double>({count, m}), report = empty<double>({count, 4});
+  const bool is_one_table = size == 1 && num_rows == 1;
+  const int64_t block_size = is_one_table ? 256 : 1, num_blocks = (int64_t(count) + block_size - 1) / block_size;
   Stop stop{false};
   auto scale_block = [&](int64_t block) {
     const size_t from = size_t(block) * block_size;
     ScalingJob job{};
-    job.n = int(n), job.m = int(m), job.size = int(std::min<size_t>(block_size, size - from));
-    job.matrix = matrices.data() + (matrices.shape(0) == 1 ? 0 : from * n * m), job.row_sums = row_sums.data() + (row_sums.shape(0) == 1 ? 0 : from * n);
-    job.column_sums = column_sums.data() + from * m;
+    job.n = int(n), job.m = int(m), job.size = int(std::min<size_t>(block_size, count - from));
+    job.matrix = matrices.data() + (size == 1 ? 0 : from * n * m);
+    job.row_sums = row_sums ? row_sums->data() + (num_rows == 1 ? 0 : from * n) : nullptr;
+    job.column_sums = column_sums ? column_sums->data() + (num_columns == 1 ? 0 : from * m) : nullptr;
+    job.column_stride = num_columns == 1 ? 0 : m;
     job.tolerance = tolerance, job.max_iterations = int(std::min<int64_t>(max_iterations, 1 << 30));
     job.scaled = scaled.data() + from * n * m, job.row_scaling = row_scaling.data() + from * n, job.factors = factors.data() + from * m;
-    job.targets = targets.data() + from * n, job.errors = errors.data() + from, job.residuals = residuals.data() + from;
-    job.iterations = iterations.data() + from, job.status = status.data() + from;
+    job.rows = rows.data() + from * n, job.columns = columns.data() + from * m, job.report = report.data() + from * 4;
     chosen->scale(job, stop);
   };
-  if (double(size) * n * m * 30.0 < SHORT_WORK) {
+  if (double(count) * n * m * 30.0 < SHORT_WORK) {
     nb::gil_scoped_release release;
     for (int64_t block = 0; block < num_blocks; ++block) scale_block(block);
   } else {
     run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { scale_block(block); });
   }
-  return nb::make_tuple(scaled, row_scaling, factors, targets, errors, residuals, iterations, status);
+  return nb::make_tuple(scaled, row_scaling, factors, rows, columns, report);
 }
 
 static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums) {
@@ -501,14 +495,34 @@ static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums)
 }
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-template <auto Function>
-static Out<double> elementwise(Numbers x) {
-  double* data = static_cast<double*>(std::malloc(std::max<size_t>(x.size(), 1) * sizeof(double)));
-  if (!data) throw std::bad_alloc();
+static Out<double> empty_like(const Numbers& x) {
   std::vector<size_t> shape(x.ndim());
   for (size_t k = 0; k < x.ndim(); ++k) shape[k] = x.shape(k);
-  (chosen->*Function)(x.data(), x.size(), data);
-  return Out<double>(data, shape.size(), shape.data(), nb::capsule(data, [](void* p) noexcept { std::free(p); }));
+  return empty<double>(shape.data(), shape.size());
+}
+template <auto Function>
+static Out<double> elementwise(Numbers x) {
+  Out<double> out = empty_like(x);
+  (chosen->*Function)(x.data(), x.size(), out.data());
+  return out;
+}
+
+// Distributions along the last axis: divided by their sums, or None where an entry is negative or not a number, or a sum is farther
+// than `slack` from one. A sum that is one up to rounding is left as it is, so that normalising twice changes nothing.
+static std::optional<Out<double>> normalized(Numbers x, double slack) {
+  const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
+  Out<double> out = empty_like(x);
+  for (size_t from = 0; from < x.size(); from += m) {
+    const double* values = x.data() + from;
+    double* to = out.data() + from;
+    double total = 0.0;
+    bool is_fine = true;
+    for (size_t j = 0; j < m; ++j) total += values[j], is_fine &= values[j] >= 0.0;
+    if (!is_fine || !(std::abs(total - 1.0) <= slack)) return std::nullopt;
+    const bool is_exact = std::abs(total - 1.0) <= double(m) * 0x1p-53;
+    for (size_t j = 0; j < m; ++j) to[j] = is_exact ? values[j] : values[j] / total;
+  }
+  return out;
 }
 
 NB_MODULE(_core, mod) {
@@ -528,8 +542,9 @@ NB_MODULE(_core, mod) {
           "first"_a = 0, "num_pairs"_a, "seed"_a, "num_threads"_a = 1);
   mod.def("exact_rounds", &exact_rounds, "rule"_a, nb::kw_only(), "log_prior"_a, "hypothesis"_a, "num_rounds"_a, "data"_a, "copies"_a, "num_threads"_a = 1);
   mod.def("random_rates", &random_rates, "num_data"_a, "num_hypotheses"_a, nb::kw_only(), "num_samples"_a, "seed"_a, "keep"_a = false, "num_threads"_a = 1);
-  mod.def("scale", &scale, "matrices"_a, "row_sums"_a, "column_sums"_a, nb::kw_only(), "tolerance"_a, "max_iterations"_a, "num_threads"_a = 1);
+  mod.def("scale", &scale, "matrices"_a, "row_sums"_a.none(), "column_sums"_a.none(), nb::kw_only(), "tolerance"_a, "max_iterations"_a, "num_threads"_a = 1);
   mod.def("scaling_blocks", &scaling_blocks, "matrix"_a, "row_sums"_a, "column_sums"_a);
+  mod.def("normalized", &normalized, "x"_a, "slack"_a);
   mod.def("log", &elementwise<&Kernels::logarithms>, "x"_a);
   mod.def("exp", &elementwise<&Kernels::exponentials>, "x"_a);
   mod.def("instruction_set", [] { return chosen->name; });

@@ -70,6 +70,7 @@ class Rule {
   virtual void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) = 0;
   virtual bool depends_on_belief() const { return true; }
   virtual bool has_labels(bool data_may_be_gone) const = 0;
+  virtual bool has_normalized_columns() const { return true; }  // a learner that takes the table as it is has others
   const int n, m;
 };
 
@@ -112,6 +113,7 @@ class Recursion final : public Rule {
 
   bool depends_on_belief() const override { return spec.depth > 0; }
   bool has_labels(bool) const override { return false; }
+  bool has_normalized_columns() const override { return spec.depth > 0 || !spec.from_truth; }
 
   void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
     out.table = level(spec.depth), out.logs = last_logs.get();

@@ -38,20 +38,22 @@ class Rule:
         *,
         in_logs: bool = False,
         num_threads: int = 1,
-    ) -> tuple[Array, Array, Integers]:
-        """Return likelihoods (k, n, m) or their logarithms, errors (k,) and iterations (k,).
+    ) -> tuple[Array, float, int]:
+        """Return likelihoods or their logarithms (k, n, m), the largest error, most iterations.
 
-        ``gone`` has a set of data for each belief that are not available, (k, words of 64 bits).
+        Likelihoods are what a teacher draws from: columns sum to one. Their logarithms are what a
+        learner takes as evidence. ``gone`` has a set of data for each belief that are not
+        available, (k, words of 64 bits).
         """
 
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
-    ) -> tuple[Array, Array, Integers]:
+    ) -> tuple[Array, float, int]:
         """Return beliefs after every datum, (k, n, m); NaN after impossible data."""
 
     def update(
         self, log_beliefs: Array, data: Integers, gone: Sets | None = None, *, num_threads: int = 1
-    ) -> tuple[Array, Array, Integers]:
+    ) -> tuple[Array, float, int]:
         """Return log-beliefs after one datum each, (k, m); NaN where it is impossible."""
 
 def simulate(
@@ -162,24 +164,31 @@ def random_rates(
 
 def scale(
     matrices: Array,
-    row_sums: Array,
-    column_sums: Array,
+    row_sums: Array | None,
+    column_sums: Array | None,
     *,
     tolerance: float,
     max_iterations: int,
     num_threads: int = 1,
-) -> tuple[Array, Array, Array, Array, Array, Array, Integers, Integers]:
-    """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k, m).
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    Return scaled tables, row factors, column factors, the row sums that the columns can give,
-    estimated errors, residuals, iterations and status (0 exact, 1 limit, 2 infeasible, 3 beyond the
-    range of numbers).
+    Row sums of None are ones, column sums of None are equal. Return scaled tables, row factors,
+    column factors (before they are multiplied by the column sums), the row and column sums that
+    were scaled to, and a report (k, 4): estimated error, residual, iterations and status (0 exact,
+    1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums that no table has).
     """
 
 def scaling_blocks(
     matrix: Array, row_sums: Array, column_sums: Array
 ) -> tuple[Integers, Integers, Integers, int, int]:
     """Return components of rows and of columns, each one's block, their number, the status."""
+
+def normalized(x: Array, slack: float) -> Array | None:
+    """Return distributions along the last axis divided by their sums, which are nearly one.
+
+    None where an entry is negative or not a number, or a sum is farther than ``slack`` from one.
+    """
 
 def log(x: Array) -> Array:
     """Return logarithms, the same bits on every machine."""

@@ -57,6 +57,10 @@ class Model(Task):
         Read-only, float64, shape (n, m).
     data, hypotheses : tuple of str
         The labels.
+    num_data, num_hypotheses : int
+        n and m.
+    shape : tuple of int
+        (n, m).
 
     Examples
     --------
@@ -71,6 +75,9 @@ class Model(Task):
     matrix: NDArray[np.float64]
     data: tuple[str, ...] = field(default=())
     hypotheses: tuple[str, ...] = field(default=())
+    num_data: int = field(init=False)
+    num_hypotheses: int = field(init=False)
+    shape: tuple[int, int] = field(init=False)
 
     def __init__(
         self,
@@ -91,6 +98,9 @@ class Model(Task):
         object.__setattr__(self, "matrix", array)
         object.__setattr__(self, "data", data_labels)
         object.__setattr__(self, "hypotheses", hypothesis_labels)
+        object.__setattr__(self, "shape", array.shape)
+        object.__setattr__(self, "num_data", array.shape[0])
+        object.__setattr__(self, "num_hypotheses", array.shape[1])
 
     def matrix_at(self, state: State) -> Model:  # noqa: ARG002
         """Return the model itself: as a task it never changes."""
@@ -103,21 +113,6 @@ class Model(Task):
             "data": list(self.data),
             "hypotheses": list(self.hypotheses),
         }
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(number of data, number of hypotheses)."""
-        return self.matrix.shape
-
-    @property
-    def num_data(self) -> int:
-        """The number of rows, n."""
-        return self.matrix.shape[0]
-
-    @property
-    def num_hypotheses(self) -> int:
-        """The number of columns, m."""
-        return self.matrix.shape[1]
 
     def datum_index(self, datum: SupportsIndex | str) -> int:
         """Return the row of a datum given by position or label."""

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -11,25 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.tasks import sets
 
 MODEL = cb.Model(np.random.default_rng(1).uniform(0.05, 1.0, (5, 3)), "abcde", "xyz")
 
 
 def test_sets_of_size_one_equal_singles():
     assert cb.sets_of(MODEL, 1) == MODEL
-
-
-def test_sets_are_enumerated_when_the_matrix_is_first_needed(monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        sets, "combinations", lambda *found: calls.append(1) or combinations(*found)
-    )
-    model = cb.sets_of(MODEL, 2)
-    assert not calls
-    assert model.shape == (10, 3)
-    assert model.data[0] == "a + b"
-    assert len(calls) == 1
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3))

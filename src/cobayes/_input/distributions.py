@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes import _core
 from cobayes._input import labels as label_rules
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
@@ -43,34 +44,42 @@ def as_distribution(
     count = len(labels)
     if values is None:
         return np.full(count, 1.0 / count)
-    array = as_floats(aligned(values, labels, kind, name), copy=True, name=name)
+    if hasattr(values, "keys") or hasattr(values, "dims"):
+        values = aligned(values, labels, kind, name)
+    array = as_floats(values, copy=False, name=name)
     if array.shape != (count,) and not (batch and array.ndim > 1 and array.shape[-1] == count):
         raise CobayesError(
             f"the {name} has shape {array.shape}; expected one number for each of the "
             f"{count} {label_rules.plural(kind)}.",
             f"they are, in this order: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
         )
-    # NaN fails the comparison, infinity the sum.
-    if not (array >= 0.0).all() or not (array < np.inf).all():
-        *which, position = np.argwhere(~((array >= 0.0) & (array < np.inf)))[0]
-        raise CobayesError(
+    found = _core.normalized(array, SUM_SLACK)
+    if found is None:
+        raise _not_a_distribution(array, labels, kind, name)
+    return found
+
+
+def _not_a_distribution(
+    array: NDArray[np.float64], labels: tuple[str, ...], kind: str, name: str
+) -> CobayesError:
+    """Return the error about the first entry that is no probability, or the first wrong sum."""
+    is_bad = ~((array >= 0.0) & (array < np.inf))
+    if is_bad.any():
+        *which, position = np.argwhere(is_bad)[0]
+        return CobayesError(
             f"the {name}{_batch_place(which)} is {array[*which, position]} at {kind} "
             f"{labels[position]!r}; probabilities are finite and not negative."
         )
-    totals = array.sum(axis=-1, keepdims=True)
-    off = np.abs(totals - 1.0) > SUM_SLACK
-    if off.any():
-        *which, _ = np.argwhere(off)[0]
-        raise CobayesError(
-            f"the {name}{_batch_place(which)} sums to {totals[*which, 0]:.6g}, not to 1.",
-            "divide it by its sum (sums within 1e-3 of one are renormalised).",
-        )
-    # Exactly normalised input stays as it is, bit for bit, so that saving changes nothing.
-    return np.divide(array, totals, out=array, where=totals != 1.0)
+    totals = array.sum(axis=-1)
+    which = np.argwhere(np.atleast_1d(np.abs(totals - 1.0) > SUM_SLACK))[0] if totals.ndim else []
+    return CobayesError(
+        f"the {name}{_batch_place(which)} sums to {totals[*which]:.6g}, not to 1.",
+        "divide it by its sum (sums within 1e-3 of one are renormalised).",
+    )
 
 
-def _batch_place(which: list[Any]) -> str:
-    return f" number {', '.join(str(int(k)) for k in which)}" if which else ""
+def _batch_place(which: Any) -> str:
+    return f" number {', '.join(str(int(k)) for k in which)}" if len(which) else ""
 
 
 def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
@@ -90,7 +99,7 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
         if more or dim not in values.coords:
             return values.values
         values = dict(zip(values.coords[dim].values.tolist(), values.values.tolist(), strict=True))
-    if not hasattr(values, "keys"):
+    if not hasattr(values, "keys") or getattr(values, "ndim", 1) == 2:
         return values
     # A Series without labels of its own has the index 0..m-1, which are positions.
     found = {

@@ -78,8 +78,15 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
     kind
         "datum" or "hypothesis", for messages.
     """
-    if is_position(value):
-        position = operator.index(value)
+    if isinstance(value, str):
+        if value in labels:
+            return labels.index(value)
+        raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+    try:
+        position = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        position = None
+    if position is not None:
         if 0 <= position < len(labels):
             return position
         raise CobayesError(
@@ -88,8 +95,6 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
             if str(position) in labels
             else f"choose one of: {shorten(labels)}.",
         )
-    if isinstance(value, str) and value in labels:
-        return labels.index(value)
     raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
 
 

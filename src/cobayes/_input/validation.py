@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import inspect
 import numbers
+import operator
 from collections.abc import Mapping
 from typing import Any
 
-from cobayes._input.labels import is_position
 from cobayes.errors import CobayesError
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
     """Return an integer of at least `least`, or raise an error that names it."""
-    if not is_position(value) or value < least:
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
         raise CobayesError(f"{name} is {value!r}; expected an integer >= {least}.")
-    return int(value)
+    return number
 
 
 def number_between(

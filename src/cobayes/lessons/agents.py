@@ -15,6 +15,7 @@ from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
 from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import impossible_datum
 from cobayes.rules.naming import RuleLike
 from cobayes.rules.response import Response, add_evidence
 from cobayes.tasks.task import State, Task, no_datum
@@ -96,7 +97,7 @@ class Learner:
         response = self._respond()
         posterior = add_evidence(self.log_belief, response.log_likelihood[row])
         if np.isnan(posterior[0]):
-            self.rule.observe(self.log_belief, response, row)  # raises the error that says why
+            raise impossible_datum(self.rule.model, row)
         self.log_belief = posterior
         if self._is_changing:
             self.move_on(row)

@@ -120,8 +120,7 @@ class Ensemble:
     path_rounds: NDArray[np.intp]
     num_contradicted: int = 0
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def _repr_html_(self) -> str:
         taught = self.model.hypotheses[self.hypothesis]

@@ -331,7 +331,7 @@ def _largest_fall(rule: Rule, hypothesis: int) -> Array:
     while isinstance(task, Around):
         task = task.task
     matrix = rule.model.matrix
-    if not rule.is_factored or not task.is_constant or not matrix.all():
+    if rule.core is None or not task.is_constant or not matrix.all():
         return np.full(matrix.shape[1], np.inf)
     logs = np.log(matrix)
     return np.ptp(logs - logs[:, hypothesis, None], axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,11 @@ from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
 from cobayes.lessons.drawing import draw
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
-from cobayes.lessons.lesson import require_rounds
-from cobayes.model import Model, require_same_world
-from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import require_datum, require_teachable
-from cobayes.rules.naming import RuleLike
-from cobayes.rules.native import require_converged
+from cobayes.lessons.lesson import require_left
+from cobayes.model import Model
+from cobayes.rules import Rule
+from cobayes.rules.naming import Agents, RuleLike, as_agents
+from cobayes.rules.native import NativeRule, not_converged
 from cobayes.tasks.repeats import WithoutRepeats
 from cobayes.tasks.task import draw_outcome
 
@@ -31,31 +30,6 @@ Array = NDArray[np.float64]
 
 # Paths are kept without being asked for up to this many numbers (256 MB).
 AUTOMATIC_PATHS = 2**25
-
-
-class Agents(NamedTuple):
-    """Who teaches whom what: validated rules, log-priors (m,) and the hypothesis.
-
-    Attributes
-    ----------
-    teacher, learner : Rule
-        The same object where one rule is shared.
-    teacher_prior, learner_prior : ndarray
-        Log-beliefs at the start; the same object where one prior is shared.
-    hypothesis : int
-        The position of the hypothesis that is taught.
-    """
-
-    teacher: Rule
-    learner: Rule
-    teacher_prior: Array
-    learner_prior: Array
-    hypothesis: int
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether both follow the same belief."""
-        return self.learner is self.teacher and self.learner_prior is self.teacher_prior
 
 
 def simulate(
@@ -116,30 +90,48 @@ def simulate(
     >>> bool(ensemble.mean("summer")[-1] > 0.9)
     True
     """
-    agents = validated_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    agents = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
-    require_rounds(
-        num_rounds,
-        (agents.teacher, "teacher", agents.hypothesis),
-        (agents.learner, "learner", None),
-    )
     model = agents.learner.model
     # First without paths: their rounds are an array, too.
-    require_affordable_simulation(num_lessons, num_rounds, *model.shape, 0)
+    require_affordable_simulation(num_lessons, num_rounds, *model.shape)
+    seed = seed_of(rng)
     rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, model.num_hypotheses)
     require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * len(rounds))
-    play = play_in_core if is_native(agents) else _play_one_by_one
-    found = play(
-        agents,
+    for rule, name, taught in (
+        (agents.teacher, "teacher", agents.hypothesis),
+        (agents.learner, "learner", None),
+    ):
+        if rule.task is not rule.model:
+            require_left(num_rounds, rule.task, rule.task.start, name, taught)
+    teacher, learner = _in_core(agents.teacher), _in_core(agents.learner)
+    options: dict[str, Any] = dict(
         num_rounds=num_rounds,
         num_lessons=num_lessons,
-        seed=seed_of(rng),
+        seed=seed,
         level=level,
         num_paths=num_paths,
         path_rounds=rounds,
     )
+    if teacher is None or learner is None:
+        found = _play_one_by_one(agents, **options)
+    else:
+        found = _core.simulate(
+            teacher.native,
+            None if learner is teacher else learner.native,
+            teacher_logs=agents.teacher_prior[None],
+            learner_logs=None if agents.is_shared else agents.learner_prior[None],
+            hypothesis=agents.hypothesis,
+            teacher_drops=isinstance(agents.teacher.task, WithoutRepeats),
+            learner_drops=isinstance(agents.learner.task, WithoutRepeats),
+            num_threads=num_threads(),
+            **options,
+        )
+        tolerance = max(teacher.tolerance, learner.tolerance)
+        if not found["error"] <= tolerance:
+            raise not_converged(found["error"], tolerance)
     return Ensemble(
         model=model,
         hypothesis=agents.hypothesis,
@@ -156,69 +148,18 @@ def simulate(
     )
 
 
-def validated_agents(
-    rule: RuleLike,
-    hypothesis: SupportsIndex | str,
-    prior: Distribution | None,
-    learner_rule: RuleLike | None,
-    learner_prior: Distribution | None,
-) -> Agents:
-    """Check who teaches whom what; see `simulate`."""
-    teacher = as_rule(rule)
-    learner = teacher if learner_rule is None else as_rule(learner_rule, teacher.task)
-    require_same_world(teacher.model, learner.model)
-    position = teacher.model.hypothesis_index(hypothesis)
-    own = teacher.log_belief(prior, "prior")
-    theirs = own if learner_prior is None else learner.log_belief(learner_prior, "learner's prior")
-    require_teachable(teacher.model, own, position, "prior")
-    require_teachable(learner.model, theirs, position, "learner's prior")
-    require_datum(teacher, position)
-    return Agents(teacher, learner, own, theirs, position)
-
-
-def is_native(agents: Agents) -> bool:
-    """Tell whether lessons run in the native core: both rules and both tasks are known there."""
-    return all(
-        rule.core is not None and (rule.task.is_constant or _drops_in_core(rule))
-        for rule in (agents.teacher, agents.learner)
-    )
-
-
-def _drops_in_core(rule: Rule) -> bool:
-    """Tell whether the core plays a task without repeats: its data must last for all rounds."""
-    if not (isinstance(rule.task, WithoutRepeats) and isinstance(rule.task.task, Model)):
-        return False
-    data_prior = getattr(rule, "data_prior", None)
-    return data_prior is None or bool(data_prior.all())
-
-
-def play_in_core(agents: Agents, **options: Any) -> dict[str, Any]:
-    """Play lessons in the native core.
-
-    Parameters
-    ----------
-    agents
-        For whom `is_native` holds.
-    **options
-        See `_core.simulate`.
-    """
-    teacher, learner = (rule.at(rule.task.start) for rule in (agents.teacher, agents.learner))
-    assert teacher.core is not None
-    assert learner.core is not None
-    found = _core.simulate(
-        teacher.core,
-        None if agents.learner is agents.teacher else learner.core,
-        teacher_logs=np.atleast_2d(agents.teacher_prior),
-        learner_logs=None if agents.is_shared else np.atleast_2d(agents.learner_prior),
-        hypothesis=agents.hypothesis,
-        teacher_drops=isinstance(agents.teacher.task, WithoutRepeats),
-        learner_drops=isinstance(agents.learner.task, WithoutRepeats),
-        num_threads=num_threads(),
-        **options,
-    )
-    tolerances = [getattr(rule, "tolerance", 1e-12) for rule in (teacher, learner)]
-    require_converged(found["error"], max(tolerances))
-    return found
+def _in_core(rule: Rule) -> NativeRule | None:
+    """Return the rule at the start of its task if the core plays the task, else None."""
+    task = rule.task
+    if rule.core is None:
+        return None
+    if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
+        # The core does not look for the end of the data that have a positive prior.
+        is_played = rule.data_prior is None or bool(rule.data_prior.all())
+    else:
+        is_played = task is rule.model or task.is_constant
+    found = rule if task is rule.model else rule.at(task.start)
+    return found if is_played and isinstance(found, NativeRule) else None
 
 
 def _play_one_by_one(

@@ -8,13 +8,14 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
+from cobayes._input.distributions import Distribution, as_distribution
+from cobayes._input.labels import find
 from cobayes._input.validation import require_settings
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
@@ -33,10 +34,10 @@ class Rule(ABC):
     """How a learner learns and a teacher teaches, given the learner's belief.
 
     For a custom rule, derive from this class and write `respond`, which returns a likelihood
-    matrix for a belief. Where the rule takes arguments beside the matrix, write `settings`, too:
-    it returns them, so that the rule can be saved. `name` is the name of the class unless you
-    set it. Agents, `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` take a
-    custom rule like any other.
+    matrix for a belief; `name` is the name of the class unless it is set. Where the rule takes
+    arguments beside the matrix, write `settings`, too: it returns them, so that the rule can be
+    saved. Agents, `simulate`, `exact_rounds`, `success_rate` and `rate_of_convergence` take it
+    like any other rule.
 
     Parameters
     ----------
@@ -58,40 +59,24 @@ class Rule(ABC):
     array([0.706, 0.294])
     """
 
-    name: ClassVar[str]
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "name" not in vars(cls):  # never inherited: saved rules are found by their name
-            cls.name = cls.__name__
+    name: str
+    title: str
+    """The name with the settings that tell rules of one kind apart, for titles and legends."""
+    depends_on_belief: bool = True
+    """Whether the likelihood changes with the belief; if not, the order of data does not matter."""
+    core: _core.Rule | None = None
+    """The rule in the native core; None for a custom rule."""
+    data_prior: Array | None = None
+    """Probabilities of the data before anything is taught; None: uniform."""
 
     def __init__(self, matrix: MatrixLike) -> None:
         _require_respond(type(self))
+        self.name = self.title = name_of(type(self))
         self.task: Task = as_task(matrix)
         self.model: Model = self.task.model
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
-
-    @property
-    def title(self) -> str:
-        """The name with the settings that tell rules of one kind apart, for titles and legends."""
-        return self.name
-
-    @property
-    def core(self) -> _core.Rule | None:
-        """The rule in the native core, None for a custom rule."""
-        return None
-
-    @property
-    def is_factored(self) -> bool:
-        """Whether likelihoods at all beliefs are one matrix with scaled rows and columns."""
-        return self.core is not None
-
-    @property
-    def depends_on_belief(self) -> bool:
-        """Whether the likelihood changes with the belief; if not, order does not matter."""
-        return True
 
     @abstractmethod
     def respond(self, log_belief: Array) -> Response:
@@ -211,10 +196,13 @@ class Rule(ABC):
         ndarray
             P(d | h) for every datum and hypothesis, (n, m) or (k, n, m).
         """
-        logs, here = self.log_beliefs(belief), self.at(self.task.start)
-        if logs.ndim == 1:
-            return here.respond(logs).likelihood.copy()
-        return np.array([here.respond(one).likelihood for one in logs])
+        logs = self.log_beliefs(belief)
+        found = self.at(self.task.start).likelihoods(np.atleast_2d(logs))
+        return found.reshape(*logs.shape[:-1], *self.model.shape)
+
+    def likelihoods(self, log_beliefs: Array) -> Array:
+        """Return what the teacher draws data from at beliefs (k, m): (k, n, m)."""
+        return np.array([self.respond(logs).likelihood for logs in log_beliefs])
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
@@ -254,43 +242,17 @@ class Rule(ABC):
         ndarray
             A distribution over hypotheses, (m,) or (k, m).
         """
-        row, logs = self.model.datum_index(datum), self.log_beliefs(belief)
-        many = np.atleast_2d(logs)
+        row, logs = find(datum, self.model.data, "datum"), self.log_beliefs(belief)
+        many = logs if logs.ndim == 2 else logs[None]
         found = self.at(self.task.start).observe_many(many, np.full(len(many), row))
-        return _core.exp(self._possible(found, row)).reshape(logs.shape)
+        if np.isnan(found).any():
+            raise impossible_datum(self.model, row)
+        return _core.exp(found).reshape(logs.shape)
 
     def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
         """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
         logs = self.respond_many(log_beliefs)[np.arange(len(data)), data]
         return add_evidence(log_beliefs, logs)
-
-    def teach_many(self, log_beliefs: Array, hypothesis: int) -> Array:
-        """Return the chances of the data under a hypothesis at beliefs (k, m): (k, n)."""
-        return np.array([self.respond(logs).column(hypothesis) for logs in log_beliefs])
-
-    def observe(self, log_belief: Array, response: Response, datum: int) -> Array:
-        """Return the log-posterior after a datum, or raise an error that says it is impossible.
-
-        Parameters
-        ----------
-        log_belief
-            Normalised, (m,); minus infinity for a hypothesis that is ruled out.
-        response
-            This rule's answer to that belief.
-        datum
-            The position of the datum.
-        """
-        return self._possible(add_evidence(log_belief, response.log_row(datum)), datum)
-
-    def _possible(self, log_posteriors: Array, datum: int) -> Array:
-        if np.isnan(log_posteriors).any():
-            raise ImpossibleDatumError(
-                f"datum {self.model.data[datum]!r} is impossible under every hypothesis that is "
-                "believed, so the belief cannot be updated.",
-                "show a datum that some believed hypothesis allows, or start from a prior that "
-                "allows this one.",
-            )
-        return log_posteriors
 
     def posteriors(self, belief: Distribution) -> Array:
         """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
@@ -305,24 +267,23 @@ class Rule(ABC):
         ndarray
             Row d is ``update(belief, d)``, (n, m) or (k, n, m).
         """
-        logs, here = self.log_beliefs(belief), self.at(self.task.start)
-        found = here.log_posteriors(np.atleast_2d(logs))
-        return _core.exp(found).reshape(*logs.shape[:-1], *self.model.shape)
+        logs = self.log_beliefs(belief)
+        found = self.at(self.task.start).posteriors_at(np.atleast_2d(logs))
+        return found.reshape(*logs.shape[:-1], *self.model.shape)
 
-    def log_posteriors(self, log_beliefs: Array) -> Array:
-        """Return the logarithms of the posteriors after every datum, (k, n, m)."""
-        return add_evidence(log_beliefs[:, None, :], self.respond_many(log_beliefs))
+    def posteriors_at(self, log_beliefs: Array) -> Array:
+        """Return the posteriors after every datum at beliefs (k, m): (k, n, m)."""
+        return _core.exp(add_evidence(log_beliefs[:, None, :], self.respond_many(log_beliefs)))
 
     def log_belief(self, belief: Distribution | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
-        return _core.log(self.model.distribution(belief, name=name))
+        return _core.log(as_distribution(belief, self.model.hypotheses, "hypothesis", name))
 
     def log_beliefs(self, belief: Distribution, name: str = "belief") -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
-        # Only arrays and lists of lists hold many; a mapping or a labelled Series is one.
-        if _num_axes(belief) != 2:
-            return self.log_belief(belief, name)
-        return _core.log(self.model.distribution(np.asarray(belief), name=name, batch=True))
+        return _core.log(
+            as_distribution(belief, self.model.hypotheses, "hypothesis", name, batch=True)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold; `from_dict` makes the same rule again."""
@@ -332,8 +293,9 @@ class Rule(ABC):
                 "JSON.",
                 "Learner(rule).save(path) keeps it in a file; task.model.to_dict() is the table.",
             )
-        require_settings(type(self), self.settings(), num_given=1)
-        return {"rule": self.name, **self.settings(), **self.model.to_dict()}
+        settings = self.settings()
+        require_settings(type(self), settings, num_given=1)
+        return {"rule": self.name, **settings, **self.model.to_dict()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Rule:
@@ -364,7 +326,7 @@ class Rule(ABC):
             raise CobayesError(f"{name} cannot be made from {own}: {error}.") from error
         if not isinstance(found, cls):
             raise CobayesError(
-                f"the content is of the rule {found.name}, not {cls.name}.",
+                f"the content is of the rule {found.name}, not {name_of(cls)}.",
                 "cobayes.Rule.from_dict makes rules of any kind.",
             )
         return found
@@ -405,13 +367,18 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """
     kinds: list[type[Rule]] = [Rule]
     for kind in kinds:
-        if isinstance(name, str) and getattr(kind, "name", "").lower() == name.lower():
+        if isinstance(name, str) and name_of(kind).lower() == name.lower():
             return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
         f"there is no rule called {name!r}.",
         "expected 'BI', 'SCBI', 'Pragmatic' or a custom rule's name.",
     )
+
+
+def name_of(kind: type[Rule]) -> str:
+    """Return the name under which a class of rules is saved; it is never inherited."""
+    return vars(kind).get("name", kind.__name__)
 
 
 def _require_respond(kind: type[Rule]) -> None:
@@ -446,7 +413,7 @@ class Restricted(Rule):
         takes them into account has a method of its own.
     """
 
-    name: ClassVar[str] = "restricted"
+    name = "restricted"
 
     def __init__(self, rule: Rule, model: Model, prior: Array) -> None:
         super().__init__(model)
@@ -473,6 +440,16 @@ def in_every_round(rule: Rule) -> Rule:
     )
 
 
+def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:
+    """Return the error about a datum that every believed hypothesis rules out."""
+    return ImpossibleDatumError(
+        f"datum {model.data[datum]!r} is impossible under every hypothesis that is believed, so "
+        "the belief cannot be updated.",
+        "show a datum that some believed hypothesis allows, or start from a prior that allows "
+        "this one.",
+    )
+
+
 def require_teachable(model: Model, log_belief: Array, hypothesis: int, what: str) -> None:
     """Raise an error where the hypothesis to teach is ruled out from the start."""
     if (log_belief[..., hypothesis] == -np.inf).any():
@@ -489,15 +466,7 @@ def require_datum(rule: Rule, hypothesis: int) -> None:
 def _available(rule: Rule) -> NDArray[np.bool_]:
     """Return which data may be shown at the start, (n,): by the task and by the rule."""
     available = np.ones(rule.model.num_data, dtype=np.bool_)
-    for prior in (rule.task.data_prior_at(rule.task.start), getattr(rule, "data_prior", None)):
+    for prior in (rule.task.data_prior_at(rule.task.start), rule.data_prior):
         if prior is not None:
             available &= prior > 0.0
     return available
-
-
-def _num_axes(belief: Any) -> int:
-    """Return 2 for several beliefs, else the number of axes; 1 for what is not a table."""
-    try:
-        return np.ndim(belief)
-    except ValueError:  # a ragged list, which gets its error where beliefs are read
-        return 1

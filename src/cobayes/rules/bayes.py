@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,12 @@ class BI(NativeRule):
     array([0.778, 0.222])
     """
 
-    name: ClassVar[str] = "BI"
+    name = "BI"
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix, None, 1e-12, kind="recursion")
-
-    @property
-    def depends_on_belief(self) -> bool:
-        """No: the likelihood is the same at every belief, unless a derived class answers."""
-        return self.core is None
+        # A derived class that answers by itself may do so by the belief.
+        self.depends_on_belief = self.core is None
 
     def _restricted(self, model: Model, prior: NDArray[np.float64]) -> Rule:
         """Return the literal likelihood over the available data."""
@@ -51,16 +48,12 @@ class BI(NativeRule):
 class _AvailableBI(NativeRule):
     """The literal likelihood over some of the data."""
 
-    name: ClassVar[str] = "BI over available data"
+    name = "BI over available data"
+    depends_on_belief = False
 
     def __init__(self, model: Model, prior: NDArray[np.float64]) -> None:
         available = prior > 0.0
         super().__init__(model, available / available.sum(), 1e-12, kind="recursion")
-
-    @property
-    def depends_on_belief(self) -> bool:
-        """No: the likelihood is the same at every belief."""
-        return False
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""

@@ -55,8 +55,7 @@ class CooperativeInference:
     teacher_prior: Array
     scaling: ScalingResult
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a tidy table: one row for each datum and hypothesis."""

@@ -1,22 +1,86 @@
-"""Rules by name: what a user may give wherever a rule is asked for."""
+"""What a user may give wherever a rule, or a teacher and a learner, are asked for."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cobayes.errors import CobayesError
-from cobayes.model import MatrixLike
-from cobayes.rules.base import Rule
+from cobayes import _core
+from cobayes._input.distributions import Distribution, as_distribution
+from cobayes._input.labels import find
+from cobayes.errors import CobayesError, unteachable
+from cobayes.model import MatrixLike, require_same_world
+from cobayes.rules.base import Rule, require_datum
 from cobayes.rules.bayes import BI
 from cobayes.rules.pragmatic import Pragmatic
 from cobayes.rules.scbi import SCBI
+
+Array = NDArray[np.float64]
 
 RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI, "pragmatic": Pragmatic}
 
 RuleLike = Any
 """A rule, a matrix or task (which means `SCBI` of it), a class of rules, or the name of one."""
+
+
+class Agents(NamedTuple):
+    """Who teaches whom what: checked rules, log-priors and the hypothesis.
+
+    Attributes
+    ----------
+    teacher, learner : Rule
+        The same object where one rule is shared.
+    teacher_prior, learner_prior : ndarray
+        Log-beliefs at the start, (m,); the same object where one prior is shared.
+    hypothesis : int
+        The position of the hypothesis that is taught.
+    is_shared : bool
+        Whether teacher and learner follow the same belief: one rule, one prior.
+    """
+
+    teacher: Rule
+    learner: Rule
+    teacher_prior: Array
+    learner_prior: Array
+    hypothesis: int
+    is_shared: bool
+
+
+def as_agents(
+    rule: RuleLike,
+    hypothesis: SupportsIndex | str,
+    prior: Distribution | None = None,
+    learner_rule: RuleLike | None = None,
+    learner_prior: Distribution | None = None,
+) -> Agents:
+    """Check who teaches whom what; the arguments are those of `cobayes.simulate`.
+
+    Returns
+    -------
+    Agents
+        Rules, log-priors and the position of the hypothesis, which both priors believe and which
+        allows a datum that may be shown.
+    """
+    teacher = rule if isinstance(rule, Rule) else as_rule(rule)
+    learner = teacher if learner_rule is None else as_rule(learner_rule, teacher.task)
+    if learner is not teacher:
+        require_same_world(teacher.model, learner.model)
+    position = find(hypothesis, teacher.model.hypotheses, "hypothesis")
+    names = teacher.model.hypotheses
+    own = theirs = _core.log(as_distribution(prior, names, "hypothesis", "prior"))
+    if learner_prior is not None:
+        names = learner.model.hypotheses
+        found = as_distribution(learner_prior, names, "hypothesis", "learner's prior")
+        theirs = _core.log(found)
+    for logs, what in ((own, "prior"), (theirs, "learner's prior")):
+        if logs[position] == -np.inf:
+            raise unteachable(teacher.model.hypotheses[position], what)
+    if teacher.task is not teacher.model or teacher.data_prior is not None:
+        require_datum(teacher, position)
+    is_shared = learner is teacher and theirs is own
+    return Agents(teacher, learner, own, theirs, position, is_shared)
 
 
 def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -> Rule:

@@ -42,79 +42,52 @@ class NativeRule(Rule):
         self, matrix: MatrixLike, data_prior: Distribution | None, tolerance: float, **options: Any
     ) -> None:
         super().__init__(matrix)
-        self.data_prior: Array | None = None
         if data_prior is not None:
             self.data_prior = self.model.distribution(data_prior, over="datum", name="data prior")
             self.data_prior.setflags(write=False)
         self.tolerance = tolerance
-        self._core = _core.Rule(
+        self.native = _core.Rule(
             self.model.matrix, data_prior=self.data_prior, tolerance=tolerance, **options
         )
-
-    @property
-    def core(self) -> _core.Rule | None:
-        """The rule in the native core; None where a derived class answers by itself."""
-        for kind in type(self).__mro__:
-            if kind.__module__.startswith("cobayes."):
-                break
-            if "respond" in vars(kind) or "respond_many" in vars(kind):
-                return None
-        return self._core
+        if not _is_overridden(type(self)):
+            self.core = self.native
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms."""
-        logs = self._native_logs(log_belief[None])[0]
+        logs = self._ask(self.native.respond, log_belief[None], in_logs=True)[0]
         return Response(_core.exp(logs), logs)
 
     def respond_many(self, log_beliefs: Array) -> Array:
         """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
-        return (
-            super().respond_many(log_beliefs)
-            if self.core is None
-            else self._native_logs(log_beliefs)
-        )
+        if self.core is None:
+            return super().respond_many(log_beliefs)
+        return self._ask(self.core.respond, log_beliefs, in_logs=True)
 
-    def _native_logs(self, log_beliefs: Array) -> Array:
-        return self._answer(
-            self._core.respond(log_beliefs, in_logs=True, num_threads=num_threads())
-        )
+    def likelihoods(self, log_beliefs: Array) -> Array:
+        """Return what the teacher draws data from at beliefs (k, m): (k, n, m)."""
+        if self.core is None:
+            return super().likelihoods(log_beliefs)
+        return self._ask(self.core.respond, log_beliefs)
 
-    def likelihood(self, belief: Distribution) -> Array:
-        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
-        here = self.at(self.task.start)
-        if here.core is None:
-            return super().likelihood(belief)
-        logs = self.log_beliefs(belief)
-        found = self._answer(here.core.respond(np.atleast_2d(logs), num_threads=num_threads()))
-        return found.reshape(*logs.shape[:-1], *self.model.shape)
-
-    def posteriors(self, belief: Distribution) -> Array:
-        """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible."""
-        here = self.at(self.task.start)
-        if here.core is None:
-            return super().posteriors(belief)
-        logs = self.log_beliefs(belief)
-        found = self._answer(here.core.posteriors(np.atleast_2d(logs), num_threads=num_threads()))
-        return found.reshape(*logs.shape[:-1], *self.model.shape)
+    def posteriors_at(self, log_beliefs: Array) -> Array:
+        """Return the posteriors after every datum at beliefs (k, m): (k, n, m)."""
+        if self.core is None:
+            return super().posteriors_at(log_beliefs)
+        return self._ask(self.core.posteriors, log_beliefs)
 
     def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
         """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
         if self.core is None:
             return super().observe_many(log_beliefs, data)
-        return self._answer(self._core.update(log_beliefs, data, num_threads=num_threads()))
+        return self._ask(self.core.update, log_beliefs, data)
 
-    def teach_many(self, log_beliefs: Array, hypothesis: int) -> Array:
-        """Return the chances of the data under a hypothesis at beliefs (k, m): (k, n)."""
-        if self.core is None:
-            return super().teach_many(log_beliefs, hypothesis)
-        found = self._answer(self._core.respond(log_beliefs, num_threads=num_threads()))
-        shares = found[:, :, hypothesis]  # a literal learner may take a table as it is
-        return shares / shares.sum(axis=1, keepdims=True)
-
-    def _answer(self, found: tuple[Array, Array, NDArray[np.int64]]) -> Array:
+    def _ask(self, method: Any, log_beliefs: Array, *data: Any, **options: Any) -> Array:
         """Return the core's answers, or raise an error where one missed the tolerance."""
-        values, errors, iterations = found
-        require_converged(float(errors.max(initial=0.0)), self.tolerance, iterations)
+        # One belief is work for one thread.
+        threads = num_threads() if len(log_beliefs) > 1 else 1
+        values, error, iterations = method(log_beliefs, *data, num_threads=threads, **options)
+        if not error <= self.tolerance:
+            raise not_converged(error, self.tolerance, iterations)
         return values
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
@@ -129,10 +102,20 @@ class NativeRule(Rule):
         return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
 
-def require_converged(
-    error: float, tolerance: float, iterations: NDArray[np.int64] | None = None
-) -> None:
-    """Raise an error where a scaling to a belief missed its tolerance.
+def _is_overridden(kind: type[Rule]) -> bool:
+    """Tell whether a class that users derived from a rule of this package answers by itself."""
+    for cls in kind.__mro__:
+        if cls.__module__.startswith("cobayes."):
+            return False
+        if "respond" in vars(cls) or "respond_many" in vars(cls):
+            return True
+    return False
+
+
+def not_converged(
+    error: float, tolerance: float, iterations: int | None = None
+) -> ConvergenceError:
+    """Return the error about a scaling to a belief that missed its tolerance.
 
     Parameters
     ----------
@@ -141,12 +124,10 @@ def require_converged(
     tolerance
         What it should have been.
     iterations
-        How many sweeps and Newton steps were taken, where that is known.
+        The number of sweeps and Newton steps, where it is known.
     """
-    if error <= tolerance:
-        return
-    taken = "" if iterations is None else f"after {int(iterations.max())} iterations "
-    raise ConvergenceError(
+    taken = "" if iterations is None else f"after {iterations} iterations "
+    return ConvergenceError(
         f"the scaling of the matrix to a belief did not converge to {tolerance:g}: {taken}the "
         f"estimated error is {error:.2g}.",
         accuracy_hint(error, LOOSEST, "SCBI(matrix, tolerance=...) with a"),

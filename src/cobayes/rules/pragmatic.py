@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class Pragmatic(NativeRule):
     for rationality 1 only, since for others the recursion may have several limits.
     """
 
-    name: ClassVar[str] = "Pragmatic"
+    name = "Pragmatic"
 
     def __init__(
         self,
@@ -83,6 +83,7 @@ class Pragmatic(NativeRule):
         if literal not in ("likelihood", "truth"):
             raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
         self.literal = literal
+        self.depends_on_belief = self.depth > 0
         if self.depth == math.inf:
             if self.rationality != 1.0:
                 raise CobayesError(
@@ -100,18 +101,9 @@ class Pragmatic(NativeRule):
                 rationality=self.rationality,
                 literal=literal,
             )
-
-    @property
-    def title(self) -> str:
-        """The name with depth, rationality and literal learner, where they are not the usual."""
-        rationality = "" if self.rationality == 1.0 else f", rationality {self.rationality:g}"
-        truth = "" if self.literal == "likelihood" else ", literal truth"
-        return f"{self.name}, depth {self.depth:g}{rationality}{truth}"
-
-    @property
-    def depends_on_belief(self) -> bool:
-        """Whether the likelihood changes with the belief: at depth 0 it does not."""
-        return self.depth > 0
+        shown = "" if self.rationality == 1.0 else f", rationality {self.rationality:g}"
+        shown += "" if self.literal == "likelihood" else ", literal truth"
+        self.title = f"{self.name}, depth {self.depth:g}{shown}"
 
     @property
     def is_led_astray(self) -> bool:
@@ -129,14 +121,6 @@ class Pragmatic(NativeRule):
             return found
         totals = found.likelihood.sum(axis=0)
         return Response(found.likelihood / np.where(totals > 0.0, totals, 1.0), found.logs)
-
-    def likelihood(self, belief: Distribution) -> Array:
-        """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one."""
-        found = super().likelihood(belief)
-        if not self.is_led_astray:
-            return found
-        totals = found.sum(axis=-2, keepdims=True)
-        return found / np.where(totals > 0.0, totals, 1.0)
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""

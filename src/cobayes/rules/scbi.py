@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class SCBI(NativeRule):
     array([0.753, 0.247])
     """
 
-    name: ClassVar[str] = "SCBI"
+    name = "SCBI"
 
     def __init__(
         self,

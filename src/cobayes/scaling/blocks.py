@@ -67,8 +67,7 @@ class ScalingBlocks:
     row_labels: NDArray[np.int64]
     column_labels: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def __repr__(self) -> str:
         rows, columns = self.support.shape

@@ -18,13 +18,17 @@ from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.scaling.blocks import STATUSES, explain, find_blocks
-from cobayes.scaling.sums import validated_sums
+from cobayes.scaling.sums import as_sums, validated_sums
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
+
+# What the core says of a scaling, beside "exact" and "limit"; higher codes are bad input.
+_INFEASIBLE, _OUT_OF_RANGE = 2, 3
+_STATUSES = np.array(STATUSES, dtype=object)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,8 +84,7 @@ class ScalingResult:
     data: tuple[str, ...] | None = None
     hypotheses: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the scaled matrix as a DataFrame with the labels of the input."""
@@ -189,77 +192,130 @@ def scale(
     if on_failure not in ("raise", "return"):
         raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
     values, data, hypotheses = unpack(matrix)
-    array = _as_float_array(values)
+    array = as_floats(values, copy=False)
+    if array.ndim < 2 or array.shape[-1] == 0 or array.shape[-2] == 0:
+        raise CobayesError(
+            f"the matrix has shape {array.shape}; expected (..., n, m), data by hypotheses."
+        )
     n, m = array.shape[-2:]
-    if array.ndim == 2:
-        data = None if data is None else make_labels(data, n, "datum")
-        hypotheses = None if hypotheses is None else make_labels(hypotheses, m, "hypothesis")
-    _require_entries(array, data, hypotheses)
-    rows, columns = validated_sums(
-        array.shape,
-        row_sums if data is None else aligned(row_sums, data, "datum", "row_sums"),
-        column_sums
-        if hypotheses is None
-        else aligned(column_sums, hypotheses, "hypothesis", "column_sums"),
+    if data is not None:
+        data = make_labels(data, n, "datum")
+        row_sums = aligned(row_sums, data, "datum", "row_sums")
+    if hypotheses is not None:
+        hypotheses = make_labels(hypotheses, m, "hypothesis")
+        column_sums = aligned(column_sums, hypotheses, "hypothesis", "column_sums")
+    tables, rows, columns, batch = _as_batch(
+        array,
+        None if row_sums is None else as_sums(row_sums, n, "row"),
+        None if column_sums is None else as_sums(column_sums, m, "column"),
     )
-    batch = rows.shape[:-1]
-    is_one_table = array.ndim == 2 and (row_sums is None or np.ndim(row_sums) <= 1 or not batch)
-    tables = array if array.ndim == 2 else np.broadcast_to(array, (*batch, n, m))
-    found, row_scaling, factors, targets, errors, residuals, iterations, codes = _core.scale(
-        np.ascontiguousarray(tables).reshape(-1, n, m),
-        rows.reshape(-1, n)[:1] if is_one_table else rows.reshape(-1, n),
-        columns.reshape(-1, m),
+    *found, report = _core.scale(
+        tables,
+        rows,
+        columns,
         tolerance=tolerance,
         max_iterations=min(max_iterations, 2**30),
-        num_threads=num_threads(),
+        num_threads=num_threads() if batch else 1,
     )
-    if (codes == 3).any():
-        raise CobayesError(
-            "the entries of the matrix are too far apart for floating point, even after its rows "
-            "and columns are rescaled.",
-            "make the smallest entries larger, or replace them by zeros.",
-        )
-    is_converged = (residuals <= tolerance) & (errors <= tolerance)
-    status = np.array([STATUSES[code] for code in codes.tolist()], dtype=object)
+    if report[:, 3].max(initial=0.0) >= _OUT_OF_RANGE:
+        raise _explained(array, data, hypotheses, row_sums, column_sums)
+    scaled, row_scaling, factors, own_rows, own_columns = found
+    errors, residuals, iterations, codes = report.T if batch else report[0].tolist()
     result = ScalingResult(
-        matrix=found.reshape(*batch, n, m),
+        matrix=scaled.reshape(*batch, n, m),
         row_scaling=row_scaling.reshape(*batch, n),
-        column_scaling=factors.reshape(*batch, m) * columns,
-        row_sums=targets.reshape(*batch, n),
-        column_sums=columns,
-        residual=residuals.reshape(batch) if batch else float(residuals[0]),
-        num_iterations=iterations.reshape(batch) if batch else int(iterations[0]),
-        is_converged=is_converged.reshape(batch) if batch else bool(is_converged[0]),
-        error=errors.reshape(batch) if batch else float(errors[0]),
+        column_scaling=(factors * own_columns).reshape(*batch, m),
+        row_sums=own_rows.reshape(*batch, n),
+        column_sums=own_columns.reshape(*batch, m),
+        residual=residuals.reshape(batch) if batch else residuals,
+        num_iterations=iterations.astype(np.int64).reshape(batch) if batch else int(iterations),
+        is_converged=((residuals <= tolerance) & (errors <= tolerance)).reshape(batch)
+        if batch
+        else residuals <= tolerance and errors <= tolerance,
+        error=errors.reshape(batch) if batch else errors,
         factors=factors.reshape(*batch, m),
-        status=status.reshape(batch) if batch else status[0],
+        status=_STATUSES[codes.astype(np.int64)].reshape(batch) if batch else STATUSES[int(codes)],
         data=data,
         hypotheses=hypotheses,
     )
     if on_failure == "raise":
-        if (codes == 2).any():
-            place = int(np.argmax(codes == 2))
-            item = tuple(int(k) for k in np.unravel_index(place, batch)) if batch else ()
-            raise _infeasible_error(tables[item] if array.ndim > 2 else array, rows, result, item)
-        if not is_converged.all():
+        if np.max(codes, initial=0.0) == _INFEASIBLE:
+            raise _infeasible_error(array, rows, result, np.atleast_1d(codes))
+        if not np.all(result.is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
 
 
-def _infeasible_error(table: Array, asked: Array, result: ScalingResult, item: tuple[int, ...]):
+def _as_batch(
+    array: Array, rows: Array | None, columns: Array | None
+) -> tuple[Array, Array | None, Array | None, tuple[int, ...]]:
+    """Return tables, row and column sums with one leading axis, and the shape of the batch.
+
+    What is the same for all items of the batch has one item.
+    """
+    shapes = [array.shape[:-2]]
+    shapes += [sums.shape[:-1] for sums in (rows, columns) if sums is not None]
+    batch = ()
+    if any(shapes):
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            validated_sums(array.shape, rows, columns)  # says which shapes do not fit
+            raise
+
+    def flat(values: Array | None, num_axes: int) -> Any:
+        if values is None or values.ndim == num_axes:
+            return None if values is None else values[None]
+        own = values.shape[-num_axes:]
+        return np.ascontiguousarray(np.broadcast_to(values, (*batch, *own))).reshape(-1, *own)
+
+    return flat(array, 2), flat(rows, 1), flat(columns, 1), batch
+
+
+def _explained(array: Array, data, hypotheses, rows, columns) -> CobayesError:
+    """Return the error that says why the core refused a table or its sums."""
+    n, m = array.shape[-2:]
+    names = (
+        data or make_labels(None, n, "datum"),
+        hypotheses or make_labels(None, m, "hypothesis"),
+    )
+    for item in np.ndindex(array.shape[:-2]):
+        try:
+            require_entries(array[item], *names)
+        except CobayesError as error:
+            place = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
+            return CobayesError(f"{place}{error.message}", error.hint)
+    validated_sums(array.shape, rows, columns)
+    return CobayesError(
+        "the entries of the matrix are too far apart for floating point, even after its rows "
+        "and columns are rescaled.",
+        "make the smallest entries larger, or replace them by zeros.",
+    )
+
+
+def _infeasible_error(
+    array: Array, asked: Array | None, result: ScalingResult, codes: NDArray[np.float64]
+) -> InfeasibleError:
     """Return the error about sums that zeros make impossible, for the first item concerned."""
-    n, m = table.shape
-    rows, columns = asked[item], result.column_sums[item]
+    n, m = array.shape[-2:]
+    batch = result.matrix.shape[:-2]
+    place = np.unravel_index(int(np.argmax(codes == _INFEASIBLE)), batch) if batch else ()
+    item = tuple(int(k) for k in place)
+    table = np.ascontiguousarray(np.broadcast_to(array, result.matrix.shape)[item])
+    if asked is None:
+        asked = np.ones((1, n))
+    rows = np.broadcast_to(asked.reshape(-1, n), (codes.size, n)).reshape(*batch, n)[item]
+    columns = result.column_sums[item]
     text = explain(
-        find_blocks(np.ascontiguousarray(table), rows, columns),
+        find_blocks(table, np.ascontiguousarray(rows), columns),
         rows,
         columns,
         result.data or make_labels(None, n, "datum"),
         result.hypotheses or make_labels(None, m, "hypothesis"),
     )
-    place = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
+    where = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
     return InfeasibleError(
-        f"{place}no matrix with these zeros has these sums: {text}",
+        f"{where}no matrix with these zeros has these sums: {text}",
         "change the sums, fill in zeros that are not meant, or pass on_failure='return' for the "
         "limit that meets the column sums.",
         result,
@@ -281,35 +337,6 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
         hint,
         result,
     )
-
-
-def _as_float_array(values) -> Array:
-    array = as_floats(values, copy=False)
-    if np.ndim(values) < 2 or array.shape[-1] == 0 or array.shape[-2] == 0:
-        raise CobayesError(
-            f"the matrix has shape {np.shape(values)}; expected (..., n, m), data by hypotheses."
-        )
-    return array
-
-
-def _require_entries(array: Array, data, hypotheses) -> None:
-    """Raise an error that says what is wrong with the entries."""
-    if array.min(initial=np.inf) > 0.0 and array.max(initial=0.0) < np.inf:
-        return
-    for item in np.ndindex(array.shape[:-2]):
-        try:
-            require_entries(
-                array[item],
-                data or make_labels(None, array.shape[-2], "datum"),
-                hypotheses or make_labels(None, array.shape[-1], "hypothesis"),
-            )
-        except CobayesError as error:
-            if not item:
-                raise
-            place = ", ".join(map(str, item))
-            raise CobayesError(
-                f"item ({place}) of the batch: {error.message}", error.hint
-            ) from None
 
 
 def accuracy_hint(error: float, loosest: float, use: str) -> str:

@@ -29,7 +29,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
         As the user gave them, or None.
     """
     n, m = shape[-2:]
-    rows = _as_sums(np.ones(n) if row_sums is None else row_sums, n, "row_sums", "row")
+    rows = as_sums(np.ones(n) if row_sums is None else row_sums, n, "row")
     is_bad = ~((rows >= 0.0) & (rows < np.inf))
     if is_bad.any():
         raise CobayesError(
@@ -44,7 +44,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     if column_sums is None:
         columns = np.repeat(totals / m, m, axis=-1)
     else:
-        columns = _as_sums(column_sums, m, "column_sums", "column")
+        columns = as_sums(column_sums, m, "column")
     is_bad = ~((columns >= 0.0) & (columns < np.inf))
     if is_bad.any():
         raise CobayesError(
@@ -78,12 +78,13 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     )
 
 
-def _as_sums(sums: Any, length: int, name: str, what: str) -> Array:
-    values = as_floats(sums, copy=False, name=name)
+def as_sums(sums: Any, length: int, what: str) -> Array:
+    """Return the sums of rows or columns as numbers, one for each row or column."""
+    values = as_floats(sums, copy=False, name=f"{what}_sums")
     if values.ndim == 0 or values.shape[-1] != length:
         raise CobayesError(
-            f"{name} has shape {values.shape}; expected {length} numbers, one for each {what} of "
-            "the matrix."
+            f"{what}_sums has shape {values.shape}; expected {length} numbers, one for each "
+            f"{what} of the matrix."
         )
     return values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import chain, combinations
 from math import comb
 from typing import Any, SupportsIndex
@@ -23,43 +22,32 @@ MOST_NUMBERS = 20_000_000
 class Sets(Model):
     """The model of all sets of a size; made by `sets_of`.
 
-    The sets are enumerated when the matrix or the labels are first asked for.
+    Attributes
+    ----------
+    singles : Model
+        The model of single data.
+    size : int
+        The number of data in a set.
     """
+
+    singles: Model
+    size: int
 
     def __init__(self, matrix: MatrixLike, size: int) -> None:
         model = as_model(matrix)
         _require_sets(model, size)
-        for name, value in (("singles", model), ("size", size), ("hypotheses", model.hypotheses)):
-            object.__setattr__(self, name, value)
-
-    singles: Model
-    """The model of single data."""
-
-    size: int
-    """The number of data in a set."""
-
-    @cached_property
-    def _enumerated(self) -> Model:
-        n, m = self.singles.shape
-        count = comb(n, self.size)
-        flat = chain.from_iterable(combinations(range(n), self.size))
-        members = np.fromiter(flat, np.intp, count * self.size).reshape(count, self.size)
+        n, m = model.shape
+        count = comb(n, size)
+        flat = chain.from_iterable(combinations(range(n), size))
+        members = np.fromiter(flat, np.intp, count * size).reshape(count, size)
         products = np.ones((count, m))
         for column in members.T:
-            products *= self.singles.matrix[column]
+            products *= model.matrix[column]
         possible = products.any(axis=1)
-        labels = [" + ".join(self.singles.data[d] for d in row) for row in members[possible]]
-        return Model(products[possible], labels, self.hypotheses)
-
-    @cached_property
-    def matrix(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Products of the members' entries, (sets, m)."""
-        return self._enumerated.matrix
-
-    @cached_property
-    def data(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The labels of the sets: "a + b"."""
-        return self._enumerated.data
+        labels = [" + ".join(model.data[d] for d in row) for row in members[possible]]
+        super().__init__(products[possible], labels, model.hypotheses)
+        object.__setattr__(self, "singles", model)
+        object.__setattr__(self, "size", size)
 
     def settings(self) -> dict[str, Any]:
         """Return the model of single data and the size."""
@@ -73,9 +61,9 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     their order does not matter. A hypothesis therefore rules a set out if it rules out one of its
     members. Sets that every hypothesis rules out are left out.
 
-    The sets are enumerated when the matrix is first needed. The limit is 20 million entries,
-    sets times hypotheses (160 MB). Beyond it, build a set one by one: ``plan_lesson`` on
-    ``without_repeats(matrix)`` adds the datum that teaches best each time (a greedy set).
+    The limit is 20 million entries, sets times hypotheses (160 MB). Beyond it, build a set one by
+    one: ``plan_lesson`` on ``without_repeats(matrix)`` adds the datum that teaches best each time
+    (a greedy set).
 
     Parameters
     ----------

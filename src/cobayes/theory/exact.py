@@ -337,7 +337,7 @@ def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     proportion to their rows. Of any other rule nothing is assumed.
     """
     matrix = rule.model.matrix
-    if not rule.is_factored:
+    if rule.core is None:
         return np.arange(len(matrix)), np.ones(len(matrix))
     share = getattr(rule, "data_prior", None)
     allowed = matrix > 0.0
