@@ -120,7 +120,7 @@ def require_affordable_simulation(
     """
     # Exact integers: the product of counts that a user types may lie beyond float64.
     per_round = _NANOSECONDS_PER_ROUND + int(_NANOSECONDS_PER_ENTRY * num_data * num_hypotheses)
-    nanoseconds = num_lessons * num_rounds * per_round
+    nanoseconds = num_lessons * max(num_rounds, 1) * per_round
     num_bytes = 8 * num_hypotheses * (8 * num_rounds + num_kept)
     if nanoseconds <= 1e9 * LONGEST_SECONDS and num_bytes <= LARGEST_BYTES:
         return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+import cobayes as cb
+
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 0.5, 1e-300, 5e-324, 1e300, 1.7e308, -1.0]),
     st.sampled_from([float("nan"), float("inf"), float("-inf")]),
@@ -51,3 +53,15 @@ DISTRIBUTIONS = st.one_of(
     st.dictionaries(LABELS, NUMBERS, max_size=4),
     st.sampled_from(["uniform", 3, [[0.5, 0.5]], np.ma.masked_equal([0.5, 0.5], 0.5), [0.5j, 0.5]]),
 )
+
+TASKS = {
+    "model": lambda matrix: cb.Model(matrix),
+    "no repeats": lambda matrix: cb.without_repeats(matrix),
+    "limited": lambda matrix: cb.limited_to(matrix, range(max(1, len(matrix) - 1))),
+    "pairs": lambda matrix: cb.sets_of(matrix, 2),
+    "costs": lambda matrix: cb.moving_costs(matrix, 1.0 - np.eye(len(matrix)), 2.0),
+    "nested": lambda matrix: cb.without_repeats(
+        cb.moving_costs(cb.limited_to(matrix, range(len(matrix))), np.eye(len(matrix)))
+    ),
+    "board": lambda matrix: cb.GridWorld.with_goals_on_top(5, 3, 3, 0.5, slip=0.2),
+}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 
-from .strategies import COUNTS, DISTRIBUTIONS, HOSTILE_MATRICES, LABELS, NUMBERS, matrices
+from .strategies import COUNTS, DISTRIBUTIONS, HOSTILE_MATRICES, LABELS, NUMBERS, TASKS, matrices
 
 FUZZ = settings.get_profile("fuzz")
 
@@ -115,22 +117,32 @@ def test_lessons_end_in_beliefs_or_errors(matrix, hypothesis, rounds, lessons, p
         assert np.isfinite(ensemble.mean()).all()
 
 
-TASKS = {
-    "model": lambda matrix: cb.Model(matrix),
-    "no repeats": lambda matrix: cb.without_repeats(matrix),
-    "limited": lambda matrix: cb.limited_to(matrix, range(max(1, len(matrix) - 1))),
-    "pairs": lambda matrix: cb.sets_of(matrix, 2),
-    "costs": lambda matrix: cb.moving_costs(matrix, 1.0 - np.eye(len(matrix)), 2.0),
-    "nested": lambda matrix: cb.without_repeats(
-        cb.moving_costs(cb.limited_to(matrix, range(len(matrix))), np.eye(len(matrix)))
-    ),
-    "board": lambda matrix: cb.GridWorld.with_goals_on_top(5, 3, 3, 0.5, slip=0.2),
-}
-RULES = (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1))
-
-
 @FUZZ
 @given(
+    matrices(),
+    st.integers(0, 4),
+    st.floats(0.1, 50.0),
+    st.sampled_from(["likelihood", "truth"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_pragmatic_answers_to_many_beliefs_are_those_to_each(matrix, depth, alpha, literal, seed):
+    rule = attempt(cb.Pragmatic, matrix, depth, rationality=alpha, literal=literal)
+    if rule is None:
+        return
+    m = rule.model.num_hypotheses
+    beliefs = np.random.default_rng(seed).dirichlet(np.full(m, 0.3), size=4)
+    beliefs = np.vstack([beliefs, np.eye(m), np.full(m, 1.0 / m)])
+    for answer in (rule.likelihood, rule.posteriors):
+        together = answer(beliefs)
+        np.testing.assert_array_equal(together, [answer(belief) for belief in beliefs])
+        assert answer == rule.posteriors or np.isfinite(together).all()
+    ensemble = attempt(cb.simulate, rule, 0, num_rounds=3, num_lessons=3, rng=seed)
+    if ensemble is not None:
+        np.testing.assert_allclose(ensemble.means.sum(axis=1), 1.0, rtol=1e-9)
+
+
+RULES = (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1))
+LESSONS = st.tuples(
     matrices(),
     st.sampled_from(sorted(TASKS)),
     st.sampled_from(RULES),
@@ -138,18 +150,59 @@ RULES = (cb.BI, cb.SCBI, lambda task: cb.Pragmatic(task, 1))
     st.integers(0, 4),
     st.integers(0, 99),
 )
-def test_lessons_on_tasks_are_sound_and_go_on_after_saving(
-    matrix, name, kind, taught, rounds, seed
-):
+
+
+@FUZZ
+@given(LESSONS)
+def test_simulated_lessons_are_lessons_that_agents_can_have(drawn):
+    matrix, name, kind, taught, rounds, seed = drawn
+    task = attempt(TASKS[name], matrix)
+    rule = None if task is None else attempt(kind, task)
+    options = {"num_rounds": rounds, "num_lessons": 2, "keep_paths": True, "rng": seed}
+    many = None if rule is None else attempt(cb.simulate, rule, taught, **options)
+    if many is None:
+        return
+    for path in many.paths:
+        agents = [cb.Learner(rule)]
+        for after in path[1:]:
+            agents = [
+                agent
+                for before in agents
+                for agent in next_agents(before, taught)
+                if np.allclose(np.exp(agent.log_belief), np.exp(after), rtol=1e-9, atol=1e-12)
+            ]
+            assert agents
+
+
+def next_agents(agent, taught):
+    """Yield the learner after every datum that its teacher may show, in every state."""
+    if agent.task.is_over(agent.state, taught):
+        yield agent
+        return
+    for datum in np.flatnonzero(agent.distribution_over_data(taught)):
+        after = agent.copy()
+        after.observe(datum)
+        if not after.outcomes:
+            yield after
+        for state, _ in after.outcomes:
+            arrived = after.copy()
+            arrived.arrive(state)
+            yield arrived
+
+
+def run(drawn):
+    """Return a lesson, or None where it was refused."""
+    matrix, name, kind, taught, rounds, seed = drawn
     task = attempt(TASKS[name], matrix)
     rule = None if task is None else attempt(kind, task)
     teacher = None if rule is None else attempt(cb.Teacher, rule, taught, rng=seed)
-    if teacher is None:
-        return
-    lesson = attempt(cb.run_lesson, teacher, cb.Learner(rule), rounds)
-    many = attempt(cb.simulate, rule, taught, num_rounds=rounds, num_lessons=3, rng=seed)
-    if many is not None:
-        np.testing.assert_allclose(many.means.sum(axis=1), 1.0, rtol=1e-9)
+    return teacher and attempt(cb.run_lesson, teacher, cb.Learner(rule), rounds)
+
+
+@FUZZ
+@given(LESSONS)
+def test_lessons_on_tasks_are_sound_and_go_on_after_saving(drawn):
+    lesson = run(drawn)
     if lesson is None:
         return
     np.testing.assert_allclose(lesson.beliefs.sum(axis=1), 1.0, rtol=1e-9)
@@ -162,6 +215,29 @@ def test_lessons_on_tasks_are_sound_and_go_on_after_saving(
         np.testing.assert_array_equal(more.data, expected.data)
         np.testing.assert_array_equal(more.log_beliefs, expected.log_beliefs)
         assert more.states == expected.states
+
+
+IN_A_FRESH_PROCESS = """
+import pathlib, sys
+import cobayes as cb
+for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+    print(file.name, cb.Lesson.load(file).log_beliefs.tobytes().hex())
+"""
+
+
+@settings(FUZZ, max_examples=1 + FUZZ.max_examples // 25)
+@given(st.lists(LESSONS, min_size=8, max_size=8))
+def test_lessons_on_every_task_load_in_a_fresh_process(drawn):
+    saved = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, lesson in enumerate(map(run, drawn)):
+            if lesson is not None:
+                lesson.save(Path(folder) / str(number))
+                saved[str(number)] = lesson.log_beliefs.tobytes().hex()
+        command = [sys.executable, "-c", IN_A_FRESH_PROCESS, folder]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stderr == ""
+    assert dict(line.split() for line in found.stdout.splitlines()) == saved
 
 
 @FUZZ

@@ -268,3 +268,8 @@ def test_one_lesson_has_no_standard_error():
 def test_a_learner_who_rules_out_the_truth_cannot_be_taught():
     with pytest.raises(cb.CobayesError, match="learner's prior"):
         ensemble(learner_prior=[0.5, 0.0, 0.5])
+
+
+def test_lessons_without_rounds_are_counted_too():
+    with pytest.raises(cb.CobayesError, match="would take about"):
+        cb.simulate([[1.0]], 0, num_rounds=0, num_lessons=10**20)

@@ -85,7 +85,10 @@ def test_long_lessons_are_the_lessons_of_a_teacher():
     assert np.isfinite(scored["log_likelihood"]).all()
 
 
-@pytest.mark.parametrize("parameters", [{"lapse": 2.0}, {"depth": 1.5}, {"rationality": "high"}, 3])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"lapse": 2.0}, {"depth": 1.5}, {"rationality": "high"}, {"rationality": 10**400}, 3],
+)
 def test_parameters_that_make_no_sense_are_refused(parameters):
     with pytest.raises(cb.CobayesError):
         people.simulate(parameters, PROBLEM, num_people=1, num_rounds=1)

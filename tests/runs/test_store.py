@@ -256,6 +256,9 @@ CRAFTED = {
     "points without samples": (
         "UPDATE meta SET value = replace(value, '1963', '0') WHERE key = 'identity'",
     ),
+    "an experiment without a name": (
+        "UPDATE meta SET value = replace(value, 'experiment', 'expiriment') WHERE key = 'identity'",
+    ),
     "text for seconds": ("UPDATE shards SET seconds = 'long'",),
     "text for statistics": ("UPDATE shards SET statistics = 'none'",),
 }

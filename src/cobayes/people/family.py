@@ -275,7 +275,7 @@ def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> Param
     pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     try:
         first, last = (float(end) for end in pair)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         first = last = math.nan
     if not (low <= first <= last <= high and math.isfinite(first) and math.isfinite(last)):
         raise CobayesError(

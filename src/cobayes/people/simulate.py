@@ -301,7 +301,7 @@ def _as_numbers(name: str, values: list[Any], people: list[str]) -> Array:
     for place, (value, person) in enumerate(zip(values, people, strict=True)):
         try:
             found[place] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found[place] = np.nan
         if np.isnan(found[place]):
             raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")

@@ -85,6 +85,8 @@ class Store:
                 meta = dict(self._connection.execute("SELECT key, value FROM meta"))
                 self.identity = json.loads(meta.get("identity", "null"))
                 self.num_workers = int(meta.get("num_workers", 0))
+                if self.identity is not None and not isinstance(self.identity["experiment"], str):
+                    raise ValueError("an experiment without a name")
                 for name, *sizes, _ in self.identity["points"] if self.identity is not None else ():
                     if not isinstance(name, str) or min(sizes) < 1:
                         raise ValueError("a point without samples")
