@@ -9,25 +9,19 @@ PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 CORE := CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
-# In the environment itself, so that a change of the core recompiles only what it concerns.
-BUILD_TOOLS = $(PIP) scikit-build-core nanobind cmake ninja
-# Without a C++ compiler the one in the `ziglang` wheel is taken.
+# Without a C++ compiler the one in the `ziglang` wheel is taken, by scripts that are called as compilers are.
 ZIG := $(STAMPS)/zig
-define USE_ZIG
-command -v c++ >/dev/null 2>&1 || [ -n "$$CXX" ] || { \
-  $(PIP) ziglang && mkdir -p $(ZIG) && \
-  for tool in c++ cc ar ranlib; do \
-    printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(abspath $(BIN)/python)" "$$tool" >"$(ZIG)/$$tool" && chmod +x "$(ZIG)/$$tool"; \
-  done; \
-  export CXX="$(abspath $(ZIG))/c++" CC="$(abspath $(ZIG))/cc"; \
-  export CMAKE_ARGS="-DCMAKE_AR=$(abspath $(ZIG))/ar -DCMAKE_RANLIB=$(abspath $(ZIG))/ranlib"; }
-endef
+ifeq ($(filter-out default,$(origin CXX))$(shell command -v c++ || command -v g++ || command -v clang++),)
+COMPILER := $(ZIG)/c++
+BUILD := CXX="$(CURDIR)/$(ZIG)/c++" CC="$(CURDIR)/$(ZIG)/cc" CMAKE_ARGS="'-DCMAKE_AR=$(CURDIR)/$(ZIG)/ar' '-DCMAKE_RANLIB=$(CURDIR)/$(ZIG)/ranlib'"
+endif
 
 # Python keeps what it compiled of the source; where an image forbids that, every process of the
 # tests would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help report test lint types bench fuzz smoke docs sanitize clean install install-dev
 
 help:
@@ -47,21 +41,33 @@ $(BIN)/python:
 	  { echo "cobayes needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMPS)/user: pyproject.toml constraints.txt $(CORE) | $(BIN)/python
+$(ZIG)/c++: | $(BIN)/python
+	@echo "no C++ compiler found; taking the one in the ziglang wheel ..."
+	@$(PIP) ziglang && mkdir -p $(ZIG)
+	@for tool in cc ar ranlib c++; do \
+	  printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(CURDIR)/$(BIN)/python" $$tool >$(ZIG)/$$tool && chmod +x $(ZIG)/$$tool; done
+
+# Built by tools in the environment itself, so that a change of the core recompiles only what it concerns.
+BUILD += $(PIP) --no-build-isolation
+INSTALL = mkdir -p $(STAMPS) && $(PIP) scikit-build-core nanobind cmake ninja && $(BUILD) -e
+
+$(STAMPS)/user: pyproject.toml constraints.txt | $(BIN)/python $(COMPILER)
 	@echo "building cobayes and installing it into $(VENV) ..."
-	@$(USE_ZIG); $(BUILD_TOOLS) && $(PIP) --no-build-isolation -e '.[plots,labels]'
-	@mkdir -p $(STAMPS) && touch $@
+	@$(INSTALL) '.[plots,labels]' && touch $@ $(STAMPS)/core
 
-$(STAMPS)/dev: pyproject.toml constraints.txt $(CORE) | $(BIN)/python
+$(STAMPS)/dev: pyproject.toml constraints.txt | $(BIN)/python $(COMPILER)
 	@echo "building cobayes and installing what the tests need into $(VENV) ..."
-	@$(USE_ZIG); $(BUILD_TOOLS) && $(PIP) --no-build-isolation -e '.[dev]'
-	@mkdir -p $(STAMPS) && touch $@ $(STAMPS)/user
+	@$(INSTALL) '.[dev]' && touch $@ $(STAMPS)/user $(STAMPS)/core
 
-install: $(STAMPS)/user
+$(STAMPS)/core: $(CORE) | $(STAMPS)/user
+	@echo "the core has changed; building it ..."
+	@$(BUILD) --no-deps -e . && touch $@
 
-install-dev: $(STAMPS)/dev
+install: $(STAMPS)/user $(STAMPS)/core
 
-report: $(STAMPS)/user
+install-dev: $(STAMPS)/dev $(STAMPS)/core
+
+report: install
 	$(BIN)/cobayes reproduce --scale quick --out report
 
 # What the tests of the studio's page take from npm, by the npm that pyright brings along.
@@ -70,14 +76,14 @@ $(STAMPS)/npm: tests/browser/package.json $(STAMPS)/dev
 	  install --prefix tests/browser --no-package-lock --no-audit --no-fund --loglevel=error && touch $@ || \
 	  echo "packages from npm could not be installed; tests that need them say that they are skipped"
 
-test: $(STAMPS)/dev $(STAMPS)/npm
+test: install-dev $(STAMPS)/npm
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 EXAMPLES ?= 200
 SEED ?= 0
 MINUTES ?= 10
 # Whole passes, each with the next seed, until the time is over; the first failure ends it.
-fuzz: $(STAMPS)/dev
+fuzz: install-dev
 	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); seed=$(SEED); \
 	while echo "seed $$seed" && \
 	  FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$$seed || exit 1; \
@@ -99,15 +105,15 @@ types: $(STAMPS)/dev
 
 $(STAMPS)/bench: $(STAMPS)/dev
 	@echo "installing the peers of the speed table into $(VENV) (once) ..."
-	$(PIP) -e '.[bench]'
+	$(BUILD) -e '.[bench]'
 	@touch $@
 
 # BENCH="lessons calls --rows 20" measures a part, BENCH=--write puts the tables into
 # docs/performance.md, BASELINE=/path/to/python adds the version of cobayes in that environment.
-bench: $(STAMPS)/bench
+bench: install-dev $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(BENCH)
 
-docs: $(STAMPS)/dev
+docs: install-dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
