@@ -19,7 +19,7 @@ def test_json_holds_the_planned_walks_and_nothing_else_is_on_stdout():
     done = run("--moves", "plan", "--json", "--discount", 0.4)
     assert done.exit_code == 0
     content = json.loads(done.stdout)
-    assert GridWorld.from_dict(content["world"]) == GridWorld.paper(0.4)
+    assert GridWorld.from_settings(content["world"]) == GridWorld.paper(0.4)
     for walk, rule in zip(content["walks"], ("SCBI", "BI"), strict=True):
         plan = plan_walk(as_rule(rule, GridWorld.paper(0.4)), "A")
         assert walk["beliefs"] == plan.beliefs.tolist()

@@ -163,9 +163,9 @@ def test_goals_and_moves_may_have_names_of_their_own():
 def test_world_survives_text_dict_and_pickle():
     world = GridWorld.from_text("A.#.B\n.....\n..S.#", 0.7, slip=0.1)
     assert GridWorld.from_text(world.to_text(), 0.7, slip=0.1) == world
-    assert GridWorld.from_dict(world.to_dict()) == world
+    assert GridWorld.from_settings(world.settings()) == world
     assert pickle.loads(pickle.dumps(world)) == world
-    assert hash(GridWorld.from_dict(world.to_dict())) == hash(world)
+    assert hash(GridWorld.from_settings(world.settings())) == hash(world)
     assert world.with_discount(0.6) != world
     assert world.with_discount(0.6).with_discount(0.7) == world
 

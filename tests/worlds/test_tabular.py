@@ -168,8 +168,8 @@ def test_a_table_world_can_be_saved(tmp_path):
     rule = SCBI(TabularWorld(table, "a", {"left": "b", "right": "c"}, 0.5))
     run_lesson(Teacher(rule, "right", rng=0), Learner(rule), 4).save(tmp_path / "walk.npz")
     again = Lesson.load(tmp_path / "walk.npz").teacher.task
-    assert again.table == rule.task.table
-    assert again.goals == rule.task.goals
+    assert again == rule.task
+    assert again.settings() == rule.task.settings()
 
 
 def test_another_discount_leaves_the_rest_of_the_world_as_it_is():

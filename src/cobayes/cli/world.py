@@ -133,7 +133,7 @@ def _as_json(made: GridWorld, walks: list[Lesson], moves: str, seed: int) -> dic
 
     return {
         "cobayes": __version__,
-        "world": made.to_dict(),
+        "world": made.settings(),
         "matrix_at_start": made.matrix_at(made.start).to_dict(),
         "moves": moves,
         "seed": seed,
@@ -177,7 +177,7 @@ def _boards(walks: list[Lesson], number: int) -> list[str]:
 def _board(walk: Lesson, shown: int) -> list[str]:
     """Return a board with the path so far, and the watcher's belief in every goal."""
     made = cast("GridWorld", walk.teacher.task)  # the command makes no other
-    colors = {square: _COLORS[h % 6] for h, (_, square) in enumerate(made.goal_items)}
+    colors = {square: _COLORS[h % 6] for h, (_, square) in enumerate(made.goals.items())}
     path = set(walk.states[: shown + 1])
     move = walk.data_labels[shown - 1] if shown else "start"
     lines = [terminal.paint(f"{walk.rule_name}: move {shown}, {move}", bold=True)]

@@ -95,7 +95,7 @@ def plot_world(
     x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
     y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
     ax.text(column + x, row + y, "S", ha=ha, va=va, color="#777777", fontsize=11)
-    for position, (label, (row, column)) in enumerate(world.goal_items):
+    for position, (label, (row, column)) in enumerate(world.goals.items()):
         level = float(np.clip(levels[position], 0.0, 1.0))
         # Rows grow downwards: the filling starts at the lower edge of the square.
         ax.add_patch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +150,7 @@ class Task(ABC):
         )
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any]) -> Task:
+    def from_settings(cls, settings: dict[str, Any]) -> Self:
         """Undo `settings`."""
         return cls(**settings)
 
@@ -188,8 +188,8 @@ def require_usable(task: Task) -> Task:
 
 
 def as_state(content: Any) -> State:
-    """Return lists and arrays as tuples, as states hold them."""
-    if isinstance(content, np.ndarray):
+    """Return lists and arrays as tuples, and NumPy numbers as plain ones, as states hold them."""
+    if isinstance(content, np.ndarray | np.generic):
         content = content.tolist()
     return tuple(as_state(part) for part in content) if isinstance(content, list) else content
 

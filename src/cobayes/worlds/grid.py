@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from string import ascii_uppercase
 from typing import Any, SupportsIndex
 
@@ -15,7 +13,7 @@ from cobayes._input.labels import is_position, shorten
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import short_number
 from cobayes.errors import CobayesError
-from cobayes.worlds.world import World, require_discount, require_reward
+from cobayes.worlds.world import World
 
 Array = NDArray[np.float64]
 Square = tuple[int, int]
@@ -41,7 +39,6 @@ BYTES_PER_SQUARE = 700
 """Measured with four moves and two goals: states, their positions, outcomes, distances, values."""
 
 
-@dataclass(frozen=True, init=False, repr=False)
 class GridWorld(World):
     """A board on which a walker shows by its moves which goal it is heading for.
 
@@ -85,13 +82,10 @@ class GridWorld(World):
 
     width: int
     height: int
-    start: Square
-    goal_items: tuple[tuple[str, Square], ...]
-    discount: float
+    goals: dict[str, Square]
+    actions: dict[str, Square]
     walls: frozenset[Square]
-    action_items: tuple[tuple[str, Square], ...]
     slip: float
-    reward: float
 
     def __init__(
         self,
@@ -106,20 +100,38 @@ class GridWorld(World):
         slip: float = 0.0,
         reward: float = 1.0,
     ) -> None:
-        set_field = object.__setattr__
-        set_field(self, "width", whole_number(width, "the width", 1))
-        set_field(self, "height", whole_number(height, "the height", 1))
-        _require_room(self.width, self.height)
-        set_field(self, "walls", frozenset(self._square(wall, "a wall") for wall in walls))
-        set_field(self, "start", self._free_square(start, "the start"))
-        set_field(self, "goal_items", self._goals(goals))
-        set_field(self, "discount", require_discount(discount))
-        set_field(self, "action_items", _read_moves(actions))
-        set_field(self, "slip", number_between(slip, "slip", 0.0, 1.0, closed="low"))
-        set_field(self, "reward", require_reward(reward))
-        if self.slip > 0.0 and len(self.action_items) == 1:
+        width, height = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
+        _require_room(width, height)
+        shape = height, width
+        blocked = frozenset(_square(wall, "a wall", shape) for wall in walls)
+        start = _square(start, "the start", shape, blocked)
+        if not isinstance(goals, Iterable):
+            raise CobayesError(
+                f"the goals are {goals!r}; expected squares, or a mapping from label to square."
+            )
+        named = goals if isinstance(goals, Mapping) else _labelled(list(goals))
+        places = {
+            str(label): _square(square, f"goal {label!r}", shape, blocked)
+            for label, square in named.items()
+        }
+        moves = _read_moves(actions)
+        slip = number_between(slip, "slip", 0.0, 1.0, closed="low")
+        if slip > 0.0 and len(moves) == 1:
             raise CobayesError("with a single move there is nothing to slip to.", "use slip=0.")
-        self.require_goals()
+        vars(self).update(
+            width=width, height=height, goals=places, actions=moves, walls=blocked, slip=slip
+        )
+        squares = ((row, column) for row in range(height) for column in range(width))
+        states = [square for square in squares if square not in blocked]
+        super().__init__(
+            states,
+            start,
+            moves,
+            {label: (square,) for label, square in places.items()},
+            _outcomes(states, list(moves.values()), slip),
+            discount,
+            reward,
+        )
 
     @classmethod
     def paper(cls, discount: float = 0.5, width: SupportsIndex = 7) -> GridWorld:
@@ -209,92 +221,34 @@ class GridWorld(World):
                 f"the rows of the board have {sorted({len(line) for line in lines})} squares.",
                 "every row needs the same number of characters.",
             )
-        walls, starts = [], []
+        signs = {(r, c): sign for r, line in enumerate(lines) for c, sign in enumerate(line)}
         goals: dict[str, Square] = {}
-        for row, line in enumerate(lines):
-            for column, sign in enumerate(line):
-                if sign == "#":
-                    walls.append((row, column))
-                elif sign == "S":
-                    starts.append((row, column))
-                elif sign.isalnum() and sign not in goals:
-                    goals[sign] = (row, column)
-                elif sign != ".":
-                    raise CobayesError(
-                        f"the board has {sign!r} at {(row, column)}"
-                        + (", a goal for the second time." if sign in goals else "."),
-                        "expected S, #, a dot, or a letter or digit for a goal.",
-                    )
+        for square, sign in signs.items():
+            if sign in goals or not (sign in "#S." or sign.isalnum()):
+                raise CobayesError(
+                    f"the board has {sign!r} at {square}"
+                    + (", a goal for the second time." if sign in goals else "."),
+                    "expected S, #, a dot, or a letter or digit for a goal.",
+                )
+            if sign not in "#S.":
+                goals[sign] = square
+        starts = [square for square, sign in signs.items() if sign == "S"]
         if len(starts) != 1:
             raise CobayesError(f"the board has {len(starts)} starts (S); expected one.")
         return cls(
             *(len(lines[0]), len(lines), starts[0], goals, discount),
-            walls=walls,
+            walls=[square for square, sign in signs.items() if sign == "#"],
             actions=actions,
             slip=slip,
             reward=reward,
         )
 
-    @property
-    def goals(self) -> dict[str, Square]:
-        """The candidate goals: label to square."""
-        return dict(self.goal_items)
-
-    @property
-    def actions(self) -> dict[str, Square]:
-        """The moves: name to (rows, columns) to go."""
-        return dict(self.action_items)
-
-    @property
-    def goal_labels(self) -> tuple[str, ...]:
-        """The labels of the candidate goals: the hypotheses."""
-        return tuple(label for label, _ in self.goal_items)
-
-    @property
-    def action_labels(self) -> tuple[str, ...]:
-        """The names of the moves: the data."""
-        return tuple(name for name, _ in self.action_items)
-
-    @cached_property
-    def states(self) -> tuple[Square, ...]:
-        """The squares without a wall, row by row."""
-        squares = ((row, column) for row in range(self.height) for column in range(self.width))
-        return tuple(square for square in squares if square not in self.walls)
-
-    def goal_states(self, goal: int | str) -> tuple[Square, ...]:
-        """Return the square of a goal given by position or label, alone in a tuple."""
-        return (self.goal_items[self.goal_index(goal)][1],)
-
     def move(self, square: Square, action: int | str) -> Square:
         """Return the square on which a move ends when it does not slip."""
         row, column = self.states[self.state_position(square)]
-        down, along = self.action_items[self.action_index(action)][1]
+        down, along = self.actions[self.action_labels[self.action_index(action)]]
         target = (row + down, column + along)
         return target if target in self._positions else (row, column)
-
-    @cached_property
-    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
-        """Positions of next squares and their probabilities, (states, actions, outcomes)."""
-        count = len(self.action_items)
-        ends = np.array(
-            [
-                [self._positions[self.move(square, a)] for a in range(count)]
-                for square in self.states
-            ],
-            dtype=np.intp,
-        )
-        if self.slip == 0.0:
-            return ends[:, :, None], np.ones((*ends.shape, 1))
-        meant = np.eye(count, dtype=bool)
-        chances = np.where(meant, 1.0 - self.slip, self.slip / (count - 1))
-        return (
-            np.repeat(ends[:, None, :], count, axis=1),
-            np.broadcast_to(chances, (len(ends), count, count)),
-        )
-
-    def with_discount(self, discount: float) -> GridWorld:
-        """Return the same board with another discount."""
-        return GridWorld.from_dict({**self.to_dict(), "discount": discount})
 
     def to_text(self, walker: Square | None = None) -> str:
         """Draw the board in letters as `from_text` reads it; a walker is shown as ``@``.
@@ -304,7 +258,7 @@ class GridWorld(World):
         signs = {
             **dict.fromkeys(self.walls, "#"),
             self.start: "S",
-            **{square: label[0] for label, square in self.goal_items},
+            **{square: label[0] for label, square in self.goals.items()},
         }
         if walker is not None:
             signs[self.states[self.state_position(walker)]] = "@"
@@ -313,32 +267,23 @@ class GridWorld(World):
             for row in range(self.height)
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `from_dict` makes the same board again."""
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make the same board again, as JSON can hold them."""
         return {
             "width": self.width,
             "height": self.height,
             "start": list(self.start),
-            "goals": {label: list(square) for label, square in self.goal_items},
+            "goals": {label: list(square) for label, square in self.goals.items()},
             "discount": self.discount,
             "walls": sorted(list(wall) for wall in self.walls),
-            "actions": {name: list(step) for name, step in self.action_items},
+            "actions": {name: list(step) for name, step in self.actions.items()},
             "slip": self.slip,
             "reward": self.reward,
         }
 
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> GridWorld:
-        """Undo `to_dict`."""
-        return cls(**content)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the arguments that make the same board again."""
-        return self.to_dict()
-
     def __repr__(self) -> str:
-        goals = ", ".join(f"{label} at {square}" for label, square in self.goal_items[:4])
-        more = f", … ({len(self.goal_items)} in all)" if len(self.goal_items) > 4 else ""
+        goals = ", ".join(f"{label} at {square}" for label, square in [*self.goals.items()][:4])
+        more = f", … ({len(self.goals)} in all)" if len(self.goals) > 4 else ""
         return (
             f"GridWorld({self.width} wide, {self.height} high; start {self.start}; goals {goals}"
             f"{more}; discount {self.discount:g}"
@@ -347,38 +292,43 @@ class GridWorld(World):
             + ")"
         )
 
-    def _state_hint(self) -> str:
-        return (
-            f"squares are (row, column) from (0, 0) to {(self.height - 1, self.width - 1)}, "
-            "without the walls."
+
+def _square(
+    value: Any, what: str, shape: tuple[int, int], walls: frozenset[Square] = frozenset()
+) -> Square:
+    """Return a square, or raise an error where it is not on the board or in a wall."""
+    row, column = _pair(value, what, "a square (row, column) of integers")
+    if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+        raise CobayesError(
+            f"{what} is at {(row, column)}, outside the board of {shape[0]} rows and {shape[1]} "
+            "columns.",
+            f"rows go from 0 to {shape[0] - 1}, columns from 0 to {shape[1] - 1}.",
         )
-
-    def _square(self, square: Any, what: str) -> Square:
-        row, column = _pair(square, what, "a square (row, column) of integers")
-        if not (0 <= row < self.height and 0 <= column < self.width):
-            raise CobayesError(
-                f"{what} is at {(row, column)}, outside the board of {self.height} rows and "
-                f"{self.width} columns.",
-                f"rows go from 0 to {self.height - 1}, columns from 0 to {self.width - 1}.",
-            )
-        return row, column
-
-    def _free_square(self, square: Any, what: str) -> Square:
-        found = self._square(square, what)
-        if found in self.walls:
-            raise CobayesError(f"{what} is at {found}, in a wall.", "move it, or open the wall.")
-        return found
-
-    def _goals(self, goals: Any) -> tuple[tuple[str, Square], ...]:
-        if not isinstance(goals, Iterable):
-            raise CobayesError(
-                f"the goals are {goals!r}; expected squares, or a mapping from label to square."
-            )
-        given = dict(goals) if isinstance(goals, Mapping) else _labelled(list(goals))
-        return tuple(
-            (str(label), self._free_square(square, f"goal {label!r}"))
-            for label, square in given.items()
+    if (row, column) in walls:
+        raise CobayesError(
+            f"{what} is at {(row, column)}, in a wall.", "move it, or open the wall."
         )
+    return row, column
+
+
+def _outcomes(
+    states: list[Square], steps: list[Square], slip: float
+) -> tuple[NDArray[np.intp], Array]:
+    """Return positions of next squares and their probabilities, (states, actions, outcomes)."""
+    positions = {square: position for position, square in enumerate(states)}
+    ends = np.array(
+        [
+            [positions.get((row + down, column + along), here) for down, along in steps]
+            for (row, column), here in positions.items()
+        ],
+        dtype=np.intp,
+    )
+    if slip == 0.0:
+        return ends[:, :, None], np.ones((*ends.shape, 1))
+    count = len(steps)
+    chances = np.where(np.eye(count, dtype=bool), 1.0 - slip, slip / (count - 1))
+    shape = len(ends), count, count
+    return np.broadcast_to(ends[:, None, :], shape), np.broadcast_to(chances, shape)
 
 
 def _labelled(squares: list[Any]) -> dict[str, Any]:
@@ -395,30 +345,22 @@ def _pair(value: Any, what: str, expected: str) -> Square:
     return int(pair[0]), int(pair[1])
 
 
-def _read_moves(actions: Any) -> tuple[tuple[str, Square], ...]:
-    """Return moves, given by name or as a mapping, as pairs of a name and a step."""
+def _read_moves(actions: Any) -> dict[str, Square]:
+    """Return the steps by name, of moves given by name or as a mapping."""
     if isinstance(actions, Mapping):
-        items = [
-            (str(name), _pair(step, f"the step of move {name!r}", "(rows, columns) as integers"))
+        return {
+            str(name): _pair(step, f"the step of move {name!r}", "(rows, columns) as integers")
             for name, step in actions.items()
-        ]
-    else:
-        is_many = isinstance(actions, Iterable) and not isinstance(actions, str)
-        items = []
-        for name in actions if is_many else [actions]:
-            if not isinstance(name, str) or name not in MOVES:
-                raise CobayesError(
-                    f"there is no move called {name!r}.", f"choose from: {shorten(list(MOVES))}."
-                )
-            items.append((name, MOVES[name]))
-    if not items:
-        raise CobayesError(
-            "the world has no moves; expected at least one.",
-            f"name some of: {shorten(list(MOVES))}.",
-        )
-    if len(dict(items)) != len(items):
-        raise CobayesError(f"the moves are {[name for name, _ in items]}; names must differ.")
-    return tuple(items)
+        }
+    is_many = isinstance(actions, Iterable) and not isinstance(actions, str)
+    names: list[Any] = list(actions) if is_many else [actions]
+    choice = f"choose from: {shorten(list(MOVES))}."
+    for name in names:
+        if not isinstance(name, str) or name not in MOVES:
+            raise CobayesError(f"there is no move called {name!r}.", choice)
+    if len(set(names)) != len(names):
+        raise CobayesError(f"the moves are {names}; names must differ.")
+    return {name: MOVES[name] for name in names}
 
 
 def _require_room(width: int, height: int) -> None:

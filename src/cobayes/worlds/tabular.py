@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import is_position, make_labels
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, as_state
-from cobayes.worlds.world import World, require_discount, require_reward
+from cobayes.worlds.world import World
 
 Array = NDArray[np.float64]
 Transitions = Mapping[Any, Mapping[Any, Iterable[tuple[float, Any]]]]
@@ -27,7 +25,6 @@ ACTIONS = {
 """Names of the moves of Gymnasium's own tabular environments, in their order."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TabularWorld(World):
     """A world given by a table of transitions.
 
@@ -57,64 +54,41 @@ class TabularWorld(World):
            [0.125, 0.5  ]])
     """
 
-    table: Transitions
-    start: State = field()  # and not the default of `Task`
-    goals: Mapping[str, Any]
-    discount: float
-    actions: Sequence[str] | None = None
-    reward: float = 1.0
+    goals: dict[str, tuple[State, ...]]
 
-    if TYPE_CHECKING:  # made from the others, and no fields of the dataclass
-        _outcomes: tuple[NDArray[np.intp], Array] = field(init=False)
-
-    def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        set_field(self, "discount", require_discount(self.discount))
-        set_field(self, "reward", require_reward(self.reward))
-        set_field(self, "start", as_state(self.start))
-        first = next(iter(self.table.values()), None)
+    def __init__(
+        self,
+        table: Transitions,
+        start: State,
+        goals: Mapping[str, Any],
+        discount: float,
+        actions: Sequence[str] | None = None,
+        reward: float = 1.0,
+    ) -> None:
+        first = next(iter(table.values()), None)
         if not first:
             raise CobayesError("the table of transitions is empty.")
         names = sorted(first) if all(map(is_position, first)) else list(first)
-        labels = names if self.actions is None else self.actions
-        set_field(self, "actions", make_labels(map(str, labels), len(names), "datum"))
-        set_field(self, "table", self._numbered(names))
-        set_field(self, "goals", self._read_goals())
-        set_field(self, "_outcomes", self._read_outcomes())
-        self.require_goals()
-
-    @cached_property
-    def states(self) -> tuple[State, ...]:
-        """All states, in the order of the table."""
-        return tuple(self.table)
-
-    @property
-    def action_labels(self) -> tuple[str, ...]:
-        """The labels of the moves: the data."""
-        return tuple(self.actions or ())
-
-    @property
-    def goal_labels(self) -> tuple[str, ...]:
-        """The labels of the candidate goals: the hypotheses."""
-        return tuple(self.goals)
-
-    @property
-    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
-        """Positions of next states and their probabilities, (states, actions, outcomes)."""
-        return self._outcomes
-
-    def goal_states(self, goal: int | str) -> tuple[State, ...]:
-        """Return the states that count as a goal, given by position or label."""
-        return self.goals[self.goal_labels[self.goal_index(goal)]]
-
-    def with_discount(self, discount: float) -> TabularWorld:
-        """Return the same world with another discount."""
-        return self.from_settings({**self.settings(), "discount": discount})
+        labels = make_labels(map(str, names if actions is None else actions), len(names), "datum")
+        places = {}
+        for label, given in goals.items():
+            is_many = isinstance(given, list | set | frozenset)
+            places[str(label)] = tuple(map(as_state, given if is_many else [given]))
+            if not places[str(label)]:
+                raise CobayesError(f"goal {label!r} has no states.")
+        vars(self)["goals"] = places
+        states = [as_state(state) for state in table]
+        outcomes = _read_outcomes(table, states, names)
+        super().__init__(states, as_state(start), labels, places, outcomes, discount, reward)
 
     def settings(self) -> dict[str, Any]:
         """Return the table and what else makes the same world again."""
+        moves = range(len(self.action_labels))
         return {
-            "table": [[state, list(moves.values())] for state, moves in self.table.items()],
+            "table": [
+                [state, [[(p, target) for target, p in self.next_states(state, a)] for a in moves]]
+                for state in self.states
+            ],
             "start": self.start,
             "goals": {label: list(states) for label, states in self.goals.items()},
             "discount": self.discount,
@@ -123,81 +97,55 @@ class TabularWorld(World):
         }
 
     @classmethod
-    def from_settings(cls, settings: dict[str, Any]) -> TabularWorld:
+    def from_settings(cls, settings: dict[str, Any]) -> Self:
         """Undo `settings`."""
         table = {as_state(state): dict(enumerate(moves)) for state, moves in settings["table"]}
         return cls(**{**settings, "table": table})
-
-    def _numbered(self, names: list[Any]) -> dict[State, dict[int, list[tuple[float, State]]]]:
-        """Return the table with positions of moves instead of their names."""
-        for state, moves in self.table.items():
-            if set(moves) != set(names):
-                raise CobayesError(
-                    f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
-                    "first state.",
-                    "where a move does nothing, let it lead back to the state.",
-                )
-        return {
-            state: {
-                k: [(chance, as_state(target)) for chance, target in moves[name]]
-                for k, name in enumerate(names)
-            }
-            for state, moves in self.table.items()
-        }
-
-    def _read_goals(self) -> dict[str, tuple[State, ...]]:
-        found: dict[str, tuple[State, ...]] = {}
-        for label, given in self.goals.items():
-            is_many = isinstance(given, list | set | frozenset)
-            states = tuple(as_state(state) for state in (given if is_many else [given]))
-            if not states:
-                raise CobayesError(f"goal {label!r} has no states.")
-            for state in states:
-                self.state_position(state)
-            found[str(label)] = states
-        return found
-
-    def _read_outcomes(self) -> tuple[NDArray[np.intp], Array]:
-        rows = [
-            [self._merged(state, move, pairs) for move, pairs in moves.items()]
-            for state, moves in self.table.items()
-        ]
-        width = max(len(found) for row in rows for found in row)
-        next_states = np.zeros((len(rows), len(rows[0]), width), dtype=np.intp)
-        probabilities = np.zeros(next_states.shape)
-        for s, row in enumerate(rows):
-            for a, found in enumerate(row):
-                next_states[s, a, : len(found)] = list(found)
-                # Padding has probability zero; its state must be one that is reached anyway.
-                next_states[s, a, len(found) :] = next(iter(found))
-                probabilities[s, a, : len(found)] = list(found.values())
-        return next_states, probabilities
-
-    def _merged(
-        self, state: State, move: int, pairs: Iterable[tuple[float, State]]
-    ) -> dict[int, float]:
-        """Return the outcomes of a move by position; a state that is listed twice counts once."""
-        found: dict[int, float] = {}
-        for probability, target in pairs:
-            if not probability >= 0.0:
-                raise CobayesError(
-                    f"move {move} in state {state!r} has the probability {probability}."
-                )
-            if probability > 0.0:
-                position = self.state_position(target)
-                found[position] = found.get(position, 0.0) + float(probability)
-        if not np.isclose(sum(found.values()), 1.0, atol=1e-9):
-            raise CobayesError(
-                f"the outcomes of move {move} in state {state!r} have probabilities that sum to "
-                f"{sum(found.values()):.6g}, not to 1."
-            )
-        return found
 
     def __repr__(self) -> str:
         return (
             f"TabularWorld({len(self.states)} states; moves {', '.join(self.action_labels)}; "
             f"goals {', '.join(self.goal_labels)}; discount {self.discount:g})"
         )
+
+
+def _read_outcomes(
+    table: Transitions, states: list[State], names: list[Any]
+) -> tuple[NDArray[np.intp], Array]:
+    """Return positions of next states and their probabilities, (states, actions, outcomes)."""
+    positions = {state: position for position, state in enumerate(states)}
+    rows: list[list[dict[int, float]]] = []
+    for state, moves in table.items():
+        if set(moves) != set(names):
+            raise CobayesError(
+                f"state {state!r} has the moves {list(moves)}; expected {names}, those of the "
+                "first state.",
+                "where a move does nothing, let it lead back to the state.",
+            )
+        rows.append([])
+        for name in names:
+            found: dict[int, float] = {}  # a state that is listed twice counts once
+            for chance, target in moves[name]:
+                if not chance >= 0.0 or as_state(target) not in positions:
+                    raise CobayesError(
+                        f"move {name!r} in state {state!r} leads to state {target!r} with "
+                        f"probability {chance!r}.",
+                        "every next state is a state of the table; no probability is negative.",
+                    )
+                if chance > 0.0:
+                    position = positions[as_state(target)]
+                    found[position] = found.get(position, 0.0) + float(chance)
+            if not np.isclose(sum(found.values()), 1.0, atol=1e-9):
+                raise CobayesError(
+                    f"the outcomes of move {name!r} in state {state!r} have probabilities that "
+                    f"sum to {sum(found.values()):.6g}, not to 1."
+                )
+            rows[-1].append(found)
+    width = max(len(found) for row in rows for found in row)
+    # Padding has probability zero; its state must be one that is reached anyway.
+    where = [[[*found, *[next(iter(found))] * (width - len(found))] for found in r] for r in rows]
+    chances = [[[*found.values(), *[0.0] * (width - len(found))] for found in r] for r in rows]
+    return np.array(where, dtype=np.intp), np.array(chances)
 
 
 def world_from_gymnasium(
@@ -262,8 +210,8 @@ def world_from_gymnasium(
             "TabularWorld from a table of your own.",
         )
     table = {
-        _plain(state): {
-            int(action): [(float(chance), _plain(target)) for chance, target, *_ in found]
+        state: {
+            int(action): [(chance, target) for chance, target, *_ in found]
             for action, found in moves.items()
         }
         for state, moves in source.items()
@@ -275,7 +223,7 @@ def world_from_gymnasium(
                 "state.",
                 'world_from_gymnasium(env, {"home": 15, "shop": 3}).',
             )
-        goals = {str(state): _plain(state) for state in goals}
+        goals = {str(state): state for state in goals}
     if start is None:
         chances: Any = getattr(inner, "initial_state_distrib", None)
         if chances is None:
@@ -283,8 +231,3 @@ def world_from_gymnasium(
         start = int(np.argmax(chances))
     names = ACTIONS.get(type(inner).__name__) if actions is None else actions
     return TabularWorld(table, start, goals, discount, names)
-
-
-def _plain(state: Any) -> Any:
-    """Return a NumPy integer as a plain one, so that states print as users write them."""
-    return int(state) if isinstance(state, np.integer) else state

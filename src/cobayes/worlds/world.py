@@ -7,14 +7,14 @@ value iteration finds the best expected worth.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections import deque
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 
 from cobayes._input.labels import find, shorten
 from cobayes._input.validation import number_between
@@ -48,6 +48,23 @@ class World(Task):
     - A state without a way to a goal would be worth nothing for it, and rules need positive
       entries: it is worth one millionth of the least that any other state is worth for that goal.
 
+    Parameters
+    ----------
+    states
+        All states, in the order of their positions.
+    start
+        The state in which a walk starts.
+    actions
+        The labels of the moves: the data.
+    goals
+        From the label of each candidate goal, a hypothesis, to the states that count as it.
+    outcomes
+        Positions of next states and their probabilities, both (states, actions, outcomes).
+    discount
+        What a move costs: a state k moves from the goal is worth ``reward * discount**k``.
+    reward
+        What a goal is worth.
+
     Examples
     --------
     >>> import cobayes as cb
@@ -59,41 +76,57 @@ class World(Task):
     """
 
     is_seen = True
+    states: tuple[State, ...]
+    action_labels: tuple[str, ...]
+    goal_labels: tuple[str, ...]
+    outcomes: tuple[NDArray[np.intp], Array]
     discount: float
     reward: float
+    _positions: dict[Hashable, int]
+    _goal_states: tuple[tuple[State, ...], ...]
+    _models: dict[int, Model]
 
-    @property
-    @abstractmethod
-    def states(self) -> tuple[State, ...]:
-        """All states, in the order of their positions."""
+    def __init__(
+        self,
+        states: Iterable[State],
+        start: State,
+        actions: Collection[str],
+        goals: Mapping[str, tuple[State, ...]],
+        outcomes: tuple[NDArray[np.intp], Array],
+        discount: float,
+        reward: float,
+    ) -> None:
+        if not actions:
+            raise CobayesError("the world has no moves; expected at least one.")
+        half = "0.5 halves the reward's worth with every move."
+        states = tuple(states)
+        vars(self).update(
+            states=states,
+            start=start,
+            action_labels=tuple(actions),
+            goal_labels=tuple(goals),
+            outcomes=outcomes,
+            discount=number_between(discount, "the discount", 0.0, 1.0, hint=half),
+            reward=number_between(reward, "the reward", 0.0, np.inf),
+            _positions={state: position for position, state in enumerate(states)},
+            _goal_states=tuple(goals.values()),
+            _models={},
+        )
+        self._require_goals()
 
-    @property
-    @abstractmethod
-    def action_labels(self) -> tuple[str, ...]:
-        """The labels of the moves: the data."""
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a world cannot be changed; make another one with another {name}.")
 
-    @property
-    @abstractmethod
-    def goal_labels(self) -> tuple[str, ...]:
-        """The labels of the candidate goals: the hypotheses."""
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.settings() == other.settings()
 
-    @property
-    @abstractmethod
-    def outcomes(self) -> tuple[NDArray[np.intp], Array]:
-        """Positions of next states and their probabilities, both (states, actions, outcomes)."""
-
-    @abstractmethod
-    def goal_states(self, goal: int | str) -> tuple[State, ...]:
-        """Return the states that count as a goal, given by position or label."""
+    def __hash__(self) -> int:
+        return hash((self.start, self.action_labels, self.goal_labels, self.discount))
 
     @property
     def is_certain(self) -> bool:
         """Whether every move leads to one state."""
         return self.outcomes[0].shape[2] == 1
-
-    @cached_property
-    def _positions(self) -> dict[Hashable, int]:
-        return {state: position for position, state in enumerate(self.states)}
 
     def state_position(self, state: State) -> int:
         """Return the position of a state; an unknown one is an error."""
@@ -101,11 +134,9 @@ class World(Task):
             return self._positions[as_state(state)]
         except (KeyError, TypeError):
             raise CobayesError(
-                f"there is no state {state!r} in this world.", self._state_hint()
+                f"there is no state {state!r} in this world.",
+                f"choose one of: {shorten([str(one) for one in self.states], 6)}.",
             ) from None
-
-    def _state_hint(self) -> str:
-        return f"choose one of: {shorten([str(state) for state in self.states], 6)}."
 
     def goal_index(self, goal: int | str) -> int:
         """Return the position of a goal given by position or label."""
@@ -115,12 +146,17 @@ class World(Task):
         """Return the position of a move given by position or label."""
         return find(action, self.action_labels, "move")
 
+    def goal_states(self, goal: int | str) -> tuple[State, ...]:
+        """Return the states that count as a goal, given by position or label."""
+        return self._goal_states[self.goal_index(goal)]
+
+    def with_discount(self, discount: float) -> Self:
+        """Return the same world with another discount."""
+        return type(self).from_settings({**self.settings(), "discount": discount})
+
     @cached_property
-    def _goal_positions(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            tuple(self.state_position(state) for state in self.goal_states(goal))
-            for goal in range(len(self.goal_labels))
-        )
+    def _goal_positions(self) -> list[list[int]]:
+        return [[self.state_position(state) for state in states] for states in self._goal_states]
 
     @cached_property
     def distances(self) -> Array:
@@ -128,8 +164,14 @@ class World(Task):
 
         Infinity where there is no way. Where moves are uncertain, the fewest with luck.
         """
+        size, *shape = self.outcomes[0].shape
+        where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
+        backwards = coo_array((np.ones(len(where[0])), where), (size, size)).tocsr()
         return np.column_stack(
-            [_distances(self.outcomes[0], goals) for goals in self._goal_positions]
+            [
+                dijkstra(backwards, indices=goals, unweighted=True, min_only=True)
+                for goals in self._goal_positions
+            ]
         )
 
     @cached_property
@@ -153,10 +195,6 @@ class World(Task):
             )
         return self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
 
-    @cached_property
-    def _models(self) -> dict[int, Model]:
-        return {}
-
     def matrix_at(self, state: State) -> Model:
         """Return the matrix in a state: the worth of where each move leads, for each goal.
 
@@ -176,10 +214,8 @@ class World(Task):
         """
         position = self.state_position(state)
         if position not in self._models:
-            next_states, probabilities = self.outcomes
-            worth = (probabilities[position, :, :, None] * self.values[next_states[position]]).sum(
-                axis=1
-            )
+            where, chances = self.outcomes
+            worth = (chances[position, :, :, None] * self.values[where[position]]).sum(axis=1)
             self._models[position] = Model(worth, self.action_labels, self.goal_labels)
         return self._models[position]
 
@@ -214,7 +250,7 @@ class World(Task):
         """Return a state given as a tuple, a list or an array; an unknown one is an error."""
         return self.states[self.state_position(content)]
 
-    def require_goals(self) -> None:
+    def _require_goals(self) -> None:
         """Raise an error unless there are two goals or more, all apart and within reach."""
         if len(self.goal_labels) < 2:
             raise CobayesError(
@@ -244,40 +280,10 @@ class World(Task):
                 )
 
 
-def require_discount(discount: float) -> float:
-    """Return the discount as a float; outside (0, 1) it is an error."""
-    hint = "0.5 halves the reward's worth with every move."
-    return number_between(discount, "the discount", 0.0, 1.0, hint=hint)
-
-
-def require_reward(reward: float) -> float:
-    """Return the reward as a float; it must be positive and finite."""
-    return number_between(reward, "the reward", 0.0, np.inf)
-
-
-def _distances(next_states: NDArray[np.intp], goal_states: tuple[int, ...]) -> Array:
-    """Return the number of moves from every state to the nearest goal state; inf without a way."""
-    num_states = len(next_states)
-    reverse: list[list[int]] = [[] for _ in range(num_states)]
-    for state, targets in enumerate(next_states.reshape(num_states, -1).tolist()):
-        for target in set(targets):
-            reverse[target].append(state)
-    moves = np.full(num_states, np.inf)
-    moves[list(goal_states)] = 0.0
-    queue = deque(goal_states)
-    while queue:
-        target = queue.popleft()
-        for state in reverse[target]:
-            if moves[state] == np.inf:
-                moves[state] = moves[target] + 1.0
-                queue.append(state)
-    return moves
-
-
 def _value_iteration(
     next_states: NDArray[np.intp],
     probabilities: Array,
-    goal_states: tuple[int, ...],
+    goals: list[int],
     discount: float,
 ) -> Array:
     """Return what every state is worth under the best policy, with a reward of one.
@@ -285,7 +291,6 @@ def _value_iteration(
     Values rise from zero to the fixed point of
     ``V(s) = discount * max_a sum_s' p(s' | s, a) V(s')``, with V = 1 at the goal.
     """
-    goals = list(goal_states)
     values = np.zeros(len(next_states))
     values[goals] = 1.0
     for _ in range(MAX_SWEEPS):
