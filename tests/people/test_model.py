@@ -7,8 +7,7 @@ import cobayes as cb
 from cobayes import people
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
-from cobayes.people.model import Likelihood
-from cobayes.people.responses import draw_many
+from cobayes.people.model import Likelihood, draw_many
 from tests.people import reference
 
 MATRICES = {
@@ -80,7 +79,7 @@ def test_gradients_agree_with_finite_differences_in_high_precision(depth, respon
     values = dict(VALUES)
     if depth == np.inf:
         values[family.recursion] = 1.0
-    found = likelihood.evaluate(np.array([[values[name] for name in family.names]]))
+    found = likelihood.evaluate(np.array([[values[name] for name in likelihood.names]]))
     assert found.value[0] == pytest.approx(float(slow(depth, response, values)), abs=1e-11)
     names = family.free_names(depth)
     assert len(names) >= 3
@@ -94,11 +93,11 @@ def test_gradients_go_through_the_learner_that_is_followed(depth):
     family = family_of(depth, "choice", other=2)
     likelihood = likelihood_of(family)
     assert "inner_rationality" in family.free_names(depth)
-    at = np.array([[VALUES[name] for name in family.names]])
+    at = np.array([[VALUES[name] for name in likelihood.names]])
     found = likelihood.evaluate(at)
-    for position, column in enumerate(likelihood.columns):
+    for position in range(at.size):
         step = np.zeros_like(at)
-        step[0, column] = 1e-5
+        step[0, position] = 1e-5
         up, down = (likelihood.evaluate(at + sign * step).value[0] for sign in (1, -1))
         assert found.gradient[0, position] == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
@@ -106,15 +105,16 @@ def test_gradients_go_through_the_learner_that_is_followed(depth):
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_the_table_as_it_is_can_be_the_literal_learner(depth):
     family = family_of(depth, "guess", literal="truth")
-    values = np.array([[VALUES[name] for name in family.names]])
-    found = likelihood_of(family).evaluate(values).value[0]
+    likelihood = likelihood_of(family)
+    values = np.array([[VALUES[name] for name in likelihood.names]])
+    found = likelihood.evaluate(values).value[0]
     assert found == pytest.approx(float(slow(depth, "guess", VALUES, "truth")), abs=1e-12)
 
 
 def test_expected_information_is_the_variance_of_the_gradient():
     family = family_of(2, "choice")
     likelihood = likelihood_of(family)
-    values = np.array([[VALUES[name] for name in family.names]])
+    values = np.array([[VALUES[name] for name in likelihood.names]])
     probability, derivative = likelihood.responses(values)
     # Options that only pad a smaller problem have probability zero.
     relative = derivative / np.where(probability > 0.0, probability, 1.0)
@@ -154,7 +154,7 @@ def test_units_can_be_evaluated_alone():
     two["person"] = ["a"] * 5 + ["b"] * 5
     choices = read_choices(two, problems, "choice")
     likelihood = Likelihood.of(choices, family, 2, [np.arange(5), np.arange(5, 10)])
-    first = np.array([VALUES[name] for name in family.names])
+    first = np.array([VALUES[name] for name in likelihood.names])
     both = np.array([first, first * 0.9])
     whole = likelihood.evaluate(both)
     part = likelihood.take(np.array([1])).evaluate(both[1:])
@@ -268,9 +268,8 @@ def test_derivatives_at_infinite_depth_hold_with_zeros():
         rows |= {"hypothesis": [0, 0], "datum": list(data) * (2 // len(data))}
         choices = read_choices(rows, problems, "choice")
         likelihood = Likelihood.of(choices, family, np.inf, [np.arange(2)])
-        at = np.array([[2.0, 0.05, 1.0, 0.83]])
-        step = np.zeros((1, 4))
-        step[0, 3] = 1e-5
+        assert likelihood.names == ("rationality", "prior_temperature")
+        at, step = np.array([[2.0, 0.83]]), np.array([[0.0, 1e-5]])
         up, down = (likelihood.evaluate(at + sign * step).value[0] for sign in (1, -1))
         slope = likelihood.evaluate(at).gradient[0, 1]
         assert slope == pytest.approx((up - down) / 2e-5, abs=1e-5)

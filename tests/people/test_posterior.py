@@ -49,18 +49,14 @@ def test_nonsense_is_refused(choices):
 def test_draws_have_the_moments_of_the_posterior_at_bounds_and_far_from_them(choices):
     # With twelve choices per person some lapses lie at zero and the rationality is skewed.
     fit = people.fit(choices, PROBLEMS, Family(depth=1), intervals=None)
-    (part,) = fit.at_best()
-    likelihood = part.likelihood
+    ((likelihood, _, start),) = fit.at_best()
     rationality, lapse = ((np.arange(80) + 0.5) / 80 * top for top in (20.0, 0.5))
     logs = np.array(
-        [
-            [likelihood.evaluate(np.tile([r, e, 1.0, 1.0], (3, 1))).value for e in lapse]
-            for r in rationality
-        ]
+        [[likelihood.evaluate(np.tile([r, e], (3, 1))).value for e in lapse] for r in rationality]
     )
     weights = np.exp(logs - logs.max(axis=(0, 1)))
     weights /= weights.sum(axis=(0, 1))
-    draws, effective = draw_parameters(likelihood, part.parameters, 1000, np.random.default_rng(1))
+    draws, effective = draw_parameters(likelihood, start, 1000, np.random.default_rng(1))
     assert (effective > 300).all()
     for unit in range(3):
         for column, grid in enumerate((rationality, lapse)):

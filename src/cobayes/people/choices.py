@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,26 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.labels import shorten, suggest
+from cobayes._input.labels import find, is_position, shorten, suggest
 from cobayes._input.text import advice, find_delimiter, with_decimal_point
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError, import_optional, warn_user
-from cobayes.model import as_model, as_task
-from cobayes.people.problems import Problem
+from cobayes.model import as_task
+from cobayes.people.problems import Positions, Problem, Situations
 from cobayes.reading import existing_file, read_model, read_parquet_frame, read_text
-from cobayes.tasks.task import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Positions = NDArray[np.int64]
+Array = NDArray[np.float64]
 
 COLUMNS = {
     "choice": ("person", "problem", "round", "hypothesis", "datum"),
     "guess": ("person", "problem", "round", "datum", "guess"),
     "rating": ("person", "problem", "round", "datum", "hypothesis", "rating"),
 }
-"""Columns that a table needs, by kind of response."""
+"""Columns that a table needs, by kind of response; the last one holds the response."""
 
 ONLY = "*"
 """Name of a single problem that was given without one; it goes with every choice."""
@@ -64,21 +63,18 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         raise CobayesError("no problems were given.", "give {name: matrix}, one for each problem.")
     found = {}
     for name, given in problems.items():
-        if isinstance(given, Problem):
-            found[str(name)] = given
-            continue
-        task = as_task(given) if isinstance(given, Task) else None
-        model = as_model(given) if task is None else task.model
-        found[str(name)] = Problem(str(name), model, model.distribution(None), task)
+        if not isinstance(given, Problem):
+            task = as_task(given)
+            given = Problem(str(name), task, task.model.distribution(None))
+        found[str(name)] = given
     for name, prior in _read_priors(priors, found).items():
         if name not in found:
             raise CobayesError(
                 f"the priors name {name!r}, but no problem has that name.",
                 suggest(name, list(found)),
             )
-        old = found[name]
-        prior = old.model.distribution(prior, name=f"prior of problem {name!r}")
-        found[name] = Problem(name, old.model, prior, old.task)
+        prior = found[name].model.distribution(prior, name=f"prior of problem {name!r}")
+        found[name] = Problem(name, found[name].task, prior)
     return found
 
 
@@ -114,10 +110,8 @@ class Choices:
     ----------
     frame : DataFrame
         The user's columns, one row per response: a row with a count is repeated.
-    problem : list of Problem
-        Of every row.
-    history : list of tuple
-        Positions of the data shown before the row's datum.
+    situations : Situations
+        The situation of every row is ``situations.at``.
     datum, hypothesis, guess : ndarray
         Positions; -1 where the kind of response has none.
     rating : ndarray
@@ -125,15 +119,14 @@ class Choices:
     """
 
     frame: pd.DataFrame
-    problem: list[Problem]
-    history: list[tuple[int, ...]]
+    situations: Situations
     datum: Positions
     hypothesis: Positions
     guess: Positions
-    rating: NDArray[np.float64]
+    rating: Array
 
     def __len__(self) -> int:
-        return len(self.problem)
+        return len(self.datum)
 
 
 def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -> Choices:
@@ -162,7 +155,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
             f"table.rename(columns={{'...': {missing[0]!r}}}), or --columns {missing[0]}=... on "
             "the command line.",
         )
-    twice = [name for name in COLUMNS[response] if list(frame.columns).count(name) > 1]
+    twice = [name for name in needed if list(frame.columns).count(name) > 1]
     if twice:
         raise CobayesError(
             f"the table has two columns {twice[0]!r}.", "drop or rename one of them."
@@ -170,24 +163,101 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     if frame.empty:
         raise CobayesError("the table of choices has no rows.")
     if "count" in frame.columns:
-        frame = _Rows(frame, problems).repeated()
-    rows = _Rows(frame, problems)
-    datum = rows.positions("datum", "datum")
+        frame = _repeated(frame)
+    problem = _problems(frame, problems)
     none = np.full(len(frame), -1)
-    hypothesis = none if response == "guess" else rows.positions("hypothesis", "hypothesis")
-    guess = rows.positions("guess", "hypothesis") if response == "guess" else none
-    rating = rows.ratings() if response == "rating" else np.full(len(frame), np.nan)
-    history = [()] * len(frame)
-    if "count" not in frame.columns:
-        history = rows.histories(datum, hypothesis, response)
-    return Choices(
-        frame.reset_index(drop=True), rows.problem, history, datum, hypothesis, guess, rating
-    )
+    datum = _positions(frame, problem, "datum", "datum")
+    hypothesis = guess = none
+    if response == "guess":
+        guess = _positions(frame, problem, "guess", "hypothesis")
+    else:
+        hypothesis = _positions(frame, problem, "hypothesis", "hypothesis")
+    rating = np.full(len(frame), np.nan)
+    if response == "rating":
+        rating = read_column(frame, "rating")
+        outside = (rating < 0.0) | (rating > 1.0)
+        if outside.any():
+            raise _not_a(frame, outside, "rating", "a number between 0 and 1", "divide by 100.")
+    lesson, level = _lessons(frame, datum, hypothesis, response)
+    situations = Situations(problem, lesson, level, datum)
+    return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, guess, rating)
+
+
+def _lessons(
+    frame: pd.DataFrame, datum: Positions, hypothesis: Positions, response: str
+) -> tuple[Positions, Positions]:
+    """Return the lesson of every row, and how many data were shown in it before.
+
+    A lesson is one person, one problem and, where there is such a column, one ``lesson``; in a
+    table of counts every row is one.
+    """
+    if "count" in frame.columns:
+        return np.arange(len(frame)), np.zeros(len(frame), dtype=np.int64)
+    keys = ["person", "problem", *(["lesson"] if "lesson" in frame.columns else [])]
+    labels = [filled(frame, key).map(_text) for key in keys]
+    lesson = frame.groupby(labels, sort=False).ngroup().to_numpy()
+    rounds = read_column(frame, "round")
+    order = np.lexsort((hypothesis, rounds, lesson))
+
+    def is_same(values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which rows, in order, have the value of the row before."""
+        return np.r_[False, values[order][1:] == values[order][:-1]]
+
+    goes_on = is_same(lesson)
+    same_round = goes_on & is_same(rounds)
+    repeated = same_round
+    if response == "rating":  # several hypotheses may be rated after one datum
+        repeated = same_round & (is_same(hypothesis) | ~is_same(datum))
+    if repeated.any():
+        row = int(order[repeated].min())
+        person, problem = (frame[name].iloc[row] for name in ("person", "problem"))
+        on = "" if problem == ONLY else f" on problem {problem!r}"
+        raise _error(
+            frame,
+            row,
+            "round",
+            f"round {frame['round'].iloc[row]} of person {person!r}{on} occurs twice.",
+            "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
+            "column 'count' where rows are counts.",
+        )
+    changed = goes_on & ~is_same(hypothesis)
+    if response == "choice" and changed.any():
+        raise _error(
+            frame,
+            int(order[changed].min()),
+            "hypothesis",
+            "the truth changes within a lesson.",
+            "add a column 'lesson' that numbers a person's lessons on a problem.",
+        )
+    # Rounds are counted from the first row of each lesson.
+    count = np.cumsum(~same_round)
+    level = np.empty_like(lesson)
+    level[order] = count - np.maximum.accumulate(np.where(goes_on, 0, count))
+    return lesson, level
+
+
+def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with every row as often as its count says, and a count of 1 each."""
+    counts = read_column(frame, "count")
+    bad = (counts < 0.0) | (counts != np.floor(counts))
+    if bad.any():
+        raise _not_a(frame, bad, "count", "an integer >= 0")
+    if "round" in frame.columns and filled(frame, "round").nunique() > 1:
+        raise CobayesError(
+            "a table of counts has several rounds, and it does not say which data went before.",
+            "write one row for each response, or keep one round.",
+        )
+    total = counts.sum()
+    if not 0 < total <= MOST_RESPONSES:
+        raise CobayesError(
+            f"the counts sum to {total:,.0f} responses; expected 1 to {MOST_RESPONSES:,}."
+        )
+    return frame.loc[frame.index.repeat(counts.astype(np.int64).tolist())].assign(count=1)
 
 
 def read_numbers(
     table: Any, problems: Mapping[str, Problem], kind: str, *, is_partial: bool = False
-) -> dict[str, dict[str, NDArray[np.float64]]]:
+) -> dict[str, dict[str, Array]]:
     """Return numbers by column and problem, one for each datum or hypothesis.
 
     Parameters
@@ -212,11 +282,12 @@ def read_numbers(
     if "problem" not in frame.columns:
         pandas = import_optional("pandas", "people", "a table of numbers")
         frame = pandas.concat([frame.assign(problem=name) for name in problems])
-    rows = _Rows(frame, problems)
-    place = rows.positions(kind, kind)
-    found: dict[str, dict[str, NDArray[np.float64]]] = {str(name): {} for name in columns}
+    whose = _problems(frame, problems)
+    place = _positions(frame, whose, kind, kind)
+    numbers = {str(column): read_column(frame, column) for column in columns}
+    found: dict[str, dict[str, Array]] = {column: {} for column in numbers}
     for name, problem in problems.items():
-        own = np.flatnonzero([other is problem for other in rows.problem])
+        own = np.flatnonzero([other is problem for other in whose])
         if is_partial and not len(own):
             continue
         labels = problem.labels(kind)
@@ -226,8 +297,8 @@ def read_numbers(
                 on = "" if name == ONLY else f" of problem {name!r}"
                 what = "no row" if count == 0 else f"{count} rows"
                 raise CobayesError(f"the table has {what} for {kind} {label!r}{on}; expected one.")
-        for column in columns:
-            found[str(column)][name] = rows.numbers(column)[own][np.argsort(place[own])]
+        for column, values in numbers.items():
+            found[column][name] = values[own][np.argsort(place[own])]
     return found
 
 
@@ -287,8 +358,7 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
     for name in frame.columns:
         if name in labels or frame[name].dtype.kind in "biuf":
             continue
-        cells = [cell for cell in frame[name] if isinstance(cell, str)]
-        if any("," in cell for cell in cells):
+        if any(isinstance(cell, str) and "," in cell for cell in frame[name]):
             with contextlib.suppress(ValueError):  # other cells are words: it stays as it is
                 points = frame[name].map(with_decimal_point, na_action="ignore")
                 found[name] = points.astype(float)
@@ -300,164 +370,103 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
     return frame.assign(**found)
 
 
-class _Rows:
-    """The rows of a table, checked one column at a time; errors name row and column."""
+def _error(
+    frame: pd.DataFrame, row: int, column: str, message: str, hint: str | None = None
+) -> CobayesError:
+    place = f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
+    return CobayesError(f"{place}: {message}", hint)
 
-    def __init__(self, frame: pd.DataFrame, problems: Mapping[str, Problem]) -> None:
-        self.frame = frame
-        only = problems.get(ONLY)
-        self.problem: list[Problem] = []
-        for row, value in enumerate(self._values("problem")):
-            problem = only if only is not None else problems.get(_text(value))
-            if problem is None:
-                raise self._error(
-                    row,
-                    "problem",
-                    f"there is no problem {value!r}.",
-                    f"the problems are {shorten(list(problems))}.",
-                )
-            self.problem.append(problem)
 
-    def _error(self, row: int, column: str, message: str, hint: str | None = None) -> CobayesError:
-        place = f"row {int(self.frame.index[row]) + 1} of the table, column {column!r}"
-        return CobayesError(f"{place}: {message}", hint)
+def _not_a(
+    frame: pd.DataFrame,
+    bad: NDArray[np.bool_],
+    column: str,
+    expected: str,
+    hint: str | None = None,
+) -> CobayesError:
+    """Return the error about the first of some bad cells."""
+    row = int(bad.argmax())
+    value = frame[column].tolist()[row]
+    if hint is None and isinstance(value, str):
+        hint = advice(value)
+    return _error(frame, row, column, f"{value!r} is not {expected}.", hint)
 
-    def _values(self, column: str) -> list[Any]:
-        values = self.frame[column]
-        empty = values.isna().to_numpy()
-        if empty.any():
-            row = int(empty.argmax())
-            raise self._error(row, column, "the cell is empty.", "fill it in, or drop the row.")
-        listed = values.tolist()
-        for row, value in enumerate(listed):
-            if isinstance(value, (list, tuple, dict, set, np.ndarray)):
-                raise self._error(
-                    row,
-                    column,
-                    f"the cell holds {shorten([str(value)])}, a {type(value).__name__}.",
-                    "write one row for each value: table.explode(...) does it.",
-                )
-        return listed
 
-    def positions(self, column: str, kind: str) -> Positions:
-        """Return the positions that a column of labels stands for."""
-        known: dict[tuple[str, Any], int] = {}
-        found = np.empty(len(self.frame), dtype=np.int64)
-        for row, (problem, value) in enumerate(
-            zip(self.problem, self._values(column), strict=True)
-        ):
-            key = (problem.name, value)
-            if key not in known:
-                try:
-                    known[key] = problem.find(value, kind)
-                except CobayesError as error:
-                    on = "" if problem.name == ONLY else f", problem {problem.name!r}"
-                    place = self._error(row, column, "").message.removesuffix(": ")
-                    raise CobayesError(f"{place}{on}: {error.message}", error.hint) from None
-            found[row] = known[key]
-        return found
+def filled(frame: pd.DataFrame, column: str) -> Any:
+    """Return a column without empty cells and without lists, or say which cell is one."""
+    cells = frame[column]
+    empty = cells.isna().to_numpy()
+    if empty.any():
+        row = int(empty.argmax())
+        raise _error(frame, row, column, "the cell is empty.", "fill it in, or drop the row.")
+    if cells.dtype == object:
+        for row, cell in enumerate(cells.tolist()):
+            if isinstance(cell, (list, tuple, dict, set, np.ndarray)):
+                found = f"the cell holds {shorten([str(cell)])}, a {type(cell).__name__}."
+                hint = "write one row for each value: table.explode(...) does it."
+                raise _error(frame, row, column, found, hint)
+    return cells
 
-    def numbers(
-        self,
-        column: str,
-        expected: str = "a number",
-        hint: str | None = None,
-        is_good: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = np.isfinite,
-    ) -> NDArray[np.float64]:
-        """Return a column of numbers, or say which cell holds none."""
-        values = self._values(column)
-        found = np.empty(len(values))
-        for row, value in enumerate(values):
-            try:
-                found[row] = float(value)
-            except (TypeError, ValueError):
-                found[row] = np.nan
-        bad = np.flatnonzero(~is_good(found))
-        if len(bad):
-            value = values[bad[0]]
-            if hint is None and isinstance(value, str):
-                hint = advice(value)
-            raise self._error(int(bad[0]), column, f"{value!r} is not {expected}.", hint)
-        return found
 
-    def ratings(self) -> NDArray[np.float64]:
-        """Return belief ratings between 0 and 1."""
-        return self.numbers(
-            "rating",
-            "a number between 0 and 1",
-            "divide percentages by 100.",
-            lambda found: (found >= 0.0) & (found <= 1.0),
-        )
+def read_column(frame: pd.DataFrame, column: str) -> Array:
+    """Return a column of finite numbers, or say which cell holds none."""
+    pandas = import_optional("pandas", "people", "a table of numbers")
+    numbers = pandas.to_numeric(filled(frame, column), errors="coerce")
+    found = numbers.to_numpy(dtype=np.float64)
+    bad = ~np.isfinite(found)
+    if bad.any():
+        raise _not_a(frame, bad, column, "a number")
+    return found
 
-    def repeated(self) -> pd.DataFrame:
-        """Return the table with every row as often as its count says, and a count of 1 each."""
-        counts = self.numbers(
-            "count",
-            "an integer >= 0",
-            is_good=lambda found: (found >= 0.0) & (found == np.floor(found)) & (found < 1e18),
-        )
-        if "round" in self.frame.columns and len(set(self._values("round"))) > 1:
-            raise CobayesError(
-                "a table of counts has several rounds, and it does not say which data went before.",
-                "write one row for each response, or keep one round.",
-            )
-        total = counts.sum()
-        if not 0 < total <= MOST_RESPONSES:
-            raise CobayesError(
-                f"the counts sum to {total:,.0f} responses; expected 1 to {MOST_RESPONSES:,}."
-            )
-        return self.frame.loc[self.frame.index.repeat(counts.astype(np.int64).tolist())].assign(
-            count=1
-        )
 
-    def histories(
-        self, datum: Positions, hypothesis: Positions, response: str
-    ) -> list[tuple[int, ...]]:
-        """Return the data shown before every row in the same lesson.
-
-        A lesson is one person, one problem and, where there is such a column, one ``lesson``.
-        """
-        keys = ["person", "problem", *(["lesson"] if "lesson" in self.frame.columns else [])]
-        columns = [[_text(value) for value in self._values(key)] for key in keys]
-        rounds = self.numbers("round")
-        lessons: dict[tuple[str, ...], list[int]] = {}
-        for row, key in enumerate(zip(*columns, strict=True)):
-            lessons.setdefault(key, []).append(row)
-        history: list[tuple[int, ...]] = [()] * len(rounds)
-        for rows in lessons.values():
-            rows = sorted(rows, key=rounds.__getitem__)
-            shown: tuple[int, ...] = ()
-            for last, row in zip([None, *rows], rows, strict=False):
-                if last is not None and rounds[row] == rounds[last]:
-                    # Several rows in a round may rate several hypotheses.
-                    is_other = hypothesis[row] != hypothesis[last]
-                    if not (response == "rating" and datum[row] == datum[last] and is_other):
-                        raise self._repeated_round(row)
-                elif last is not None:
-                    shown = (*shown, int(datum[last]))
-                if response == "choice" and hypothesis[row] != hypothesis[rows[0]]:
-                    raise self._error(
-                        row,
-                        "hypothesis",
-                        "the truth changes within a lesson.",
-                        "add a column 'lesson' that numbers a person's lessons on a problem.",
-                    )
-                history[row] = shown
-        return history
-
-    def _repeated_round(self, row: int) -> CobayesError:
-        person, number = (self.frame[name].iloc[row] for name in ("person", "round"))
-        on = "" if self.problem[row].name == ONLY else f" on problem {self.problem[row].name!r}"
-        return self._error(
+def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Problem]:
+    """Return the problem of every row."""
+    if ONLY in problems:
+        return [problems[ONLY]] * len(frame)
+    names = filled(frame, "problem").map(_text)
+    unknown = ~names.isin(problems).to_numpy()
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise _error(
+            frame,
             row,
-            "round",
-            f"round {number} of person {person!r}{on} occurs twice.",
-            "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
-            "column 'count' where rows are counts.",
+            "problem",
+            f"there is no problem {frame['problem'].tolist()[row]!r}.",
+            f"the problems are {shorten(list(problems))}.",
         )
+    return [problems[name] for name in names]
+
+
+def _positions(
+    frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
+) -> Positions:
+    """Return the positions that a column of labels stands for."""
+    names = np.array([own.name for own in problem])
+    # Numbers of the distinct labels in the order of their first rows.
+    group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()
+    cells, found = frame[column].tolist(), []
+    for row in np.flatnonzero(~group.duplicated()).tolist():
+        try:
+            found.append(_find(cells[row], problem[row].labels(kind), kind))
+        except CobayesError as error:
+            on = "" if problem[row].name == ONLY else f", problem {problem[row].name!r}"
+            place = _error(frame, row, column, "").message.removesuffix(": ")
+            raise CobayesError(f"{place}{on}: {error.message}", error.hint) from None
+    return np.array(found)[group]
+
+
+def _find(value: Any, labels: Sequence[str], kind: str) -> int:
+    """Return a position; in a table a number that is a label means the label."""
+    text = _text(value)
+    if text in labels:
+        return labels.index(text)
+    if text.isdecimal():
+        value = int(text)
+    return find(value if is_position(value) else text, labels, kind)
 
 
 def _text(value: Any) -> str:
+    """Return a label as text; a column with a missing value elsewhere holds 1.0 for 1."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

@@ -14,11 +14,11 @@ from scipy.special import logsumexp
 
 from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
+from cobayes.people.choices import COLUMNS
 from cobayes.people.exceedance import Exceedance, exceedance
-from cobayes.people.fit import Progress, group_rows, silent, starting_points
-from cobayes.people.maximise import climb_from_everywhere, maximise
+from cobayes.people.fit import Progress, climb, maximise, silent
 from cobayes.people.model import Likelihood
-from cobayes.people.result import Fit
+from cobayes.people.result import Fit, group_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,17 +175,12 @@ def _require_same_responses(fits: Any) -> None:
         raise CobayesError("there is no fit to compare.")
     names = list(fits)
     first = fits[names[0]]
+    columns = [name for name in COLUMNS[first.family.response] if name in first.choices.frame]
     for name, other in fits.items():
         same = (
-            len(other.choices) == len(first.choices)
-            and other.units == first.units
+            other.units == first.units
             and other.family.response == first.family.response
-            and all(
-                np.array_equal(
-                    getattr(other.choices, column), getattr(first.choices, column), equal_nan=True
-                )
-                for column in ("datum", "hypothesis", "guess", "rating")
-            )
+            and other.choices.frame[columns].equals(first.choices.frame[columns])
         )
         if not same:
             raise CobayesError(
@@ -225,18 +220,18 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
         raise CobayesError("cross-validation predicts a person from others: it needs two people.")
     held_out = np.full((len(people), len(family.depth)), -np.inf)
     training = np.full_like(held_out, -np.inf)
-    everybody = np.ones(len(people), dtype=bool)
+    everybody = np.arange(len(people))
     for number, depth in enumerate(family.depth):
         own = fit.likelihood(depth)
         if fit.by != "person":
             own = Likelihood.of(fit.choices, family, depth, groups)
-        pooled = own.pooled(everybody)
-        start = climb_from_everywhere(pooled, starting_points(pooled, num_starts=4)).parameters
-        for person in range(len(people)):
-            is_own = np.arange(len(people)) == person
-            found = maximise(own.pooled(~is_own), start, np.arange(len(own.free)))
+        start = climb(own.pooled(everybody)).parameters
+        for person in everybody:
+            others = own.pooled(everybody[everybody != person])
+            found = maximise(others, start, own.low, own.high)
             training[person, number] = found.value[0]
-            held_out[person, number] = own.pooled(is_own).values(found.parameters)[0]
+            alone = own.pooled(everybody[person : person + 1])
+            held_out[person, number] = alone.log_likelihoods(found.parameters)[0]
     best = np.argmax(training, axis=1)
     return pandas.DataFrame(
         {
@@ -276,8 +271,8 @@ def _chance(fit: Fit) -> float:
     if fit.family.response == "rating":
         return float("nan")
     likelihood = fit.likelihood(fit.family.depth[0])
-    options = likelihood.options.available.sum(axis=1)
-    return -float(np.log(options[likelihood.question]).sum())
+    values = np.tile(likelihood.low, (likelihood.num_units, 1))
+    return float(np.log(likelihood.scores(values).even.max(axis=1)).sum())
 
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:

@@ -1,9 +1,13 @@
-"""Scoring given parameters and fitting free ones, per person or pooled."""
+"""Scoring given parameters and fitting free ones, per person or pooled.
+
+Units (people) have the same few parameters. One step of Fisher scoring is made for all units
+together, each with its own damping; units that have converged are left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +18,14 @@ from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
-from cobayes.people.maximise import MARGIN, Maximum, climb_from_everywhere, profile
 from cobayes.people.model import Likelihood
-from cobayes.people.problems import Problem
-from cobayes.people.result import Estimates, Fit, trial_table
+from cobayes.people.problems import Positions
+from cobayes.people.result import Estimates, Fit, group_rows, trial_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 Progress = Callable[[str, float], None]
 
 # Responses that are worked on together: they bound the memory.
@@ -41,6 +43,14 @@ USUAL_START = {
     "inner_rationality": 1.0,
     "prior_temperature": 1.0,
 }
+MAX_STEPS = 200
+# Distance of starts from the bounds, relative to the range between them.
+MARGIN = 0.005
+# The expected gain of the next step, in units of log-likelihood.
+GAIN_TOLERANCE = 1e-8
+DAMPING = 1e-3
+# A step is given up when the damping has grown this far.
+MAX_DAMPING = 1e12
 
 
 def silent(text: str, share: float) -> None:
@@ -101,10 +111,9 @@ def score(
             f"{(*free, 'depth')[0]} is not a single number; a score needs all parameters.",
             "use people.fit to estimate them.",
         )
-    known = read_problems(problems, priors)
-    table = read_choices(choices, known, family.response)
+    table = read_choices(choices, read_problems(problems, priors), family.response)
     likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
-    return trial_table(likelihood, family.low[None])
+    return trial_table(likelihood, np.empty((1, 0)))
 
 
 def fit(
@@ -168,139 +177,253 @@ def fit(
     whole_number(num_starts, "num_starts", 1)
     known = read_problems(problems, priors)
     table = read_choices(choices, known, family.response)
-    return fit_choices(
-        table,
-        known,
-        family,
-        by,
-        intervals=intervals,
-        confidence=confidence,
-        num_starts=num_starts,
-        progress=progress,
-    )
-
-
-def fit_choices(
-    table: Choices,
-    problems: dict[str, Problem],
-    family: Family,
-    by: str | None,
-    *,
-    intervals: str | None = None,
-    confidence: float = 0.95,
-    num_starts: int = 4,
-    progress: Progress | None = None,
-) -> Fit:
-    """Fit checked choices; see `fit`."""
     units, groups = group_rows(table, by)
-    likelihoods: dict[float, Likelihood] = {}
-    maxima, tell = [], progress or silent
+    tell, count = progress or silent, len(family.depth) + 1
+    likelihoods, maxima = {}, []
+    # Units by the multiple of CHUNK_ROWS that their last row reaches.
+    chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
+    chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):
-        tell(f"depth {depth_name(depth)}", number / (len(family.depth) + 1))
-        likelihoods[depth] = Likelihood.of(table, family, depth, groups)
-        maxima.append(_climb(likelihoods[depth], groups, num_starts))
+        tell(f"depth {depth_name(depth)}", number / count)
+        whole = likelihoods[depth] = Likelihood.of(table, family, depth, groups)
+        climbs = [climb(whole.take(own), num_starts) for own in chunks]
+        maxima.append(Maximum(*(np.concatenate(parts) for parts in zip(*climbs, strict=True))))
     _require_possible(np.max([found.value for found in maxima], axis=0), table, family, groups)
-    tell("intervals", len(family.depth) / (len(family.depth) + 1))
-    found = _collect(maxima, list(likelihoods.values()), intervals, confidence)
+    tell("intervals", 1.0 - 1.0 / count)
+    estimates = _collect(maxima, list(likelihoods.values()), intervals, confidence)
     tell("done", 1.0)
-    return Fit(family, table, problems, by, units, groups, found, likelihoods)
+    return Fit(family, table, known, by, units, groups, estimates, likelihoods)
 
 
-def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
-    """Return the units, in the order of their first rows, and the rows of each."""
-    if by is None:
-        return [], [np.arange(len(table))]
-    columns = [*map(str, table.frame.columns)]
-    if not isinstance(by, str) or by not in columns:
-        raise CobayesError(
-            f"there is no column {by!r} to fit by.",
-            f"use one of {shorten(columns)}, or None (--by none) to pool everybody.",
-        )
-    empty = table.frame[by].isna().to_numpy()
-    if empty.any():
-        raise CobayesError(
-            f"row {int(empty.argmax()) + 1} of the table, column {by!r}: the cell is empty.",
-            "fill it in, or drop the row.",
-        )
-    groups: dict[Any, list[int]] = {}
-    for row, value in enumerate(table.frame[by].tolist()):
-        try:
-            groups.setdefault(value, []).append(row)
-        except TypeError:
-            raise CobayesError(
-                f"row {row + 1} of the table, column {by!r}: the cell holds a "
-                f"{type(value).__name__}; expected a text or a number."
-            ) from None
-    return list(groups), [np.array(rows) for rows in groups.values()]
+class Maximum(NamedTuple):
+    """Where the log-likelihoods of the units are largest.
 
-
-def starting_points(likelihood: Likelihood, num_starts: int) -> Array:
-    """Return where the climbs of every unit start, (starts, units, parameters).
-
-    The first start has values that are usual in the literature. The others are the likeliest of
-    points spread over the bounds, the same points every time.
+    Attributes
+    ----------
+    parameters : ndarray
+        (units, free).
+    value : ndarray
+        (units,); minus infinity where every response model gives some response probability zero.
+    information : ndarray
+        (units, free, free): the expected information there.
+    is_converged : ndarray
+        (units,): the expected gain of a further step is below the tolerance. False where a climb
+        was given up: after the last step, or where ever shorter steps did not gain anything.
     """
-    family = likelihood.family
-    low, width = family.low, family.high - family.low
-    usual = np.array([USUAL_START.get(name, 0.0) for name in family.names])
+
+    parameters: Array
+    value: Array
+    information: Array
+    is_converged: NDArray[np.bool_]
+
+    def take(self, units: Positions) -> Maximum:
+        """Return some units."""
+        parameters, value, information, is_converged = self
+        return Maximum(parameters[units], value[units], information[units], is_converged[units])
+
+
+def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
+    """Return the best of several climbs.
+
+    The first one starts at values that are usual in the literature. The others start at the
+    likeliest of points spread over the bounds, the same points every time.
+    """
+    low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
+    usual = np.array([USUAL_START.get(name, 0.0) for name in likelihood.names])
     # Cubes put more points near the lower bounds, where rationality and lapse usually are.
     spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
     spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
     # A bound itself can be a point without slope: start inside.
-    margin = MARGIN * width
-    points = np.vstack([usual, low + width * spread])
-    points = np.clip(points, low + margin, family.high - margin)
-    unused = family.recursion
-    if not family.has_recursion(likelihood.depth) and family.parameter(unused).is_free:
-        points[:, family.column(unused)] = 1.0
-    num_units = len(likelihood.starts)
-    if not len(likelihood.free):
-        return np.tile(points[:1, None], (1, num_units, 1))
-    values = np.array([likelihood.values(np.tile(point, (num_units, 1))) for point in points[1:]])
-    likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
-    return points[np.vstack([np.zeros((1, num_units), dtype=int), likeliest])]
+    points = np.vstack([usual, low + (high - low) * spread])
+    points = _inside(likelihood, points)[:, None].repeat(len(every), axis=1)
+    starts = points[:1]
+    if len(low) and num_starts > 1:
+        values = likelihood.log_likelihoods(points[1:])
+        likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
+        starts = np.concatenate([starts, points[likeliest, every]])
+    climbs = [maximise(likelihood, start, low, high) for start in starts]
+    best = np.argmax([found.value for found in climbs], axis=0)
+    return Maximum(*(np.stack(parts)[best, every] for parts in zip(*climbs, strict=True)))
 
 
-def _climb(likelihood: Likelihood, groups: Sequence[Positions], num_starts: int) -> Maximum:
-    """Return the maxima of all units, some units at a time."""
-    # Units by the multiple of CHUNK_ROWS that their last row reaches.
-    chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS
-    parts = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
-    found = []
-    for units in parts:
-        part = likelihood.take(units) if len(parts) > 1 else likelihood
-        found.append(climb_from_everywhere(part, starting_points(part, num_starts)))
-    names = Maximum.__dataclass_fields__
-    return Maximum(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
+def _inside(likelihood: Likelihood, parameters: Array) -> Array:
+    """Return parameters moved away from the bounds."""
+    margin = MARGIN * (likelihood.high - likelihood.low)
+    return np.clip(parameters, likelihood.low + margin, likelihood.high - margin)
+
+
+def maximise(likelihood: Likelihood, start: Array, low: Array, high: Array) -> Maximum:
+    """Climb from a start to a maximum within bounds, for all units at once.
+
+    Parameters
+    ----------
+    likelihood
+        Likelihood of the units.
+    start
+        (units, free).
+    low, high
+        (free,) or (units, free); a parameter with equal bounds stays where it is.
+    """
+    low, high = (np.broadcast_to(bound, start.shape) for bound in (low, high))
+    parameters = start.copy()
+    value, gradient, information = likelihood.evaluate(parameters)
+    curvature = information.copy()
+    damping = np.full(len(start), DAMPING)
+    converged = np.isfinite(value)
+    active = np.flatnonzero(converged & (low < high).any(axis=1))
+    part = likelihood if len(active) == len(start) else None
+    for _ in range(MAX_STEPS):
+        step, gain = _step(
+            parameters[active],
+            gradient[active],
+            curvature[active],
+            damping[active],
+            (low[active], high[active]),
+            likelihood.high - likelihood.low,
+        )
+        converged[active] = gain <= GAIN_TOLERANCE
+        done = converged[active] | (damping[active] > MAX_DAMPING)
+        if done.all():
+            break
+        if part is None or done.mean() > 0.3:
+            active, step = active[~done], step[~done]
+            part = likelihood.take(active)
+        trial = np.clip(parameters[active] + step, low[active], high[active])
+        new = part.evaluate(trial)
+        # Equal values are taken too: at the limit of float64 a good step may gain nothing.
+        better = new.value >= value[active]
+        took, kept = active[better], active[~better]
+        curvature[took] = _curvature(
+            new.information[better],
+            trial[better] - parameters[took],
+            gradient[took] - new.gradient[better],
+        )
+        parameters[took], value[took] = trial[better], new.value[better]
+        gradient[took], information[took] = new.gradient[better], new.information[better]
+        damping[took] = np.maximum(damping[took] / 10.0, 1e-9)
+        damping[kept] = damping[kept] * 8.0
+    return Maximum(parameters, value, information, converged)
+
+
+def _step(parameters, gradient, information, damping, bounds, width) -> tuple[Array, Array]:
+    """Return damped scoring steps (u, p) and the gains they promise without damping (u,)."""
+    low, high = bounds
+    blocked = ((parameters <= low) & (gradient <= 0.0)) | ((parameters >= high) & (gradient >= 0.0))
+    slope = np.where(blocked, 0.0, gradient) * width
+    moving = ~blocked * width
+    scaled = information * moving[:, :, None] * moving[:, None, :]
+    diagonal = np.einsum("upp->up", scaled)
+    # A floor keeps directions that the data say nothing about from running away.
+    floor = 1e-10 * (1.0 + diagonal.max(axis=1, keepdims=True, initial=0.0))
+    added = damping[:, None] * diagonal + floor + blocked
+    damped = scaled + added[:, :, None] * np.eye(len(width))
+    step = np.linalg.solve(damped, slope[..., None])[..., 0]
+    gain = 0.5 * np.einsum("up,up->u", step, slope)
+    return step * width, gain * (1.0 + damping)
+
+
+def _curvature(information: Array, step: Array, change: Array) -> Array:
+    """Return the expected information, corrected to the curvature seen along the last step.
+
+    A responder's lapse makes the two differ, and plain scoring would swing around the maximum. The
+    correction is the formula of Broyden, Fletcher, Goldfarb and Shanno.
+    """
+    along = np.einsum("upq,uq->up", information, step)
+    expected, seen = (np.einsum("up,up->u", step, other) for other in (along, change))
+    usable = (expected > 0.0) & (seen > 1e-3 * expected)
+    expected, seen = (np.where(usable, size, np.inf)[:, None, None] for size in (expected, seen))
+    outer = np.einsum("up,uq->upq", change, change) / seen
+    return information + outer - np.einsum("up,uq->upq", along, along) / expected
+
+
+def profile(
+    likelihood: Likelihood, maximum: Maximum, column: int, bound: float, drop: float
+) -> Array:
+    """Return where the profile log-likelihood of one parameter has fallen by `drop`, (u,).
+
+    The end on the side of a bound, by bracketed secants (Illinois); the bound itself where the
+    profile does not fall so far.
+
+    Parameters
+    ----------
+    likelihood, maximum
+        The maximum's own likelihood.
+    column
+        Position of the parameter.
+    bound
+        Its lower or upper bound.
+    drop
+        Half of a chi-squared quantile with one degree of freedom.
+    """
+
+    def fall(at: Array, start: Array) -> tuple[Array, Array]:
+        """Return how far below the target the profile is, and where the others went."""
+        # At a bound the expected information can be so large that a climb does not leave it.
+        start = _inside(likelihood, start)
+        low, high = (np.tile(own, (len(at), 1)) for own in (likelihood.low, likelihood.high))
+        start[:, column] = low[:, column] = high[:, column] = at
+        found = maximise(likelihood.take(units), start, low, high)
+        # Signed roots are nearly linear in the parameter, so secants converge quickly.
+        lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
+        return np.where(np.isfinite(lost), lost, 1e3), found.parameters
+
+    best = maximum.parameters[:, column]
+    ends = np.full(len(best), bound)
+    units = np.flatnonzero(np.isfinite(maximum.value) & (best != bound))
+    if not len(units):
+        return ends
+    inner, outer, start = best[units], ends[units], maximum.parameters[units]
+    inner_fall = np.full(len(units), -np.sqrt(drop))
+    outer_fall, _ = fall(outer, start)
+    going = outer_fall > 0.0
+    for _ in range(30):
+        units, start = units[going], start[going]
+        inner, outer = inner[going], outer[going]
+        inner_fall, outer_fall = inner_fall[going], outer_fall[going]
+        if not len(units):
+            break
+        weight = np.clip(inner_fall / (inner_fall - outer_fall), 0.02, 0.98)
+        at = inner + weight * (outer - inner)
+        found, start = fall(at, start)
+        ends[units] = at
+        beyond = found > 0.0
+        # The retained end's value is halved, so that no end stays for ever.
+        inner_fall = np.where(beyond, 0.5 * inner_fall, found)
+        outer_fall = np.where(beyond, found, 0.5 * outer_fall)
+        inner, outer = np.where(beyond, inner, at), np.where(beyond, at, outer)
+        going = (np.abs(found) > 1e-4) & (np.abs(outer - inner) > 1e-9 * (1.0 + np.abs(at)))
+    return ends
 
 
 def _collect(
     maxima: list[Maximum], likelihoods: list[Likelihood], intervals: str | None, confidence: float
 ) -> Estimates:
     """Return the estimates of all depths, with intervals at the best one of each unit."""
-    low, high = likelihoods[0].family.low, likelihoods[0].family.high
-    num_units = len(maxima[0].value)
+    family, num_units = likelihoods[0].family, len(maxima[0].value)
+    shape = (num_units, len(maxima), len(family.names))
     estimates = Estimates(
-        _snap(np.stack([found.parameters for found in maxima], axis=1), low, high),
+        np.tile(family.low, (*shape[:2], 1)),
         np.stack([found.value for found in maxima], axis=1),
-        np.stack(list(map(_identified, likelihoods, maxima)), axis=1),
+        np.zeros(shape, dtype=bool),
         np.stack([found.is_converged for found in maxima], axis=1),
-        np.full((num_units, len(low)), np.nan),
-        np.full((num_units, len(low)), np.nan),
+        *np.full((2, *shape[::2]), np.nan),
     )
     for number, (likelihood, found) in enumerate(zip(likelihoods, maxima, strict=True)):
+        columns = [family.column(name) for name in likelihood.names]
+        estimates.parameters[:, number, columns] = _snap(likelihood, found.parameters)
+        known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)
-        if intervals is None or not len(units):
-            continue
-        known = estimates.is_identified[units, number]
-        estimates.low[units], estimates.high[units] = interval_ends(
-            likelihood.take(units), found.take(units), known, intervals, confidence
-        )
+        if intervals is not None and len(units):
+            ends = interval_ends(
+                likelihood.take(units), found.take(units), known[units], intervals, confidence
+            )
+            estimates.low[units[:, None], columns], estimates.high[units[:, None], columns] = ends
     return estimates
 
 
-def _snap(parameters: Array, low: Array, high: Array) -> Array:
+def _snap(likelihood: Likelihood, parameters: Array) -> Array:
     """Move estimates that differ from a bound by rounding only onto it."""
+    low, high = likelihood.low, likelihood.high
     near = 1e-9 * (high - low)
     parameters = np.where(parameters - low < near, low, parameters)
     return np.where(high - parameters < near, high, parameters)
@@ -311,16 +434,11 @@ def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
 
     A direction without information makes all parameters that take part in it unidentified.
     """
-    family, free = likelihood.family, likelihood.columns
-    flags = np.zeros(found.parameters.shape, dtype=bool)
-    if not len(free):
-        return flags
-    width = (family.high - family.low)[free]
+    width = likelihood.high - likelihood.low
     counts = np.bincount(likelihood.units)[:, None, None]
     sizes, directions = np.linalg.eigh(found.information * width * width[:, None] / counts)
     involved = (np.abs(directions) > 0.1) & (sizes < NO_INFORMATION)[:, None, :]
-    flags[:, free] = ~involved.any(axis=2)
-    return flags
+    return np.asarray(~involved.any(axis=2))
 
 
 def interval_ends(
@@ -330,27 +448,27 @@ def interval_ends(
     kind: str,
     confidence: float,
 ) -> tuple[Array, Array]:
-    """Return the ends of the intervals, (u, p) each; NaN for parameters that are not free.
+    """Return the ends of the intervals, (u, p) each.
 
     The interval of a parameter that is not identified spans its bounds.
     """
     from scipy.special import chdtri
 
-    family, columns = likelihood.family, likelihood.columns
+    low, high = likelihood.low, likelihood.high
     quantile = float(chdtri(1, 1.0 - confidence))
+    lower, upper = np.empty_like(found.parameters), np.empty_like(found.parameters)
     if kind == "profile":
-        ends = [profile(likelihood, found, place, 0.5 * quantile) for place in range(len(columns))]
+        for column in range(len(low)):
+            for ends, bound in ((lower, low[column]), (upper, high[column])):
+                ends[:, column] = profile(likelihood, found, column, bound, 0.5 * quantile)
     else:
         covariance = np.linalg.pinv(found.information, rcond=1e-12, hermitian=True)
-        errors = np.sqrt(quantile * np.maximum(np.einsum("upp->pu", covariance), 0.0))
-        values = found.parameters[:, columns].T
-        ends = list(zip(values - errors, values + errors, strict=True))
-    low, high = np.full((2, *is_identified.shape), np.nan)
-    for column, (lower, upper) in zip(columns, ends, strict=True):
-        known, bounds = is_identified[:, column], (family.low[column], family.high[column])
-        low[:, column] = np.where(known, np.clip(lower, *bounds), bounds[0])
-        high[:, column] = np.where(known, np.clip(upper, *bounds), bounds[1])
-    return low, high
+        errors = np.sqrt(quantile * np.maximum(np.einsum("upp->up", covariance), 0.0))
+        lower, upper = found.parameters - errors, found.parameters + errors
+    return (
+        np.where(is_identified, np.clip(lower, low, high), low),
+        np.where(is_identified, np.clip(upper, low, high), high),
+    )
 
 
 def _require_possible(
@@ -362,21 +480,17 @@ def _require_possible(
         return
     rows = np.concatenate([groups[unit] for unit in bad.tolist()])
     if family.is_teacher:
-        for row in rows.tolist():
-            problem, state = table.problem[row], table.problem[row].start
-            for datum in table.history[row]:
-                state = problem.next_state(state, datum)
-            if problem.table(state).data_prior[table.datum[row]] == 0.0:
-                raise CobayesError(
-                    f"row {row + 1}: datum {problem.model.data[table.datum[row]]!r} was not "
-                    "available, says the task of the problem.",
-                    "give the matrix itself as the problem (no --no-repeats), or drop the row.",
-                )
-        entries = [
-            table.problem[row].model.matrix[table.datum[row], table.hypothesis[row]]
-            for row in rows.tolist()
-        ]
-        ruled_out = rows[np.array(entries) == 0.0]
+        known, datum = table.situations, table.datum[rows]
+        index = known.tables.index[known.at[rows]]
+        gone = np.isneginf(known.tables.log_data_prior[index, datum])
+        if gone.any():
+            row = int(rows[gone][0])
+            label = known.problems[known.at[row]].model.data[table.datum[row]]
+            raise CobayesError(
+                f"row {row + 1}: datum {label!r} was not available, says the task of the problem.",
+                "give the matrix itself as the problem (no --no-repeats), or drop the row.",
+            )
+        ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
         if len(ruled_out):
             raise CobayesError(
                 f"{len(ruled_out)} choices show a datum that the truth rules out, the first in row "

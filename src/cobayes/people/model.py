@@ -1,408 +1,621 @@
-"""The likelihood of people's responses, with exact gradients and expected information.
+"""The model of a person, and the likelihood of responses with exact derivatives.
 
-A tree holds the situations that people were in; people who were in one situation share it. Rows
-are responses (t), units are people (u), and parameters are columns named by the family (p).
+Axes: situations (b), data (n), hypotheses (m), responses (t) with their options (k), units (u:
+people, or everybody together) and free parameters (p). A *jet* is an array with a leading axis
+(1 + q, ...): the value, then its derivatives along the q free parameters that change the learner
+whom a person has in mind. Where a logarithm is minus infinity, its derivatives are zero.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
+from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices
 from cobayes.people.family import STATIC, Family
-from cobayes.people.learner import Smooth, Tables, after_datum, first_beliefs, think
-from cobayes.people.problems import Problem
-from cobayes.people.responses import (
-    Evaluation,
-    Options,
-    Scores,
-    answered,
-    choose,
-    make_options,
-    prepare,
-    rated,
-    utilities,
-)
+from cobayes.people.problems import History, Positions, Problem, Tables
+from cobayes.rules.response import add_evidence
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Positions = NDArray[np.int64]
-History = tuple[int, ...]
+
+# Derivatives of smaller probabilities are cut: their squares must not overflow.
+SMALLEST_PROBABILITY = 1e-100
 
 
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """Situations: every distinct problem and history; a child has one datum more.
+def constant(value: Array, num_tangents: int = 0) -> Array:
+    """Return the jet of an array that depends on no parameter."""
+    jet = np.zeros((1 + num_tangents, *value.shape))
+    jet[0] = value
+    return jet
+
+
+def normalise(logs: Array, axis: int) -> Array:
+    """Return a jet of logarithms normalised along a negative axis.
+
+    Slices that are all minus infinity stay so.
+    """
+    peak = logs[0].max(axis=axis, keepdims=True)
+    peak = np.where(np.isfinite(peak), peak, 0.0)
+    weights = np.exp(logs[0] - peak)
+    total = weights.sum(axis=axis, keepdims=True)
+    total = np.where(total > 0.0, total, 1.0)
+    found = np.empty_like(logs)
+    found[0] = logs[0] - (peak + np.log(total))
+    if len(logs) > 1:
+        weights /= total
+        found[1:] = logs[1:] - (weights * logs[1:]).sum(axis=axis, keepdims=True)
+        found[1:, np.isneginf(found[0])] = 0.0
+    return found
+
+
+def first_beliefs(problems: Sequence[Problem], temperature: Array, num_hypotheses: int) -> Array:
+    """Return learners' first beliefs, log prior * temperature, normalised: a jet (b, m)."""
+    prior = np.zeros((len(problems), num_hypotheses))
+    for row, problem in zip(prior, problems, strict=True):
+        row[: len(problem.prior)] = problem.prior
+    logs = np.log(np.where(prior > 0.0, prior, 1.0))
+    found = temperature[..., None] * logs
+    found[0, prior == 0.0] = -np.inf
+    return normalise(found, axis=-1)
+
+
+def think(
+    family: Family,
+    depth: float,
+    tables: Tables,
+    index: Positions,
+    belief: Array,
+    rationality: Array,
+) -> tuple[Array, Array]:
+    """Return the posteriors of the learner in mind and of the learner that is followed.
+
+    Jets of log L(h | d), (b, n, m) each.
+
+    Parameters
+    ----------
+    family, depth
+        The person's.
+    tables, index
+        The table of every situation.
+    belief
+        A jet (b, m) of logarithms: the learner's before the datum.
+    rationality
+        A jet (b,): exponent of the teachers inside a recursion of finite depth.
+    """
+    own, other = family.learner_depth(depth), family.followed_depth(depth)
+    found = {
+        used: _cooperative(tables, index, belief)
+        if math.isinf(used)
+        else _recursive(tables, index, belief, int(used), rationality, family.literal)
+        for used in {own, other}
+    }
+    return found[own], found[other]
+
+
+def _recursive(
+    tables: Tables, index: Positions, belief: Array, depth: int, rationality: Array, literal: str
+) -> Array:
+    """Return log L_depth(h | d), a jet (b, n, m)."""
+    literal_logs = tables.log_likelihood if literal == "likelihood" else tables.log_matrix
+    prior = belief[:, :, None, :]
+    posterior = normalise(constant(literal_logs[index], len(belief) - 1) + prior, axis=-1)
+    alpha, log_data_prior = rationality[..., None, None], tables.log_data_prior[index][:, :, None]
+    for _ in range(depth):
+        # T(d | h) is proportional to p(d) L(h | d) ** rationality.
+        possible = np.isfinite(posterior[0])
+        finite = np.where(possible, posterior[0], 0.0)
+        teacher = alpha[0] * posterior[1:] + alpha[1:] * finite
+        value = np.where(possible, alpha[0] * finite, -np.inf) + log_data_prior
+        teacher = normalise(np.concatenate([value[None], teacher]), axis=-2)
+        posterior = normalise(teacher + prior, axis=-1)
+    return posterior
+
+
+def _cooperative(tables: Tables, index: Positions, belief: Array) -> Array:
+    """Return log L_infinity(h | d), a jet (b, n, m): the posteriors of SCBI."""
+    shape = (len(index), *tables.log_matrix.shape[1:])
+    log_posterior, log_likelihood = np.full((2, *shape), -np.inf)
+    for table in np.unique(index):
+        rule, rows = tables.rules[table], np.flatnonzero(index == table)
+        n, m = rule.model.shape
+        logs = belief[0, rows, :m]
+        found = rule.respond_many(logs)
+        log_likelihood[rows, :n, :m] = found
+        after = add_evidence(logs[:, None, :], found)
+        # A datum that no believed hypothesis allows has no posterior.
+        log_posterior[rows, :n, :m] = np.where(np.isnan(after), -np.inf, after)
+    if len(belief) == 1:
+        return log_posterior[None]
+    return _differentiate_scaling(log_posterior, log_likelihood, belief)
+
+
+def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: Array) -> Array:
+    """Return the jet of log L at infinite depth, by the implicit function theorem.
+
+    With L the posteriors, T the likelihood and b the logarithms of the column factors, the sums of
+    the scaled matrix stay what they must be if (1 - T'L) db = d log theta - d log lambda, where
+    lambda is the ratio of the block that a column belongs to. One linear system of m unknowns per
+    situation. Where blocks meet (ties) the limit has one-sided derivatives only; this is the one
+    within the present blocks.
+
+    Parameters
+    ----------
+    log_posterior, log_likelihood
+        (b, n, m): the learner and the teacher of `cobayes.SCBI` at the belief.
+    belief
+        A jet (b, m) of logarithms.
+    """
+    believed = np.isfinite(belief[0])
+    posterior = np.exp(log_posterior)
+    likelihood = np.where(believed[:, None, :], np.exp(log_likelihood), 0.0)
+    num_hypotheses = believed.shape[1]
+    mixing = np.einsum("bij,bik->bjk", likelihood, posterior)
+    connected = (mixing > 0.0) | np.eye(num_hypotheses, dtype=bool)
+    for _ in range(num_hypotheses.bit_length()):
+        connected = np.einsum("bij,bjk->bik", connected, connected, dtype=np.int64) > 0
+    # Shares of the belief in a block, which may be far below the smallest float64 as a whole.
+    in_block = np.where(connected, belief[0, :, None, :], -np.inf)
+    share = np.exp(normalise(in_block[None], axis=-1)[0])
+    # The ratio of a block changes by what its beliefs gain together.
+    right = belief[1:] - np.einsum("bjk,qbk->qbj", share, belief[1:])
+    system = np.eye(num_hypotheses) - mixing + share
+    change = np.linalg.solve(system[None], right[..., None])[..., 0]
+    change = np.where(believed, change, 0.0)
+    found = constant(log_posterior, len(change))
+    found[1:] = change[:, :, None, :] - np.einsum("bij,qbj->qbi", posterior, change)[..., None]
+    found[1:, np.isneginf(log_posterior)] = 0.0
+    return found
+
+
+def after_datum(followed: Array, belief: Array, places: Positions, datum: Positions) -> Array:
+    """Return beliefs after one more datum, a jet; an impossible datum changes nothing.
+
+    Parameters
+    ----------
+    followed, belief
+        Jets: the posteriors (b, n, m) of the learner that is followed, its belief before (b, m).
+    places, datum
+        Whose belief, and the datum.
+    """
+    found = followed[:, places, datum]
+    kept = ~np.isfinite(found[0]).any(axis=1)
+    found[:, kept] = belief[:, places[kept]]
+    return found
+
+
+class Scores(NamedTuple):
+    """What t responses could have been, ready for the softmax.
 
     Attributes
     ----------
-    problems, histories : list
-        Of every node.
-    tables : Tables
-        The tables of all nodes.
-    index, parent, datum, owner : ndarray
-        Table, parent (-1: none), last datum and owner of every node. Nodes of different owners
-        are distinct: each owner has a learner in mind of its own.
+    utility : ndarray
+        A jet (t, k); zero where the utility is minus infinity.
+    log_base : ndarray
+        (t, k): log weights before utilities; minus infinity for what only a lapse can bring.
+    even : ndarray
+        (t, k): probabilities of a lapse; zero where an option is not available.
     """
 
-    problems: list[Problem]
-    histories: list[History]
-    tables: Tables
-    index: Positions
-    parent: Positions
-    datum: Positions
-    owner: Positions
+    utility: Array
+    log_base: Array
+    even: Array
 
-    @classmethod
-    def grow(
-        cls, problems: Sequence[Problem], histories: Sequence[History], owners: Sequence[int]
-    ) -> tuple[Tree, Positions]:
-        """Return the tree of some rows, and the node of every row."""
-        known: dict[tuple[int, str, History], int] = {}
-        nodes: list[tuple[Problem, History, Any, int, int]] = []
-        found = np.empty(len(problems), dtype=np.int64)
-        for row, (problem, history, owner) in enumerate(
-            zip(problems, histories, owners, strict=True)
-        ):
-            first = len(history)
-            while first >= 0 and (owner, problem.name, history[:first]) not in known:
-                first -= 1
-            for size in range(first + 1, len(history) + 1):
-                parent = known[owner, problem.name, history[: size - 1]] if size else -1
-                state = (
-                    problem.next_state(nodes[parent][2], history[size - 1])
-                    if size
-                    else problem.start
+    def take(self, rows: Positions) -> Scores:
+        """Return some rows."""
+        return Scores(self.utility[:, rows], self.log_base[rows], self.even[rows])
+
+
+def score_options(
+    family: Family,
+    depth: float,
+    tables: Tables,
+    index: Positions,
+    about: Positions,
+    posterior: Array,
+    places: Positions,
+) -> Scores:
+    """Return the options of some responses, and what the person thinks of them.
+
+    Parameters
+    ----------
+    family, depth
+        The person's.
+    tables, index
+        The table of every response.
+    about
+        (t,): the truth for teachers, the datum for learners.
+    posterior
+        A jet (b, n, m): of the learner in mind.
+    places
+        (t,): the situation, among b, of every response.
+    """
+    if family.is_teacher:
+        log_base = tables.log_data_prior[index]
+        available = np.isfinite(log_base)
+        utility = posterior.transpose(0, 1, 3, 2)[:, places, about]
+        if depth == 0:
+            # The literal teacher knows which data are available, not how likely they are.
+            log_base = np.where(available, 0.0, -np.inf)
+            utility = constant(tables.log_likelihood[index, :, about], len(posterior) - 1)
+        allowed = np.isfinite(tables.log_matrix[index, :, about]) & available
+        allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, available)
+    else:
+        available = np.arange(posterior.shape[-1]) < tables.num_hypotheses[index][:, None]
+        log_base = np.where(available, 0.0, -np.inf)
+        utility, allowed = posterior[:, places, about], available
+    possible = np.isfinite(utility[0]) & available
+    utility[:, ~possible] = 0.0
+    # Where the learner in mind has ruled the truth out, all data that go with it are equally good.
+    hopeless = ~possible.any(axis=1)
+    possible[hopeless] = allowed[hopeless]
+    even = available / available.sum(axis=1, keepdims=True)
+    return Scores(utility, np.where(possible, log_base, -np.inf), even)
+
+
+def feature_values(
+    family: Family, situations: Sequence[tuple[Problem, History]], num_options: int
+) -> Array:
+    """Return the features of all options in some situations, (features, b, k)."""
+    features = family.features or {}
+    found = np.zeros((len(features), len(situations), num_options))
+    for own, (name, feature) in zip(found, features.items(), strict=True):
+        for row, (problem, history) in zip(own, situations, strict=True):
+            given = feature.get(problem.name) if isinstance(feature, Mapping) else feature
+            given = given(problem.model, history) if callable(given) else given
+            try:
+                values = np.asarray(given, dtype=np.float64)
+            except (TypeError, ValueError):
+                values = np.array(np.nan)
+            if values.shape != (problem.model.num_data,) or not np.isfinite(values).all():
+                raise CobayesError(
+                    f"the feature {name!r} gives {given!r} for problem {problem.name!r}; expected "
+                    f"{problem.model.num_data} finite numbers, one for each datum."
                 )
-                known[owner, problem.name, history[:size]] = len(nodes)
-                nodes.append((problem, history[:size], state, parent, owner))
-            found[row] = known[owner, problem.name, history]
-        of, past, states, parents, whose = (list(column) for column in zip(*nodes, strict=True))
-        tables = Tables(of, states)
-        datum = np.array([history[-1] if history else -1 for history in past])
-        return cls(of, past, tables, tables.index, np.array(parents), datum, np.array(whose)), found
-
-    @cached_property
-    def levels(self) -> list[Positions]:
-        """Nodes by the number of data shown."""
-        return split(np.array([len(history) for history in self.histories]))
-
-    def take(self, owners: Positions) -> tuple[Tree, Positions]:
-        """Return the tree of some owners, numbered from zero again, and the nodes it had."""
-        kept = np.flatnonzero(np.isin(self.owner, owners))
-        place = np.full(len(self.owner) + 1, -1)
-        place[kept] = np.arange(len(kept))
-        part = Tree(
-            [self.problems[node] for node in kept],
-            [self.histories[node] for node in kept],
-            self.tables,
-            self.index[kept],
-            place[self.parent[kept]],  # the last place, -1, is that of no parent
-            self.datum[kept],
-            np.searchsorted(owners, self.owner[kept]),
-        )
-        return part, kept
-
-    def walk(
-        self, family: Family, depth: float, inner: Mapping[str, Smooth]
-    ) -> Iterator[tuple[Positions, Smooth, Smooth, Smooth]]:
-        """Follow the learner in mind from level to level.
-
-        Parameters
-        ----------
-        family, depth
-            The person's.
-        inner
-            The family's inner parameters of every node, (nodes,) each.
-
-        Yields
-        ------
-        place : ndarray
-            (nodes,): where a node of this level stands in the arrays.
-        belief, posterior, followed : Smooth
-            Before the datum (b, m), and after every datum (b, n, m) by the learner in mind and by
-            the learner that is followed.
-        """
-        rationality, temperature = (inner[name] for name in family.inner)
-        place = np.zeros(len(self.problems), dtype=np.int64)
-        belief = followed = None
-        for nodes in self.levels:
-            if belief is None or followed is None or family.other == STATIC:
-                problems = [self.problems[node] for node in nodes]
-                width = self.tables.num_hypotheses
-                belief = first_beliefs(problems, temperature.take(nodes), width)
-            else:
-                parents = place[self.parent[nodes]]
-                belief = after_datum(followed, belief, parents, self.datum[nodes])
-            place[nodes] = np.arange(len(nodes))
-            posterior, followed = think(
-                self.tables, self.index[nodes], belief, family, depth, rationality.take(nodes)
-            )
-            yield place, belief, posterior, followed
+            row[: len(values)] = values
+    return found
 
 
-def split(level: Positions) -> list[Positions]:
-    """Return the positions with level 0, 1, and so on."""
-    order = np.argsort(level, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(level))[:-1])
+def choose(
+    family: Family,
+    scores: Scores,
+    features: Array,
+    at: Mapping[str, Array],
+    free: Sequence[str] = (),
+) -> tuple[Array, Array]:
+    """Return the probabilities of all options (t, k), and their derivatives (p, t, k).
 
-
-class Mind(NamedTuple):
-    """What the learner in mind believes.
-
-    Attributes
+    Parameters
     ----------
-    scores : Scores
-        Of every question.
-    before : ndarray
-        (nodes, m): log beliefs before the datum.
-    after : ndarray
-        (shown, m): log beliefs after the data that were shown, of the learner that is followed.
+    family
+        The person's.
+    scores, features
+        Utilities and options, and (features, t, k).
+    at
+        All parameters by name, (t,) each.
+    free
+        Names of the parameters to differentiate by.
     """
+    exponent, lapse = at[family.exponent][:, None], at["lapse"][:, None]
+    weighted = dict(zip(family.features or {}, features, strict=True))
+    choice = exponent * scores.utility[0] + scores.log_base
+    for name, values in weighted.items():
+        choice += at[name][:, None] * values
+    choice -= choice.max(axis=1, keepdims=True)
+    np.exp(choice, out=choice)
+    choice /= choice.sum(axis=1, keepdims=True)
+    attentive = (1.0 - lapse) * choice
+    probability = attentive + lapse * scores.even
+    derivative = np.zeros((len(free), *probability.shape))
+    inner = [name for name in free if name in family.inner]
+    for place, name in enumerate(free):
+        if name == "lapse":
+            np.subtract(scores.even, choice, out=derivative[place])
+            continue
+        if name == family.exponent:
+            slope = scores.utility[0]
+        elif name in weighted:
+            slope = weighted[name]
+        elif name in inner:
+            slope = exponent * scores.utility[1 + inner.index(name)]
+        else:
+            continue  # the noise of ratings is outside of the softmax
+        np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[place])
+        derivative[place] *= attentive
+    return probability, derivative
 
-    scores: Scores
-    before: Array
-    after: Array
+
+def draw_many(probability: Array, uniform: Array) -> Positions:
+    """Return one option of every row; one with probability zero is never drawn."""
+    sums = np.cumsum(probability, axis=1)
+    drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
+    last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)
+    return np.minimum(drawn, last)
 
 
-@dataclass(frozen=True, eq=False)
+class Evaluation(NamedTuple):
+    """Log-likelihood (u,), gradient (u, p) and expected information (u, p, p) of units or rows."""
+
+    value: Array
+    gradient: Array
+    information: Array
+
+
 class Likelihood:
-    """The likelihood of one depth for all units (people, or everybody at once).
+    """The likelihood of one depth for all units.
 
-    Parameters are arrays (units, parameters) in the order of ``family.names``; derivatives are
-    taken along the free ones. People who were in one situation share its beliefs, which are
-    computed once unless a free parameter changes them.
+    Parameters are arrays (units, free parameters) in the order of `names`. Beliefs in a situation
+    are computed once, unless a free parameter changes them: then each unit has its own.
 
-    Attributes
+    Parameters
     ----------
     choices, family, depth
         What is modelled by what.
-    rows, units : ndarray
+    rows, units
         Rows of the choices, and the unit of each: 0, 0, ..., 1, 1, ... without gaps.
-    tree : Tree
-        The situations.
-    node, about : ndarray
-        (q,): of every distinct question: its situation, and the truth (teachers) or the datum
-        (learners).
-    options : Options
-        Of every question.
-    shown : ndarray
-        (s, 2): every distinct pair of a situation and the datum shown there.
-    question, pair : ndarray
-        (t,): of every row, its question and its place in `shown`.
-    mind : Mind or None
-        The learner in mind where no free parameter changes it.
+    scores, features
+        Of these rows, where they are known.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The free parameters.
+    low, high : ndarray
+        Their bounds.
+    answer : ndarray
+        (t,): the option that was chosen; the rated hypothesis for ratings.
     """
 
-    choices: Choices
-    family: Family
-    depth: float
-    rows: Positions
-    units: Positions
-    tree: Tree
-    node: Positions
-    about: Positions
-    options: Options
-    shown: Positions
-    question: Positions
-    pair: Positions
-    mind: Mind | None = None
+    def __init__(
+        self,
+        choices: Choices,
+        family: Family,
+        depth: float,
+        rows: Positions,
+        units: Positions,
+        scores: Scores | None = None,
+        features: Array | None = None,
+    ) -> None:
+        self.choices, self.family, self.depth = choices, family, depth
+        self.rows, self.units = rows, units
+        self.names = family.free_names(depth)
+        columns = [family.column(name) for name in self.names]
+        self.low, self.high = family.low[columns], family.high[columns]
+        self._inner = [name for name in self.names if name in family.inner]
+        self._starts = np.flatnonzero(np.r_[True, units[1:] != units[:-1]])
+        answers = {"choice": choices.datum, "guess": choices.guess, "rating": choices.hypothesis}
+        self.answer = answers[family.response][rows]
+        known = choices.situations
+        if features is None:
+            own = list(zip(known.problems, known.histories, strict=True))
+            features = feature_values(family, own, known.tables.log_matrix.shape[1])
+            features = features[:, known.at[rows]]
+        self.features = features
+        self._scores = scores
+        if scores is None and not self._inner:
+            self._scores = self.scores(self.low[None])
 
     @classmethod
-    def of(cls, choices: Choices, family: Family, depth: float, groups: Sequence[Positions]):
+    def of(
+        cls, choices: Choices, family: Family, depth: float, groups: Sequence[Positions]
+    ) -> Likelihood:
         """Return the likelihood of groups of rows, one for each unit."""
-        rows = np.concatenate(groups)
         units = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        is_shared = not set(family.inner) & set(family.free_names(depth))
-        problems = [choices.problem[row] for row in rows]
-        histories = [choices.history[row] for row in rows]
-        owners = [0] * len(rows) if is_shared else units.tolist()
-        tree, at = Tree.grow(problems, histories, owners)
-        datum = choices.datum[rows]
-        about = choices.hypothesis[rows] if family.is_teacher else datum
-        width = max(tree.tables.num_data, tree.tables.num_hypotheses)
-        asked, question = np.unique(at * width + about, return_inverse=True)
-        shown, pair = np.unique(at * width + datum, return_inverse=True)
-        node, about = np.divmod(asked, width)
-        shown = np.column_stack(np.divmod(shown, width))
-        situations = [(tree.problems[n], tree.histories[n]) for n in node]
-        options = make_options(family, depth, tree.tables, tree.index[node], about, situations)
-        made = cls(
-            choices, family, depth, rows, units, tree, node, about, options, shown, question, pair
-        )
-        # Equal bounds are the values of fixed parameters.
-        return replace(made, mind=made.think(family.low[None])) if is_shared else made
+        return cls(choices, family, depth, np.concatenate(groups), units)
 
-    @cached_property
-    def free(self) -> tuple[str, ...]:
-        """Names of the free parameters."""
-        return self.family.free_names(self.depth)
-
-    @cached_property
-    def columns(self) -> Positions:
-        """Positions of the free parameters among all."""
-        return np.array([self.family.column(name) for name in self.free], dtype=np.int64)
-
-    @cached_property
-    def inner(self) -> tuple[str, ...]:
-        """Names of the free parameters that change the learner in mind."""
-        return tuple(name for name in self.free if name in self.family.inner)
-
-    @cached_property
-    def starts(self) -> Positions:
-        """The first row of every unit."""
-        return np.flatnonzero(np.r_[True, self.units[1:] != self.units[:-1]])
-
-    @cached_property
-    def answer(self) -> Positions:
-        """The option of every row that was answered; the rated hypothesis for ratings."""
-        columns = {"choice": "datum", "guess": "guess", "rating": "hypothesis"}
-        return getattr(self.choices, columns[self.family.response])[self.rows]
-
-    @cached_property
-    def _levels(self) -> list[tuple[Positions, Positions, Positions]]:
-        """Nodes, questions and shown data by the number of data shown before."""
-        level = np.array([len(history) for history in self.tree.histories])
-        asked, shown = level[self.node], level[self.shown[:, 0]]
-        return [
-            (nodes, np.flatnonzero(asked == number), np.flatnonzero(shown == number))
-            for number, nodes in enumerate(self.tree.levels)
-        ]
-
-    def think(self, parameters: Array) -> Mind:
-        """Return what the learner in mind believes in all situations."""
-        if self.mind is not None:
-            return self.mind
-        tables, owner = self.tree.tables, self.tree.owner
-        inner = {}
-        for name in self.family.inner:
-            tangents = np.zeros((len(self.inner), len(owner)))
-            if name in self.inner:
-                tangents[self.inner.index(name)] = 1.0
-            inner[name] = Smooth(parameters[owner, self.family.column(name)], tangents)
-        utility = np.empty(self.options.log_base.shape)
-        slopes = np.empty((len(self.inner), *utility.shape))
-        before = np.empty((len(owner), tables.num_hypotheses))
-        after = np.empty((len(self.shown), tables.num_hypotheses))
-        walk = self.tree.walk(self.family, self.depth, inner)
-        for (nodes, asked, shown), (place, belief, posterior, followed) in zip(
-            self._levels, walk, strict=True
-        ):
-            before[nodes] = belief.value
-            node = self.node[asked]
-            utility[asked], slopes[:, asked] = utilities(
-                self.family,
-                self.depth,
-                tables,
-                self.tree.index[node],
-                posterior,
-                place[node],
-                self.about[asked],
-            )
-            node, datum = self.shown[shown].T
-            after[shown] = after_datum(followed, belief, place[node], datum).value
-        return Mind(prepare(Smooth(utility, slopes), self.options), before, after)
-
-    @cached_property
-    def _row_scores(self) -> Scores | None:
-        """The scores of every row where no free parameter changes them."""
-        return None if self.mind is None else self.mind.scores.take(self.question)
-
-    def responses(self, parameters: Array, *, with_derivatives: bool = True) -> tuple[Array, Array]:
-        """Return the probabilities of all options (t, k), and their derivatives (p, t, k)."""
-        scores = self._row_scores
-        if scores is None:
-            scores = self.think(parameters).scores.take(self.question)
-        family, at_row = self.family, parameters[self.units]
-        exponent = at_row[:, family.column(family.exponent)]
-        lapse = at_row[:, family.column("lapse"), None]
-        features = list(family.features or {})
-        weights = at_row[:, [family.column(name) for name in features]]
-        choice = choose(scores, exponent, weights)
-        attentive = (1.0 - lapse) * choice
-        probability = attentive + lapse * scores.even
-        free = self.free if with_derivatives else ()
-        derivative = np.zeros((len(free), *probability.shape))
-        for place, name in enumerate(free):
-            if name == "lapse":
-                np.subtract(scores.even, choice, out=derivative[place])
-                continue
-            if name == family.exponent:
-                slope = scores.utility
-            elif name in features:
-                slope = scores.features[..., features.index(name)]
-            elif name in self.inner:
-                slope = exponent[:, None] * scores.tangents[self.inner.index(name)]
-            else:
-                continue  # the noise of ratings is outside of the softmax
-            np.subtract(slope, (choice * slope).sum(axis=1, keepdims=True), out=derivative[place])
-            derivative[place] *= attentive
-        return probability, derivative
-
-    def by_row(self, parameters: Array, *, with_derivatives: bool = True) -> Evaluation:
-        """Return log-likelihood, gradient and information of every row."""
-        probability, derivative = self.responses(parameters, with_derivatives=with_derivatives)
-        if self.family.response != "rating":
-            return answered(probability, derivative, self.answer)
-        noise = parameters[self.units, self.family.column("noise")]
-        free = self.free if with_derivatives else ()
-        place = free.index("noise") if "noise" in free else None
-        every = np.arange(len(self.rows))
-        believed, slope = probability[every, self.answer], derivative[:, every, self.answer].T
-        return rated(self.choices.rating[self.rows], believed, slope, noise, place)
-
-    def evaluate(self, parameters: Array) -> Evaluation:
-        """Return the sums over the rows of every unit."""
-        rows = self.by_row(parameters)
-        return Evaluation(*(np.add.reduceat(part, self.starts, axis=0) for part in rows))
-
-    def values(self, parameters: Array) -> Array:
-        """Return the log-likelihood of every unit, (u,)."""
-        return np.add.reduceat(self.by_row(parameters, with_derivatives=False).value, self.starts)
+    @property
+    def num_units(self) -> int:
+        """The number of units."""
+        return len(self._starts)
 
     def take(self, units: Positions) -> Likelihood:
         """Return the likelihood of some units only, given in order, numbered from zero again."""
         kept = np.flatnonzero(np.isin(self.units, units))
-        part = replace(
-            self,
-            rows=self.rows[kept],
-            units=np.searchsorted(units, self.units[kept]),
-            question=self.question[kept],
-            pair=self.pair[kept],
-        )
-        if self.mind is not None:
-            return part
-        tree, nodes = self.tree.take(units)
-        asked, question = np.unique(part.question, return_inverse=True)
-        shown, pair = np.unique(part.pair, return_inverse=True)
-        moved = np.searchsorted(nodes, self.shown[shown, 0])
-        return replace(
-            part,
-            tree=tree,
-            node=np.searchsorted(nodes, self.node[asked]),
-            about=self.about[asked],
-            options=self.options.take(asked),
-            shown=np.c_[moved, self.shown[shown, 1]],
-            question=question,
-            pair=pair,
+        return self._part(kept, np.searchsorted(units, self.units[kept]))
+
+    def pooled(self, units: Positions) -> Likelihood:
+        """Return the likelihood of the rows of some units as one unit."""
+        kept = np.flatnonzero(np.isin(self.units, units))
+        return self._part(kept, np.zeros_like(kept))
+
+    def _part(self, kept: Positions, units: Positions) -> Likelihood:
+        scores = None if self._scores is None else self._scores.take(kept)
+        return Likelihood(
+            *(self.choices, self.family, self.depth, self.rows[kept], units),
+            scores,
+            self.features[:, kept],
         )
 
-    def pooled(self, wanted: Flags) -> Likelihood:
-        """Return the likelihood of the wanted units' rows as one unit."""
-        part = self.take(np.flatnonzero(wanted))
-        tree = replace(part.tree, owner=np.zeros_like(part.tree.owner))
-        return replace(part, units=np.zeros_like(part.units), tree=tree)
+    @cached_property
+    def _situations(self) -> _Owned:
+        known = self.choices.situations
+        owner = self.units if self._inner else np.zeros_like(self.units)
+        keys = owner * len(known.parent) + known.at[self.rows]
+        found = np.unique(keys)
+        size = 0
+        while len(found) > size:  # until all parents are there
+            size = len(found)
+            owner, node = np.divmod(found, len(known.parent))
+            parents = owner * len(known.parent) + known.parent[node]
+            found = np.union1d(found, parents)
+        owner, node = np.divmod(found, len(known.parent))
+        parent = np.searchsorted(found, owner * len(known.parent) + known.parent[node])
+        level = np.array([len(known.histories[place]) for place in node])
+        place = np.searchsorted(found, keys)
+        levels = [
+            (np.flatnonzero(level == number), np.flatnonzero(level[place] == number))
+            for number in range(level.max() + 1)
+        ]
+        return _Owned(owner, node, parent, place, levels)
 
-    def beliefs(self, parameters: Array) -> tuple[Array, Array]:
+    def parameters(self, values: Array) -> dict[str, Array]:
+        """Return all parameters by name, (u,) each, from the free ones (u, p)."""
+        # Equal bounds are the value of a fixed parameter.
+        fixed = np.tile(self.family.low[:, None], len(values))
+        found = dict(zip(self.family.names, fixed, strict=True))
+        return found | dict(zip(self.names, values.T, strict=True))
+
+    def _walk(self, values: Array) -> Iterator[tuple[Positions, Positions, Array, Array, Array]]:
+        """Follow the learner in mind from level to level, in all situations of the rows.
+
+        Yields
+        ------
+        rows, places : ndarray
+            Positions of the rows of this level, and of their situations in the arrays.
+        belief, posterior, followed : ndarray
+            Jets: before the datum (b, m), and after every datum (b, n, m) by the learner in mind
+            and by the learner that is followed.
+        """
+        known, own = self.choices.situations, self._situations
+        at, inner = self.parameters(values), []
+        for name in self.family.inner:
+            jet = constant(at[name][own.owner], len(self._inner))
+            if name in self._inner:
+                jet[1 + self._inner.index(name)] = 1.0
+            inner.append(jet)
+        rationality, temperature = inner
+        places = np.zeros(len(own.node), dtype=np.int64)
+        belief = followed = None
+        for members, rows in own.levels:
+            nodes = own.node[members]
+            if belief is None or followed is None or self.family.other == STATIC:
+                problems = [known.problems[node] for node in nodes]
+                width = known.tables.log_matrix.shape[2]
+                belief = first_beliefs(problems, temperature[:, members], width)
+            else:
+                datum = np.array([known.histories[node][-1] for node in nodes])
+                belief = after_datum(followed, belief, places[own.parent[members]], datum)
+            places[members] = np.arange(len(members))
+            index = known.tables.index[nodes]
+            posterior, followed = think(
+                self.family, self.depth, known.tables, index, belief, rationality[:, members]
+            )
+            yield rows, places[own.place[rows]], belief, posterior, followed
+
+    def scores(self, values: Array) -> Scores:
+        """Return the options of all rows."""
+        if self._scores is not None:
+            return self._scores
+        choices, tables = self.choices, self.choices.situations.tables
+        about = choices.hypothesis if self.family.is_teacher else choices.datum
+        parts, order = [], []
+        for rows, places, _, posterior, _ in self._walk(values):
+            chosen = self.rows[rows]
+            index = tables.index[choices.situations.at[chosen]]
+            order.append(rows)
+            parts.append(
+                score_options(
+                    self.family, self.depth, tables, index, about[chosen], posterior, places
+                )
+            )
+        back = np.argsort(np.concatenate(order))
+        utility, log_base, even = zip(*parts, strict=True)
+        whole = (np.concatenate(utility, axis=1), np.concatenate(log_base), np.concatenate(even))
+        return Scores(*whole).take(back)
+
+    def beliefs(self, values: Array) -> tuple[Array, Array]:
         """Return the belief before and after every row's datum, (t, m) each, as logarithms.
 
         It is the learner's whom a teacher follows, or the learner's own.
         """
-        mind = self.think(parameters)
-        return mind.before[self.node[self.question]], mind.after[self.pair]
+        shape = (len(self.rows), self.choices.situations.tables.log_matrix.shape[2])
+        before, after = np.empty((2, *shape))
+        for rows, places, belief, _, followed in self._walk(values):
+            before[rows] = belief[0, places]
+            datum = self.choices.datum[self.rows[rows]]
+            after[rows] = after_datum(followed, belief, places, datum)[0]
+        return before, after
+
+    def responses(self, values: Array, *, with_derivatives: bool = True) -> tuple[Array, Array]:
+        """Return the probabilities of all options (t, k), and their derivatives (p, t, k)."""
+        at = {name: own[self.units] for name, own in self.parameters(values).items()}
+        free = self.names if with_derivatives else ()
+        return choose(self.family, self.scores(values), self.features, at, free)
+
+    def by_row(self, values: Array, *, with_derivatives: bool = True) -> Evaluation:
+        """Return log-likelihood, gradient and information of every row."""
+        probability, derivative = self.responses(values, with_derivatives=with_derivatives)
+        every = np.arange(len(self.rows))
+        chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T
+        if self.family.response == "rating":
+            noise = self.parameters(values)["noise"][self.units]
+            free = self.names if with_derivatives else ()
+            place = free.index("noise") if "noise" in free else None
+            return _rated(self.choices.rating[self.rows], chosen, slope, noise, place)
+        with np.errstate(divide="ignore"):
+            value = np.log(chosen)
+        gradient = slope / np.maximum(chosen, SMALLEST_PROBABILITY)[:, None]
+        relative = derivative / np.maximum(probability, SMALLEST_PROBABILITY)
+        information = np.empty((len(every), len(derivative), len(derivative)))
+        for p in range(len(derivative)):
+            for q in range(p + 1):
+                # Pair by pair is several times faster than one product with three free indices.
+                information[:, p, q] = np.einsum("tk,tk->t", relative[p], derivative[q])
+                information[:, q, p] = information[:, p, q]
+        return Evaluation(value, gradient, information)
+
+    def evaluate(self, values: Array) -> Evaluation:
+        """Return the sums over the rows of every unit."""
+        rows = self.by_row(values)
+        return Evaluation(*(np.add.reduceat(part, self._starts, axis=0) for part in rows))
+
+    def log_likelihoods(self, values: Array) -> Array:
+        """Return log-likelihoods of every unit at many parameters: (..., u, p) gives (..., u)."""
+        if values.ndim > 2:
+            return np.array([self.log_likelihoods(own) for own in values])
+        return np.add.reduceat(self.by_row(values, with_derivatives=False).value, self._starts)
+
+
+class _Owned(NamedTuple):
+    """Situations (s) of some rows (t); each owner has a learner in mind of its own.
+
+    Attributes
+    ----------
+    owner, node, parent : ndarray
+        (s,): whose it is, its position among the situations of the choices, its parent among s.
+    place : ndarray
+        (t,): the situation of every row.
+    levels : list
+        Positions of situations and of rows, by the number of data shown before.
+    """
+
+    owner: Positions
+    node: Positions
+    parent: Positions
+    place: Positions
+    levels: list[tuple[Positions, Positions]]
+
+
+def _rated(
+    rating: Array, believed: Array, slope: Array, noise: Array, noise_at: int | None
+) -> Evaluation:
+    """Return the rows of ratings: the belief plus a normal error, cut at 0 and at 1.
+
+    Parameters
+    ----------
+    rating
+        (t,), between 0 and 1.
+    believed, slope
+        (t,) and (t, p): the rating without an error, and its derivatives.
+    noise
+        (t,): standard deviation.
+    noise_at
+        Position of the noise among the free parameters; None if it is fixed.
+    """
+    z = (rating - believed) / noise
+    is_cut, side = (rating <= 0.0) | (rating >= 1.0), np.where(rating <= 0.0, 1.0, -1.0)
+    log_density, log_tail = -0.5 * z**2 - 0.5 * np.log(2.0 * np.pi), log_ndtr(side * z)
+    value = np.where(is_cut, log_tail, log_density - np.log(noise))
+    by_z = np.where(is_cut, side * np.exp(log_density - log_tail), -z)
+    gradient = -(by_z / noise)[:, None] * slope
+    information = np.einsum("tp,tq->tpq", slope, slope) / (noise**2)[:, None, None]
+    if noise_at is not None:
+        gradient[:, noise_at] = -(by_z * z + ~is_cut) / noise
+        information[:, noise_at, noise_at] = 2.0 / noise**2
+    return Evaluation(value, gradient, information)

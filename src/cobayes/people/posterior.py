@@ -12,8 +12,7 @@ from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
-from cobayes.people.model import Likelihood
-from cobayes.people.responses import draw_many
+from cobayes.people.model import Likelihood, draw_many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,9 +74,8 @@ class LogLikelihood:
             )
         table = read_choices(choices, read_problems(problems, priors), family.response)
         self._likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
-        self.names = self._likelihood.free
-        columns = self._likelihood.columns
-        self.low, self.high = family.low[columns], family.high[columns]
+        self.names = self._likelihood.names
+        self.low, self.high = self._likelihood.low, self._likelihood.high
 
     def __call__(self, parameters: ArrayLike) -> tuple[float, Array]:
         """Return the log-likelihood and its gradient; minus infinity outside of the bounds."""
@@ -89,10 +87,7 @@ class LogLikelihood:
             )
         if not ((values >= self.low) & (values <= self.high)).all():
             return -np.inf, np.zeros(len(values))
-        # Equal bounds are the values of fixed parameters.
-        whole = self._likelihood.family.low.copy()
-        whole[self._likelihood.columns] = values
-        found = self._likelihood.evaluate(whole[None])
+        found = self._likelihood.evaluate(values[None])
         return float(found.value[0]), found.gradient[0]
 
 
@@ -123,21 +118,20 @@ def draw_parameters(
         (num_draws, u, p), and (u,): the effective number of candidates behind the draws,
         1 / sum(weights ** 2). Values far below `num_draws` mean that the draws are poor.
     """
-    family, free = likelihood.family, likelihood.columns
     draws = np.repeat(start[None], num_draws, axis=0)
-    if not len(free):
+    if not len(likelihood.names):
         return draws, np.full(len(start), float(num_draws))
-    low, width = family.low[free], (family.high - family.low)[free]
+    low, width = likelihood.low, likelihood.high - likelihood.low
     # Everything below is in units of the range between the bounds.
     information = likelihood.evaluate(start).information * width * width[:, None]
     sizes, directions = np.linalg.eigh(information)
     deviations = 1.0 / np.sqrt(np.maximum(sizes, 1.0))
-    centre = (start[:, free] - low) / width
+    centre = (start - low) / width
     candidates, weights = centre[None], np.ones((1, len(start)))
     for per_draw in STAGES:
         count = max(100, per_draw * num_draws)
         candidates, log_density = _propose(centre, directions, deviations, count, random)
-        logs = _log_targets(likelihood, start, candidates, low, width) - log_density
+        logs = _log_targets(likelihood, candidates) - log_density
         peak = logs.max(axis=0)
         weights = np.exp(logs - np.where(np.isfinite(peak), peak, 0.0))
         # Without a candidate of positive density the maximum itself is drawn.
@@ -152,7 +146,7 @@ def draw_parameters(
     ranks = (np.arange(num_draws) + random.random((len(start), 1))) / num_draws
     for unit, rank in enumerate(ranks):
         chosen = np.searchsorted(np.cumsum(weights[:, unit]), rank * (1.0 - 1e-12))
-        draws[:, unit, free] = low + width * candidates[random.permutation(chosen), unit]
+        draws[:, unit] = low + width * candidates[random.permutation(chosen), unit]
     return draws, 1.0 / (weights**2).sum(axis=0)
 
 
@@ -179,17 +173,12 @@ def _propose(
     return candidates, np.logaddexp(np.log1p(-EVEN_SHARE) + log_t, np.log(EVEN_SHARE))
 
 
-def _log_targets(
-    likelihood: Likelihood, start: Array, candidates: Array, low: Array, width: Array
-) -> Array:
+def _log_targets(likelihood: Likelihood, candidates: Array) -> Array:
     """Return log-likelihoods of candidates, (s, u); minus infinity outside of the bounds."""
-    inside = np.asarray(((candidates >= 0.0) & (candidates <= 1.0)).all(axis=2))
-    found = np.full(inside.shape, -np.inf)
-    for number, (candidate, is_inside) in enumerate(zip(candidates, inside, strict=True)):
-        trial = start.copy()
-        trial[np.ix_(is_inside, likelihood.columns)] = (low + width * candidate)[is_inside]
-        found[number, is_inside] = likelihood.values(trial)[is_inside]
-    return found
+    inside = ((candidates >= 0.0) & (candidates <= 1.0)).all(axis=2)
+    width = likelihood.high - likelihood.low
+    found = likelihood.log_likelihoods(likelihood.low + width * np.clip(candidates, 0.0, 1.0))
+    return np.where(inside, found, -np.inf)
 
 
 def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
@@ -198,20 +187,21 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
     arviz = import_optional("arviz_base", "people", "to_arviz()")
     random = generator(rng)
     names, label = fit.family.names, fit.by or "everybody"
-    draws = np.empty((1, num_draws, len(fit.groups), len(names)))
+    draws = {name: np.empty((1, num_draws, len(fit.groups))) for name in names}
     logs = np.empty((1, num_draws, len(fit.choices)))
     effective = np.empty(len(fit.groups))
     for likelihood, units, parameters in fit.at_best():
         found, effective[units] = draw_parameters(likelihood, parameters, num_draws, random)
-        draws[0][:, units] = found
         for number, values in enumerate(found):
+            for name, own in likelihood.parameters(values).items():
+                draws[name][0, number, units] = own
             rows = likelihood.by_row(values, with_derivatives=False)
             logs[0, number, likelihood.rows] = rows.value
     answers = {"choice": "datum", "guess": "guess", "rating": "rating"}
     observed = getattr(fit.choices, answers[fit.family.response])
     return arviz.from_dict(
         {
-            "posterior": {name: draws[..., column] for column, name in enumerate(names)},
+            "posterior": draws,
             "log_likelihood": {"response": logs},
             "observed_data": {"response": observed},
             "constant_data": {"effective_draws": effective},
@@ -314,14 +304,15 @@ def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
     whole_number(num_draws, "num_draws", 1)
     random = generator(rng)
     parts = list(fit.at_best())
-    shape = len(fit.choices), parts[0].likelihood.options.log_base.shape[1]
+    likelihood, _, values = parts[0]
+    shape = len(fit.choices), likelihood.scores(values).even.shape[1]
     fitted, mean, available = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
     drawn = np.empty((num_draws, NUM_REPLICATES, len(fit.choices)), dtype=np.int64)
     answer = np.empty(len(fit.choices), dtype=np.int64)
     for likelihood, _, parameters in parts:
         own = likelihood.rows
         answer[own] = likelihood.answer
-        available[own] = likelihood.options.available[likelihood.question]
+        available[own] = likelihood.scores(parameters).even > 0.0
         fitted[own], _ = likelihood.responses(parameters, with_derivatives=False)
         draws, _ = draw_parameters(likelihood, parameters, num_draws, random)
         for number, values in enumerate(draws):

@@ -1,89 +1,60 @@
-"""The problems that people were given: tables with labels, priors, and what may be shown next."""
+"""The problems that people were given, and the situations that they were in.
+
+A situation is a problem together with the data shown so far; people who were in one situation share
+it. Tables of several sizes are padded with zeros to one shape.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
-from cobayes._input.labels import find, is_position
 from cobayes.errors import CobayesError
 from cobayes.model import Model
-from cobayes.rules import SCBI
-from cobayes.rules.response import add_evidence
+from cobayes.rules import SCBI, Rule
 from cobayes.tasks.task import Task
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """What holds before one response: the matrix and the data prior, zero for unavailable data."""
-
-    matrix: Array
-    data_prior: Array
-
-    @cached_property
-    def _rule(self) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-        """SCBI on the data and hypotheses that can play a part, and their positions."""
-        rows = np.flatnonzero((self.data_prior > 0.0) & self.matrix.any(axis=1))
-        columns = np.flatnonzero(self.matrix[rows].any(axis=0))
-        prior = self.data_prior[rows]
-        # The uniform prior is left to the rule: it knows faster ways then.
-        weights = prior / prior.sum() if np.ptp(prior) > 1e-12 * prior.max() else None
-        return SCBI(self.matrix[np.ix_(rows, columns)], data_prior=weights), rows, columns
-
-    def cooperative(self, log_beliefs: Array) -> tuple[Array, Array]:
-        """Return log posteriors and log likelihoods of SCBI: (k, n, m) each.
-
-        Data that are not available, and hypotheses that allow none of the others, have minus
-        infinity.
-
-        Parameters
-        ----------
-        log_beliefs
-            (k, m), normalised.
-        """
-        rule, rows, columns = self._rule
-        posteriors = np.full((len(log_beliefs), *self.matrix.shape), -np.inf)
-        likelihoods = posteriors.copy()
-        known = np.flatnonzero(np.isfinite(log_beliefs[:, columns]).any(axis=1))
-        if len(known):
-            beliefs = add_evidence(log_beliefs[np.ix_(known, columns)], np.zeros(len(columns)))
-            found = rule.respond_many(beliefs)
-            with np.errstate(invalid="ignore"):
-                after = add_evidence(beliefs[:, None, :], found)
-            places = np.ix_(known, rows, columns)
-            likelihoods[places] = found
-            # A datum that no believed hypothesis allows has no posterior.
-            posteriors[places] = np.where(np.isnan(after), -np.inf, after)
-        return posteriors, likelihoods
+Positions = NDArray[np.int64]
+History = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem: a labelled table, perhaps a task around it, and the learner's first belief."""
+    """One problem: a table, or a task around it, and the learner's first belief."""
 
     name: str
-    model: Model
+    task: Task
     prior: Array
-    task: Task | None = None
-    _tables: dict[Any, Table] = field(default_factory=dict, repr=False)
 
-    @property
-    def start(self) -> Any:
-        """The state before anything was shown."""
-        return None if self.task is None else self.task.start
+    @cached_property
+    def model(self) -> Model:
+        """The labelled table at the start."""
+        return self.task.model
+
+    @cached_property
+    def _rule(self) -> Rule:
+        return SCBI(self.task)
+
+    def rule_at(self, state: Any) -> Rule:
+        """Return SCBI with the matrix and the data prior of a state; equal ones are one object."""
+        prior = self.task.data_prior_at(state)
+        if prior is not None and not prior.any():
+            raise CobayesError(
+                f"problem {self.name!r}: a choice was made where no datum was available.",
+                "check the table of choices: the task had ended before.",
+            )
+        return self._rule.at(state)
 
     def next_state(self, state: Any, datum: int) -> Any:
         """Return the state after one more datum."""
-        if self.task is None:
-            return None
-        outcomes = list(self.task.next_states(state, datum))
+        outcomes = self.task.next_states(state, datum)
         if len(outcomes) != 1:
             raise CobayesError(
                 f"problem {self.name!r}: datum {self.model.data[datum]!r} has {len(outcomes)} "
@@ -92,37 +63,107 @@ class Problem:
             )
         return outcomes[0][0]
 
-    def table(self, state: Any) -> Table:
-        """Return the matrix and the data prior in a state."""
-        if state not in self._tables:
-            model = self.model if self.task is None else self.task.matrix_at(state)
-            prior = None if self.task is None else self.task.data_prior_at(state)
-            if prior is None:
-                prior = np.full(model.num_data, 1.0 / model.num_data)
-            elif not prior.any():
-                raise CobayesError(
-                    f"problem {self.name!r}: a choice was made where no datum was available.",
-                    "check the table of choices: the task had ended before.",
-                )
-            self._tables[state] = Table(model.matrix, prior)
-        return self._tables[state]
-
     def labels(self, kind: str) -> tuple[str, ...]:
         """Return the labels of the data ("datum") or hypotheses ("hypothesis")."""
         return self.model.data if kind == "datum" else self.model.hypotheses
 
-    def find(self, value: Any, kind: str) -> int:
-        """Return the position of a datum or hypothesis as written in a table of choices."""
-        return _find_in_table(value, self.labels(kind), kind)
+
+class Tables:
+    """The distinct tables of some situations, in logarithms.
+
+    Parameters
+    ----------
+    rules
+        What `Problem.rule_at` returned for every situation.
+
+    Attributes
+    ----------
+    index : ndarray
+        The table of every situation.
+    rules : list of Rule
+        SCBI on each table.
+    log_matrix, log_likelihood : ndarray
+        (tables, n, m): the matrices, and the literal teacher T_0; minus infinity at zeros and where
+        a datum is not available.
+    log_data_prior : ndarray
+        (tables, n); minus infinity where a datum is not available.
+    num_hypotheses : ndarray
+        (tables,): without padding.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        known = {id(rule): rule for rule in rules}
+        places = {key: place for place, key in enumerate(known)}
+        self.index = np.array([places[id(rule)] for rule in rules])
+        self.rules = list(known.values())
+        self.num_hypotheses = np.array([rule.model.num_hypotheses for rule in self.rules])
+        num_data = max(rule.model.num_data for rule in self.rules)
+        matrices = np.zeros((len(self.rules), num_data, self.num_hypotheses.max()))
+        priors = np.zeros(matrices.shape[:2])
+        for matrix, prior, rule in zip(matrices, priors, self.rules, strict=True):
+            n, m = rule.model.shape
+            own = getattr(rule, "data_prior", None)
+            prior[:n] = 1.0 / n if own is None else own
+            matrix[:n, :m] = rule.model.matrix * (prior[:n] > 0.0)[:, None]
+        with np.errstate(divide="ignore"):
+            self.log_matrix, self.log_data_prior = np.log(matrices), np.log(priors)
+        totals = np.asarray(logsumexp(self.log_matrix, axis=1, keepdims=True))
+        self.log_likelihood = self.log_matrix - np.where(np.isfinite(totals), totals, 0.0)
 
 
-def _find_in_table(value: Any, labels: Sequence[str], kind: str) -> int:
-    """Return a position; in a table a number that is a label means the label."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # a column with a missing value elsewhere holds floats
-    text = str(value).strip()
-    if text in labels:
-        return labels.index(text)
-    if isinstance(value, str) and text.isdecimal():
-        value = int(text)
-    return find(value if is_position(value) else text, labels, kind)
+class Situations:
+    """Every distinct problem and history; a child has one datum more than its parent.
+
+    Parameters
+    ----------
+    problem
+        The problem of every row.
+    lesson, level
+        (t,): a number for the lesson of each row, and how many data were shown in it before.
+    datum
+        (t,): the position of the datum that the row shows.
+
+    Attributes
+    ----------
+    at : ndarray
+        (t,): the situation of every row.
+    problems, histories : list
+        Of every situation.
+    parent : ndarray
+        Of every situation; its own position at the start of a lesson. Parents come first.
+    tables : Tables
+        The tables of all situations.
+    """
+
+    def __init__(
+        self, problem: Sequence[Problem], lesson: Positions, level: Positions, datum: Positions
+    ) -> None:
+        known = {own.name: own for own in problem}
+        places = {name: place for place, name in enumerate(known)}
+        self.problems = list(known.values())
+        self.histories: list[History] = [()] * len(known)
+        states = [own.task.start for own in self.problems]
+        parents = [np.arange(len(known))]
+        self.at = np.array([places[own.name] for own in problem])
+        # Where every lesson stands, and the datum that was shown there last.
+        here, last = np.zeros((2, lesson.max() + 1), dtype=np.int64)
+        here[lesson] = self.at
+        width = max(own.model.num_data for own in self.problems)
+        order = np.argsort(level, kind="stable")
+        for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(level))[:-1])):
+            if number:
+                whose = lesson[rows]
+                steps, place = np.unique(here[whose] * width + last[whose], return_inverse=True)
+                here[whose] = len(states) + place
+                before, shown = np.divmod(steps, width)
+                parents.append(before)
+                for parent, own in zip(before.tolist(), shown.tolist(), strict=True):
+                    states.append(self.problems[parent].next_state(states[parent], own))
+                    self.problems.append(self.problems[parent])
+                    self.histories.append((*self.histories[parent], own))
+            self.at[rows] = here[lesson[rows]]
+            last[lesson[rows]] = datum[rows]
+        self.parent = np.concatenate(parents)
+        self.tables = Tables(
+            [own.rule_at(state) for own, state in zip(self.problems, states, strict=True)]
+        )

@@ -13,10 +13,9 @@ from cobayes._input.validation import whole_number
 from cobayes._intervals import wilson_interval
 from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.choices import read_choices, read_problems
+from cobayes.people.choices import read_problems
 from cobayes.people.family import Family, Parameter, depth_name
-from cobayes.people.fit import Progress, fit_choices, interval_ends, silent
-from cobayes.people.maximise import Maximum
+from cobayes.people.fit import Progress, fit, silent
 from cobayes.people.simulate import require_affordable_lessons, simulate
 
 if TYPE_CHECKING:
@@ -144,32 +143,23 @@ def recover(
     table = simulate(
         truth, known, num_rounds=num_rounds, num_lessons=num_lessons, family=family, rng=random
     )
-    choices = read_choices(table, known, family.response)
     tell = progress or silent
-    chosen = fit_choices(
-        choices, known, family, "person", progress=lambda text, share: tell(text, 0.5 * share)
+    chosen = fit(
+        table, known, family, intervals=None, progress=lambda text, share: tell(text, 0.5 * share)
     )
     result = truth.assign(depth_estimate=chosen.estimates["depth"].to_numpy())
     confusion = pandas.crosstab(result["depth"], result["depth_estimate"], normalize="index")
     for number, depth in enumerate(family.depth):
         tell(f"intervals at depth {depth_name(depth)}", 0.5 + 0.5 * number / len(family.depth))
-        units = np.flatnonzero(truth["depth"] == depth)
-        if not len(units):
-            continue
-        likelihood = chosen.likelihood(depth).take(units)
-        arrays = chosen.arrays
-        values, is_known = arrays.parameters[units, number], arrays.is_identified[units, number]
-        found = likelihood.evaluate(values)
-        is_converged = arrays.is_converged[units, number]
-        maximum = Maximum(values, found.value, found.information, is_converged)
-        low, high = interval_ends(likelihood, maximum, is_known, "profile", confidence)
-        for name, column in zip(likelihood.free, likelihood.columns, strict=True):
-            shown = np.where(is_known[:, column], values[:, column], np.nan)
-            ends = {"estimate": shown, "low": low[:, column], "high": high[:, column]}
-            for end, numbers in ends.items():
-                result.loc[units, f"{name}_{end}"] = numbers
+        own = truth["depth"] == depth
+        if own.any():
+            rows = table[table["person"].isin(truth["person"][own].tolist())]
+            alone = fit(rows, known, family.at(depth=depth), confidence=confidence).estimates
+            for name in family.free_names(depth):
+                ends = alone[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+                result.loc[own, [f"{name}_{end}" for end in ("estimate", "low", "high")]] = ends
     tell("done", 1.0)
-    return Recovery(result, confusion, _coverage(result, family), len(choices) // num_people)
+    return Recovery(result, confusion, _coverage(result, family), len(table) // num_people)
 
 
 def _draw_people(

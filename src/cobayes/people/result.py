@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobayes._input.labels import shorten
 from cobayes._output import html_table
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.choices import Choices, read_choices, read_problems
+from cobayes.people.choices import Choices, filled, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.model import Likelihood
-from cobayes.people.problems import Problem
+from cobayes.people.problems import Positions, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -56,24 +56,6 @@ class Estimates:
         # Depths that differ by rounding only are equal.
         lead = self.value.max(axis=1, keepdims=True)
         return np.argmax(self.value >= lead - 1e-9 * np.maximum(1.0, np.abs(lead)), axis=1)
-
-
-class BestDepth(NamedTuple):
-    """The units whose best depth is one and the same.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-        Of these units at this depth.
-    units : ndarray
-        Positions among the fit's units.
-    parameters : ndarray
-        (units, parameters): the estimates.
-    """
-
-    likelihood: Likelihood
-    units: Positions
-    parameters: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,52 +104,48 @@ class Fit:
         ``num_parameters`` counts the identified free parameters, and one for the depth where
         there is a choice of it.
         """
-        found, best, every = self.arrays, self.arrays.best, np.arange(len(self.groups))
-        known = found.is_identified[every, best]
-        columns = self._unit_column()
-        columns["depth"] = np.array(self.family.depth, dtype=np.float64)[best]
+        found, best = self.arrays, self.arrays.best
+        table = self._table(best)
         for column, parameter in enumerate(self.family.parameters):
-            shown = known[:, column] | (not parameter.is_free)
-            values = found.parameters[every, best, column]
-            columns[parameter.name] = np.where(shown, values, np.nan)
             if parameter.is_free:
-                columns[f"{parameter.name}_low"] = found.low[:, column]
-                columns[f"{parameter.name}_high"] = found.high[:, column]
-        value, counts = found.value[every, best], np.array([len(rows) for rows in self.groups])
-        num_parameters = known.sum(axis=1) + (len(self.family.depth) > 1)
-        columns |= {
-            "log_likelihood": value,
-            "num_choices": counts,
-            "num_parameters": num_parameters,
-            "aic": 2.0 * (num_parameters - value),
-            "bic": num_parameters * np.log(counts) - 2.0 * value,
-            "note": [self._note(unit, int(depth)) for unit, depth in enumerate(best)],
-        }
-        return _frame(columns)
+                place = list(table.columns).index(parameter.name)
+                table.insert(place + 1, f"{parameter.name}_low", found.low[:, column])
+                table.insert(place + 2, f"{parameter.name}_high", found.high[:, column])
+        counts = np.array([len(rows) for rows in self.groups])
+        table.insert(len(table.columns) - 1, "num_choices", counts)
+        table["num_parameters"] += len(self.family.depth) > 1
+        table["aic"] = 2.0 * (table["num_parameters"] - table["log_likelihood"])
+        table["bic"] = table["num_parameters"] * np.log(counts) - 2.0 * table["log_likelihood"]
+        table["note"] = [self._note(unit, int(depth)) for unit, depth in enumerate(best)]
+        return table
 
     @cached_property
     def depths(self) -> pd.DataFrame:
         """One row per unit and depth: the maximum at that depth."""
-        found = self.arrays
-        parts = []
-        for number, depth in enumerate(self.family.depth):
-            columns = self._unit_column()
-            columns["depth"] = np.full(len(self.groups), float(depth))
-            for column, parameter in enumerate(self.family.parameters):
-                shown = found.is_identified[:, number, column] | (not parameter.is_free)
-                values = found.parameters[:, number, column]
-                columns[parameter.name] = np.where(shown, values, np.nan)
-            columns["log_likelihood"] = found.value[:, number]
-            columns["num_parameters"] = found.is_identified[:, number].sum(axis=1)
-            parts.append(_frame(columns))
         pandas = import_optional("pandas", "people", "a table of depths")
+        numbers = range(len(self.family.depth))
+        parts = [self._table(np.full(len(self.groups), number)) for number in numbers]
         return pandas.concat(parts, ignore_index=True)
+
+    def _table(self, number: Positions) -> pd.DataFrame:
+        """Return the estimates of every unit at one of the depths, given by position."""
+        pandas = import_optional("pandas", "people", "a table of estimates")
+        found, every = self.arrays, np.arange(len(self.groups))
+        known = found.is_identified[every, number]
+        is_free = np.array([parameter.is_free for parameter in self.family.parameters])
+        shown = np.where(known | ~is_free, found.parameters[every, number], np.nan)
+        columns: dict[str, Any] = {} if self.by is None else {self.by: self.units}
+        columns["depth"] = np.array(self.family.depth, dtype=np.float64)[number]
+        columns |= dict(zip(self.family.names, shown.T, strict=True))
+        columns["log_likelihood"] = found.value[every, number]
+        columns["num_parameters"] = known.sum(axis=1)
+        return pandas.DataFrame(columns)
 
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The choices with log-likelihoods, beliefs and regressors; see `score`."""
         pandas = import_optional("pandas", "people", "a table of trials")
-        parts = [trial_table(part.likelihood, part.parameters) for part in self.at_best()]
+        parts = [trial_table(likelihood, values) for likelihood, _, values in self.at_best()]
         return pandas.concat(parts).sort_index(kind="stable")
 
     @property
@@ -187,14 +165,18 @@ class Fit:
             self._likelihoods[depth] = made
         return self._likelihoods[depth]
 
-    def at_best(self) -> Iterator[BestDepth]:
-        """Yield every depth that is some unit's best, with those units."""
+    def at_best(self) -> Iterator[tuple[Likelihood, Positions, Array]]:
+        """Yield every depth that is some units' best.
+
+        The likelihood of these units, their positions, and their free parameters, (u, p).
+        """
         best = self.arrays.best
         for number, depth in enumerate(self.family.depth):
             units = np.flatnonzero(best == number)
             if len(units):
                 likelihood = self.likelihood(depth).take(units)
-                yield BestDepth(likelihood, units, self.arrays.parameters[units, number])
+                columns = [self.family.column(name) for name in likelihood.names]
+                yield likelihood, units, self.arrays.parameters[units, number][:, columns]
 
     def at_depth(self, depth: float) -> Fit:
         """Return the fit of one depth alone; intervals are left out."""
@@ -279,7 +261,6 @@ class Fit:
             With the same tables.
         """
         from cobayes.lessons.saving import explained, read
-        from cobayes.people.fit import group_rows
 
         content = read(path, "fit")
         with explained("fit"):
@@ -301,9 +282,6 @@ class Fit:
                 if name.startswith("is_"):
                     arrays[name] = arrays[name].astype(bool)
             return cls(family, choices, problems, content["by"], units, groups, Estimates(**arrays))
-
-    def _unit_column(self) -> dict[str, Any]:
-        return {} if self.by is None else {self.by: self.units}
 
     def _note(self, unit: int, number: int) -> str:
         """Say what is not identified, at a bound, or not converged."""
@@ -382,42 +360,47 @@ def _cells(column: pd.Series) -> Any:
     ]
 
 
-def _frame(columns: dict[str, Any]) -> pd.DataFrame:
-    return import_optional("pandas", "people", "a table of estimates").DataFrame(columns)
+def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:
+    """Return the units, in the order of their first rows, and the rows of each."""
+    if by is None:
+        return [], [np.arange(len(table))]
+    columns = [*map(str, table.frame.columns)]
+    if not isinstance(by, str) or by not in columns:
+        raise CobayesError(
+            f"there is no column {by!r} to fit by.",
+            f"use one of {shorten(columns)}, or None (--by none) to pool everybody.",
+        )
+    groups = table.frame.groupby(filled(table.frame, by), sort=False).indices
+    return list(groups), list(groups.values())
 
 
-def trial_table(likelihood: Likelihood, parameters: Array) -> pd.DataFrame:
+def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     """Return the user's rows with what the model says about each response.
 
-    A column of the user's that has the name of an added one is kept as ``..._given``.
+    A column of the user's that has the name of an added one is kept as ``..._given``. Options with
+    the same probability share their mean rank. ``belief`` is in the truth (teachers), in the
+    guessed or in the rated hypothesis (learners). Entropies and information gain are in nats.
+
+    Parameters
+    ----------
+    likelihood, values
+        Of some units, and their free parameters, (u, p).
     """
-    added = {"depth": likelihood.depth, **_trial_columns(likelihood, parameters)}
-    frame = likelihood.choices.frame.iloc[likelihood.rows]
-    clashes = {name: f"{name}_given" for name in frame.columns if name in added}
-    return frame.rename(columns=clashes).assign(**added)
-
-
-def _trial_columns(likelihood: Likelihood, parameters: Array) -> dict[str, Array]:
-    """Return the added columns, one number for each row.
-
-    ``rank`` is 1 for the likeliest option; options of equal probability share their mean rank.
-    ``belief`` is in the truth (teachers), in the guessed or in the rated hypothesis (learners).
-    Entropies and the information gain are in nats.
-    """
-    probability, _ = likelihood.responses(parameters, with_derivatives=False)
-    before, after = likelihood.beliefs(parameters)
+    probability, _ = likelihood.responses(values, with_derivatives=False)
+    before, after = likelihood.beliefs(values)
     every = np.arange(len(likelihood.rows))
     own = probability[every, likelihood.answer][:, None]
-    available = likelihood.options.available[likelihood.question]
+    available = likelihood.scores(values).even > 0.0
     above = ((probability > own * (1.0 + 1e-9)) & available).sum(axis=1)
     equal = ((np.abs(probability - own) <= 1e-9 * own) & available).sum(axis=1)
     about = likelihood.choices.hypothesis[likelihood.rows]
     about = likelihood.answer if likelihood.family.response == "guess" else about
     logs_before, logs_after = (np.where(np.isfinite(logs), logs, 0.0) for logs in (before, after))
     gain = np.where(np.isfinite(after), logs_after - logs_before, 0.0)
-    return {
+    added = {
+        "depth": likelihood.depth,
         "probability": own[:, 0],
-        "log_likelihood": likelihood.by_row(parameters, with_derivatives=False).value,
+        "log_likelihood": likelihood.by_row(values, with_derivatives=False).value,
         "rank": above + 0.5 * (equal + 1.0),
         "belief": np.exp(before[every, about]),
         "belief_after": np.exp(after[every, about]),
@@ -425,3 +408,6 @@ def _trial_columns(likelihood: Likelihood, parameters: Array) -> dict[str, Array
         "entropy_after": -(np.exp(after) * logs_after).sum(axis=1) + 0.0,
         "information_gain": (np.exp(after) * gain).sum(axis=1),
     }
+    frame = likelihood.choices.frame.iloc[likelihood.rows]
+    clashes = {name: f"{name}_given" for name in frame.columns if name in added}
+    return frame.rename(columns=clashes).assign(**added)

@@ -14,9 +14,17 @@ from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_problems
 from cobayes.people.family import STATIC, Family, as_depths
-from cobayes.people.learner import Tables, after_datum, constant, first_beliefs, think
-from cobayes.people.problems import Problem
-from cobayes.people.responses import choose, draw_many, make_options, prepare, utilities
+from cobayes.people.model import (
+    after_datum,
+    choose,
+    constant,
+    draw_many,
+    feature_values,
+    first_beliefs,
+    score_options,
+    think,
+)
+from cobayes.people.problems import Problem, Tables
 from cobayes.people.result import Fit
 from cobayes.reading import read_model
 
@@ -183,9 +191,9 @@ class _Lessons:
         counts = np.array([problem.model.num_hypotheses for problem in self.problem])
         self.truth = np.minimum((random.random(len(counts)) * counts).astype(np.int64), counts - 1)
         self.history: list[tuple[int, ...]] = [()] * len(counts)
-        self.state = [problem.start for problem in self.problem]
+        self.state = [problem.task.start for problem in self.problem]
         temperature = constant(self._value("prior_temperature"))
-        self.log_belief = first_beliefs(self.problem, temperature, int(counts.max())).value
+        self.log_belief = first_beliefs(self.problem, temperature, int(counts.max()))[0]
 
     def _value(self, name: str) -> Array:
         return self.values[:, self.family.column(name)]
@@ -193,7 +201,7 @@ class _Lessons:
     def play(self, number: int, random: np.random.Generator) -> dict[str, Any]:
         """Let everybody respond once and return the columns of the table."""
         family, count = self.family, len(self.problem)
-        tables = Tables(self.problem, self.state)
+        tables = Tables([own.rule_at(at) for own, at in zip(self.problem, self.state, strict=True)])
         shown = np.zeros(count, dtype=np.int64)
         if not family.is_teacher:
             # A literal teacher shows data to learners.
@@ -239,18 +247,15 @@ class _Lessons:
         family, index = self.family, tables.index[rows]
         belief = constant(self.log_belief[rows])
         rationality = constant(self._value(family.recursion)[rows])
-        posterior, followed = think(tables, index, belief, family, depth, rationality)
+        posterior, followed = think(family, depth, tables, index, belief, rationality)
         about = self.truth[rows] if family.is_teacher else shown
-        situations = [(self.problem[row], self.history[row]) for row in rows]
-        options = make_options(family, depth, tables, index, about, situations)
         places = np.arange(len(rows))
-        utility = utilities(family, depth, tables, index, posterior, places, about)
-        scores = prepare(utility, options)
-        weights = self.values[rows][:, [family.column(name) for name in family.features or {}]]
-        lapse = self._value("lapse")[rows, None]
-        choice = choose(scores, self._value(family.exponent)[rows], weights)
-        probability = (1.0 - lapse) * choice + lapse * scores.even
-        return probability, lambda datum: after_datum(followed, belief, places, datum).value
+        scores = score_options(family, depth, tables, index, about, posterior, places)
+        situations = [(self.problem[row], self.history[row]) for row in rows]
+        features = feature_values(family, situations, tables.log_matrix.shape[1])
+        at = dict(zip(family.names, self.values[rows].T, strict=True))
+        probability, _ = choose(family, scores, features, at)
+        return probability, lambda datum: after_datum(followed, belief, places, datum)[0]
 
 
 def _people(parameters: Any, family: Family, num_people: int) -> tuple[list[str], Array, Array]:
