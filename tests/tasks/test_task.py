@@ -143,8 +143,11 @@ class Odd(cb.tasks.Task):
     ("task", "message"),
     [
         (Odd(matrix=MODEL.matrix), "Odd.matrix_at returns a ndarray; expected a cobayes.Model"),
-        (Odd(prior=[1, 1, 1]), "Odd.data_prior_at returns a list; expected an array or None"),
-        (Odd(prior=np.ones(2)), "expected one number for each of the 3 data"),
+        (
+            Odd(prior=[1, 1, 1]),
+            r"Odd.data_prior_at returns \[1, 1, 1\]; expected None or an array of 3 numbers",
+        ),
+        (Odd(prior=np.ones(2)), "expected None or an array of 3 numbers, one for each datum"),
         (Odd(prior=np.array([1.0, -1.0, 1.0])), "expected 3 numbers that are not negative"),
         (Odd(start=[0]), "the states of Odd cannot be keys of a dict"),
     ],

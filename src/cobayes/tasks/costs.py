@@ -38,10 +38,7 @@ class MovingCosts(Around):
         prior = self.task.data_prior_at(inner)
         if last is None or self.weight == 0.0:
             return prior
-        costs = self.costs[last]
-        if costs.min() == costs.max():
-            return prior  # all alike: exactly as without costs
-        worth = np.exp(-self.weight * (costs - costs.min()))
+        worth = np.exp(-self.weight * (self.costs[last] - self.costs[last].min()))
         if prior is not None:
             worth *= prior
         return worth / worth.sum() if worth.any() else worth

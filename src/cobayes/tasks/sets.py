@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations
+from itertools import combinations
 from math import comb
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
 
-Array = NDArray[np.float64]
-
 MOST_NUMBERS = 20_000_000
 """Sets are enumerated while their matrix has at most this many entries (160 MB)."""
-
-
-class Sets(Model):
-    """The model of all sets of a size; made by `sets_of`.
-
-    Attributes
-    ----------
-    singles : Model
-        The model of single data.
-    size : int
-        The number of data in a set.
-    """
-
-    singles: Model
-    size: int
-
-    def __init__(self, matrix: MatrixLike, size: int) -> None:
-        model = as_model(matrix)
-        _require_sets(model, size)
-        n, m = model.shape
-        count = comb(n, size)
-        flat = chain.from_iterable(combinations(range(n), size))
-        members = np.fromiter(flat, np.intp, count * size).reshape(count, size)
-        products = np.ones((count, m))
-        for column in members.T:
-            products *= model.matrix[column]
-        possible = products.any(axis=1)
-        labels = [" + ".join(model.data[d] for d in row) for row in members[possible]]
-        super().__init__(products[possible], labels, model.hypotheses)
-        object.__setattr__(self, "singles", model)
-        object.__setattr__(self, "size", size)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the model of single data and the size."""
-        return {"matrix": self.singles, "size": self.size}
 
 
 def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
@@ -85,12 +47,9 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     """
     model = as_model(matrix)
     size = whole_number(size, "size", 1)
-    return model if size == 1 else Sets(model, size)
-
-
-def _require_sets(model: Model, size: int) -> None:
-    """Raise an error where the sets cannot be enumerated; quick, as nothing is enumerated."""
     n, m = model.shape
+    if size == 1:
+        return model
     if size > n:
         raise CobayesError(f"there are no sets of {size} different data; the matrix has {n} data.")
     count = comb(n, size)
@@ -102,21 +61,24 @@ def _require_sets(model: Model, size: int) -> None:
             f"plan_lesson(SCBI(without_repeats(matrix)), hypothesis, {size}). "
             "Or begin with fewer data.",
         )
-    positive = model.matrix > 0.0
-    allowed = positive.sum(axis=0)
+    allowed = (model.matrix > 0.0).sum(axis=0)
     if allowed.min() < size:
         name = model.hypotheses[int(np.argmin(allowed))]
         raise CobayesError(
             f"hypothesis {name!r} allows {allowed.min()} data, and so no set of {size}.",
             "ask for smaller sets, or drop the hypothesis.",
         )
-    # Bounds for the products of up to `size` entries of a column, in any order.
-    logs = np.sort(np.log2(model.matrix, out=np.zeros((n, m)), where=positive), axis=0)
-    lowest = np.minimum(logs[:size], 0.0).sum(axis=0).min()
-    highest = np.maximum(logs[-size:], 0.0).sum(axis=0).max()
-    limits = np.finfo(np.float64)
-    if lowest < limits.minexp or highest >= limits.maxexp:
+    members = np.array(list(combinations(range(n), size)))
+    products, is_possible = np.ones((count, m)), np.ones((count, m), dtype=np.bool_)
+    for column in members.T:
+        products *= model.matrix[column]
+        is_possible &= model.matrix[column] > 0.0
+    found = products[is_possible]
+    if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():
         raise CobayesError(
             f"products of {size} entries leave the range of floating point.",
             "divide every column by its largest entry first, which changes no rule.",
         )
+    kept = is_possible.any(axis=1)
+    labels = [" + ".join(model.data[d] for d in row) for row in members[kept]]
+    return Model(products[kept], labels, model.hypotheses)

@@ -167,15 +167,11 @@ def require_usable(task: Task) -> Task:
             f"{name}.matrix_at returns a {type(model).__name__}; expected a cobayes.Model.",
             "make the models once, in the constructor: cobayes.Model(matrix, data, hypotheses).",
         )
-    if prior is not None and not isinstance(prior, np.ndarray):
+    num_data = model.model.num_data
+    if prior is not None and (not isinstance(prior, np.ndarray) or prior.shape != (num_data,)):
         raise CobayesError(
-            f"{name}.data_prior_at returns a {type(prior).__name__}; expected an array or None.",
-            "return numpy.array([...]), one number for each datum.",
-        )
-    if prior is not None and prior.shape != (model.model.num_data,):
-        raise CobayesError(
-            f"{name}.data_prior_at returns an array of the shape {prior.shape}; expected one "
-            f"number for each of the {model.model.num_data} data."
+            f"{name}.data_prior_at returns {prior!r}; expected None or an array of {num_data} "
+            "numbers, one for each datum."
         )
     try:
         hash(task.start)
