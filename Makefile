@@ -13,7 +13,8 @@ CORE := CMakeLists.txt $(wildcard core/*.hpp core/*.cpp)
 ZIG := $(STAMPS)/zig
 ifeq ($(filter-out default,$(origin CXX))$(shell command -v c++ || command -v g++ || command -v clang++),)
 COMPILER := $(ZIG)/c++
-BUILD := CXX="$(CURDIR)/$(ZIG)/c++" CC="$(CURDIR)/$(ZIG)/cc" CMAKE_ARGS="'-DCMAKE_AR=$(CURDIR)/$(ZIG)/ar' '-DCMAKE_RANLIB=$(CURDIR)/$(ZIG)/ranlib'"
+COMPILE := CXX="$(CURDIR)/$(ZIG)/c++" CC="$(CURDIR)/$(ZIG)/cc" CXXFLAGS=-mcpu=baseline \
+  CMAKE_ARGS="'-DCMAKE_AR=$(CURDIR)/$(ZIG)/ar' '-DCMAKE_RANLIB=$(CURDIR)/$(ZIG)/ranlib'"
 endif
 
 # Python keeps what it compiled of the source; where an image forbids that, every process of the
@@ -22,13 +23,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help report test lint types bench fuzz smoke docs sanitize clean install install-dev
+.PHONY: help report test lint types bench fuzz wheel docs sanitize clean install install-dev
 
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
 	@echo "make fuzz     look for inputs that break calls, files and commands (SEED=, MINUTES=, EXAMPLES=)"
-	@echo "make smoke    build wheel and sdist, and try them in a clean environment"
+	@echo "make wheel    build sdist and wheels into dist/, and try them in clean environments"
 	@echo "make sanitize build the core with ASan and UBSan, and run its tests"
 	@echo "make lint     ruff: lint and format check"
 	@echo "make types    pyright"
@@ -48,7 +49,7 @@ $(ZIG)/c++: | $(BIN)/python
 	  printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(CURDIR)/$(BIN)/python" $$tool >$(ZIG)/$$tool && chmod +x $(ZIG)/$$tool; done
 
 # Built by tools in the environment itself, so that a change of the core recompiles only what it concerns.
-BUILD += $(PIP) --no-build-isolation
+BUILD := $(COMPILE) $(PIP) --no-build-isolation
 INSTALL = mkdir -p $(STAMPS) && $(PIP) scikit-build-core nanobind cmake ninja && $(BUILD) -e
 
 $(STAMPS)/user: pyproject.toml constraints.txt | $(BIN)/python $(COMPILER)
@@ -89,8 +90,8 @@ fuzz: install-dev
 	  FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$$seed || exit 1; \
 	  [ $$(date +%s) -lt $$end ]; do seed=$$((seed + 1)); done
 
-smoke:
-	PYTHON=$(PYTHON) .ci/smoke
+wheel: $(COMPILER)
+	$(COMPILE) PYTHON=$(PYTHON) .ci/wheel
 
 # The core with address and undefined-behaviour sanitizers, and the tests of the core with it.
 sanitize: $(STAMPS)/dev
