@@ -191,14 +191,22 @@ def test_a_reader_that_stops_early_causes_no_complaint(command):
 
 def test_help_is_quick_because_nothing_heavy_is_imported():
     script = (
-        "import sys; from cobayes.cli.app import app\n"
-        "heavy = {'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)\n"
-        "print(sorted(heavy))"
+        "import atexit, sys; from cobayes.cli.app import app\n"
+        "heavy = {'numpy', 'scipy', 'pandas', 'matplotlib'}\n"
+        "atexit.register(lambda: print(sorted(heavy & set(sys.modules))))\n"
+        "app(['--help'])"
     )
     found = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert found.stdout.strip() == "[]"
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_null_byte_is_one_clear_line(run):
+    for arguments in (("info", "a\0b"), ("a\0b",), ("teach", "example:M_1", "-H", "\0")):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "holds a null byte." in result.stderr.splitlines()[0]
 
 
 def test_an_error_of_the_system_is_one_short_line(run, tmp_path):

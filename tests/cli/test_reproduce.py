@@ -46,7 +46,7 @@ def test_the_scale_is_a_name_or_a_share_of_the_papers(run, tmp_path, text, shown
         (["--scale", "nan"], "expected quick, paper or a positive number"),
         (["--format", "svg,tiff"], "'tiff' is not a format"),
         (["--set", "radius"], "--set is 'radius'; expected NAME=VALUE"),
-        (["--jobs", "2", "--scheduler", "tcp://nowhere:1"], "both --jobs and --scheduler"),
+        (["--jobs", "2", "--scheduler", "tcp://nowhere:1"], "both jobs and scheduler"),
     ],
 )
 def test_bad_requests_are_errors(run, tmp_path, arguments, message):

@@ -13,25 +13,25 @@ import click
 
 from cobayes.cli import terminal
 
-COMMANDS = (
-    "teach",
-    "compare",
-    "rates",
-    "robustness",
-    "conjecture",
-    "world",
-    "fit",
-    "studio",
-    "experiment",
-    "info",
-    "examples",
-    "reproduce",
-    "runs",
-)
-"""The commands, in the order of the help text.
+COMMANDS = {
+    "teach": "Run one lesson and show the learner's belief after every round.",
+    "compare": "Compare how many rounds learners need, by rule or by teacher.",
+    "rates": "Show how fast the truth is learnt in the long run.",
+    "robustness": "Measure teaching where the teacher is wrong about the learner.",
+    "conjecture": "Check counter-examples to Conjecture 5.3 of the paper.",
+    "world": "Walk to a goal on a board while a watcher infers the goal.",
+    "fit": "Fit models to people's choices, and compare the models.",
+    "studio": "Write a page on which lessons can be watched and changed.",
+    "experiment": "Write an experiment for people that runs in a browser.",
+    "info": "Describe a matrix and check the paper's assumptions.",
+    "examples": "List the built-in examples, show one, or write it to a file.",
+    "reproduce": "Compute the paper's results and write the report.",
+    "runs": "Show the progress of the runs in a folder.",
+}
+"""The commands and what they do, in the order of the help text.
 
-To add one, add its name here and a module of that name (with underscores for hyphens) to
-`cobayes.cli`. The module defines a click command of the module's own name by `command` below.
+To add one, add its name here and a module of that name to `cobayes.cli`, which defines a command of
+the module's own name by `options.command`.
 """
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
@@ -39,33 +39,7 @@ BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 _LONG_WORD = re.compile(r"(\S{150})\S+")  # a file's name or a number that fills the screen
 
 
-class Command(click.Command):
-    """A command whose help shows whole sentences, and examples as they are typed."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; an error then knows its command, whatever option is wrong."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            error.ctx = error.ctx or ctx
-            raise
-
-    def get_short_help_str(self, limit: int = 0) -> str:
-        """Return the first sentence, uncut."""
-        return super().get_short_help_str(max(limit, 1000))
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write examples as they are: a command that is broken in two cannot be copied."""
-        if self.epilog:
-            formatter.write_paragraph()
-            formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
-
-
-class Group(Command, click.Group):
-    """A command with commands of its own."""
-
-
-class Application(Group):
+class Application(click.Group):
     """All commands; each is imported when it is used.
 
     ``--debug`` is taken at any place of the command line, since that is where people add it when
@@ -80,8 +54,12 @@ class Application(Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        return getattr(importlib.import_module(f"cobayes.cli.{name}"), name)
+        return getattr(importlib.import_module(f"cobayes.cli.{cmd_name}"), cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would write an empty line at Ctrl-C."""
@@ -100,12 +78,16 @@ class Application(Group):
         with warnings.catch_warnings():
             _show_warnings_in_one_line()
             try:
+                for word in given:
+                    if "\0" in word:
+                        raise click.UsageError(f"{word!r} holds a null byte.")
                 code = super().main(given, *rest, **{**options, "standalone_mode": False})
                 sys.stdout.flush()
             except click.Abort as stop:
                 # A run that was stopped says what is saved and how to go on.
                 told = getattr(stop.__cause__, "message", "by Ctrl-C; nothing more was done.")
-                code = _explain("interrupted", told, getattr(stop.__cause__, "hint", None))
+                _say("interrupted", "yellow", told, getattr(stop.__cause__, "hint", None))
+                code = INTERRUPTED
             except Exception as error:
                 if is_debugging:
                     raise
@@ -117,23 +99,24 @@ def explain(error: Exception) -> int:
     """Describe an error on stderr and return the exit code that goes with it."""
     from cobayes.errors import CobayesError
 
-    if isinstance(error, CobayesError):
-        _explain("error", error.message, error.hint)
-        return getattr(error, "exit_code", BAD_INPUT)
+    code, hint = FAILED, None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         print(error.format_message())
         return 0
-    if isinstance(error, click.ClickException):
+    if isinstance(error, CobayesError):
+        code, text, hint = getattr(error, "exit_code", BAD_INPUT), error.message, error.hint
+    elif isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = "cobayes" if context is None else context.command_path
-        return _explain("error", _message(error), f"run '{path} --help' to see what it takes.")
-    if isinstance(error, OSError) and error.strerror:  # a folder that may not be read, a full disk
-        where = "" if error.filename is None else f"{error.filename}: "
-        _explain("error", f"{where}{error.strerror}.", None)
-        return FAILED
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    _explain("error", text, "run again with --debug for the full traceback.")
-    return FAILED
+        code, text = BAD_INPUT, _message(error)
+        hint = f"run '{path} --help' to see what it takes."
+    elif isinstance(error, OSError) and error.strerror:  # such as a full disk
+        text = ("" if error.filename is None else f"{error.filename}: ") + f"{error.strerror}."
+    else:
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        hint = "run again with --debug for the full traceback."
+    _say("error", "red", text, hint)
+    return code
 
 
 def _message(error: click.ClickException) -> str:
@@ -145,13 +128,11 @@ def _message(error: click.ClickException) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _explain(kind: str, message: str, hint: str | None) -> int:
-    """Write a line of some kind and a hint; return the exit code of the kind."""
-    color, code = {"error": ("red", BAD_INPUT), "interrupted": ("yellow", INTERRUPTED)}[kind]
+def _say(kind: str, color: str, message: str, hint: str | None) -> None:
+    """Write a line of some kind, and a hint."""
     terminal.say(_LONG_WORD.sub(r"\1…", " ".join(message.split())), kind, color)
     if hint:
         terminal.say(" ".join(hint.split()), "hint", "cyan")
-    return code
 
 
 def _show_warnings_in_one_line() -> None:
@@ -163,12 +144,6 @@ def _show_warnings_in_one_line() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", CobayesWarning)
     warnings.showwarning = show
-
-
-def command(*examples: str, **settings: Any) -> Any:
-    """Return a decorator that makes a command of a function, whose docstring is the help text."""
-    epilog = "\n".join(["Examples:" if len(examples) > 1 else "Example:", *examples])
-    return click.command(cls=Command, epilog=epilog, **settings)
 
 
 def _show_version(ctx: click.Context, _option: Any, is_wanted: bool) -> None:

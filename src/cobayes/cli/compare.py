@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
+import numpy as np
+
+from cobayes._output import counted
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
-
-if TYPE_CHECKING:
-    from cobayes.lessons import Ensemble, TeacherComparison
-    from cobayes.rules import Rule
+from cobayes.lessons import Ensemble, TeacherComparison, compare_teachers, simulate
+from cobayes.lessons.compare import TEACHERS
+from cobayes.rules import BI, SCBI, Pragmatic, Rule
 
 # Rows of the table of shares, and places of its bars.
 _ROWS, _BAR = 12, 16
 
 
-@command(
+@options.command(
     "cobayes compare example:diagnosis --seed 1",
     "cobayes compare world.csv --hypothesis A --rounds 40 --level 0.99 --plot compare.svg",
     "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000",
@@ -48,118 +49,68 @@ _ROWS, _BAR = 12, 16
 @options.smooth
 @options.as_json
 @options.plot
-def compare(
-    matrix: str,
-    hypothesis: str | None,
-    rounds: int,
-    lessons: int,
-    level: float,
-    teachers: str | None,
-    questions: str | None,
-    no_repeats: bool,
-    prior: str | None,
-    seed: int | None,
-    smooth: float | None,
-    as_json: bool,
-    plot: Path | None,
-    **rule: Any,
-) -> None:
+def compare(given: Given) -> None:
     """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
 
     Teacher and learner follow the same rule; many lessons are simulated by each. The other rule is
     SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are
     compared.
     """
-    inputs.check_outputs({"--plot": plot}, [matrix, rule["data_prior"]])
-    if questions is not None and teachers is None:
+    if given.questions is not None and given.teachers is None:
         raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")
-    model, example = inputs.load_matrix(matrix, smooth)
-    target = inputs.find_hypothesis(hypothesis, model, example)
-    task = inputs.make_task(model, no_repeats=no_repeats)
-    rules = _with_bayes(inputs.make_rules(task, **rule))
+    rules = given.rules
+    task = rules[0].task
+    if len(rules) == 1:
+        rules = [*rules, SCBI(task)] if isinstance(rules[0], BI) else [BI(task), *rules]
     # Without repeats a lesson ends when the data do.
-    left = task.rounds_left(task.start, target)
-    used_seed = inputs.choose_seed(seed)
+    left = task.rounds_left(task.start, given.target)
     settings = {
-        "num_rounds": rounds if left is None else min(rounds, left),
-        "num_lessons": lessons,
-        "level": level,
-        "prior": inputs.read_prior(prior, model, example),
+        "num_rounds": given.rounds if left is None else min(given.rounds, left),
+        "num_lessons": given.lessons,
+        "level": given.level,
+        "prior": given.assumed,
     }
-    if teachers is None:
-        found = _simulate(rules, target, used_seed, settings)
+    if given.teachers is None:
+        found = _simulate(rules, given, settings)
         content = {"rules": [ensemble.to_dict() for ensemble in found]}
     else:
-        found = _compare_teachers(teachers, rules, target, questions, used_seed, settings)
+        found = _compare_teachers(rules, given, settings)
         content = found.to_dict()
-    if plot is not None:
-        _draw(found, plot)
-        terminal.say(f"wrote {plot}")
-    if as_json:
-        from cobayes import __version__
-
-        start = {"cobayes": __version__, "matrix": matrix, "seed": used_seed}
-        terminal.show_json({**start, **content})
-        return
-    if isinstance(found, list):
+    if given.plot is not None:
+        _draw(found, given.plot)
+        terminal.say(f"wrote {given.plot}")
+    if given.as_json:
+        given.show_json(content)
+    elif isinstance(found, list):
         _show_rules(found)
     else:
         _show_teachers(found)
-    if seed is None:
-        terminal.say_seed(used_seed, "see the same numbers")
 
 
-def _with_bayes(rules: list[Rule]) -> list[Rule]:
-    """Return two rules, plain Bayes first."""
-    from cobayes.rules import BI, SCBI
-
-    if len(rules) == 2:
-        return rules
-    (rule,) = rules
-    return [rule, SCBI(rule.task)] if isinstance(rule, BI) else [BI(rule.task), rule]
-
-
-def _simulate(
-    rules: list[Rule], target: int, seed: int, settings: dict[str, Any]
-) -> list[Ensemble]:
-    import numpy as np
-
-    from cobayes._output import counted
-    from cobayes.lessons import simulate
-
-    lessons = counted(settings["num_lessons"], "lesson")
-    with terminal.patience(
-        f"running {lessons} of {counted(settings['num_rounds'], 'round')} by each rule"
-    ):
+def _simulate(rules: list[Rule], given: Given, settings: dict[str, Any]) -> list[Ensemble]:
+    lessons, rounds = counted(given.lessons, "lesson"), counted(settings["num_rounds"], "round")
+    streams = np.random.SeedSequence(given.used_seed).spawn(len(rules))
+    with terminal.patience(f"running {lessons} of {rounds} by each rule"):
         return [
-            simulate(rule, target, rng=np.random.default_rng(own), keep_paths=False, **settings)
-            for rule, own in zip(rules, np.random.SeedSequence(seed).spawn(2), strict=True)
+            simulate(rule, given.target, rng=stream, keep_paths=False, **settings)
+            for rule, stream in zip(rules, streams, strict=True)
         ]
 
 
 def _compare_teachers(
-    teachers: str,
-    rules: list[Rule],
-    target: int,
-    questions: str | None,
-    seed: int,
-    settings: dict[str, Any],
+    rules: list[Rule], given: Given, settings: dict[str, Any]
 ) -> TeacherComparison:
     """Compare teachers for a BI, a pragmatic and an SCBI learner; the user's rules replace them."""
-    from cobayes.lessons import compare_teachers
-    from cobayes.rules import BI, SCBI, Pragmatic
-
-    task = rules[0].task
-    names = _split(teachers)
+    task, names = rules[0].task, _split(given.teachers)
     learners = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *rules)}
     with terminal.patience("comparing teachers"):
         return compare_teachers(
             task,
-            target,
+            given.target,
             teachers="all" if [name.lower() for name in names] == ["all"] else names,
             learners=list(learners.values()),
-            questions=None if questions is None else _split(questions),
-            rng=seed,
+            questions=None if given.questions is None else _split(given.questions),
+            rng=given.used_seed,
             **settings,
         )
 
@@ -169,8 +120,6 @@ def _split(text: str) -> list[str]:
 
 
 def _show_rules(found: list[Ensemble]) -> None:
-    from cobayes._output import counted
-
     first = found[0]
     needed = [ensemble.rounds_needed for ensemble in found]
     last = first.num_rounds
@@ -217,8 +166,6 @@ def _show_rules(found: list[Ensemble]) -> None:
 
 def _mean_rounds(ensemble: Ensemble) -> str:
     """Return mean and standard error of the rounds needed; a lower bound where some are unsure."""
-    import numpy as np
-
     needed = ensemble.rounds_needed
     rounds = np.repeat(np.arange(len(needed.counts)), needed.counts)
     if needed.num_unsure:
@@ -242,9 +189,6 @@ def _verdict(medians: dict[str, int | None]) -> str:
 
 
 def _show_teachers(found: TeacherComparison) -> None:
-    from cobayes._output import counted
-    from cobayes.lessons.compare import TEACHERS
-
     head, *rows = found.cells()
     label = found.model.hypotheses[found.hypothesis]
     terminal.show_table(
@@ -259,10 +203,9 @@ def _show_teachers(found: TeacherComparison) -> None:
         terminal.show_text(note)
 
 
-def _draw(found: list[Ensemble] | TeacherComparison, path: Path) -> None:
+def _draw(found: list[Ensemble] | TeacherComparison, path: Any) -> None:
     from matplotlib.figure import Figure
 
-    from cobayes._output import counted
     from cobayes.plots import plot_teachers, style
     from cobayes.plots.beliefs import save_picture
     from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed

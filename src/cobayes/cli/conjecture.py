@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import Group, command
-
-if TYPE_CHECKING:
-    from cobayes.conjecture import CertificateCheck, LimitCheck
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
+from cobayes.conjecture import CertificateCheck, LimitCheck, load_certificate
 
 NOT_CONFIRMED = 1
 
 
-@click.group(cls=Group, epilog="Example:\ncobayes conjecture check tv-paper-matrix --seed 1")
+@click.group(
+    cls=options.Group, epilog="Example:\ncobayes conjecture check tv-paper-matrix --seed 1"
+)
 def conjecture() -> None:
     """Check counter-examples to Conjecture 5.3 of the paper.
 
@@ -24,7 +22,7 @@ def conjecture() -> None:
     """
 
 
-@command(
+@options.command(
     "cobayes conjecture check tv-paper-matrix --seed 1",
     "",
     "Certificates that come with cobayes:",
@@ -39,7 +37,7 @@ def conjecture() -> None:
 @options.lessons(None, "How many lessons to simulate (default: what FILE asks for).", least=100)
 @options.new_seed
 @options.as_json
-def check(file: str, lessons: int | None, seed: int | None, as_json: bool) -> None:
+def check(given: Given) -> int:
     """Run a certificate again: measure the success rate against the conjecture.
 
     The exit code is 0 where two ways to measure put it at least six standard errors below what the
@@ -47,24 +45,17 @@ def check(file: str, lessons: int | None, seed: int | None, as_json: bool) -> No
     proves it, else 1. A certificate for the limit of small perturbations is measured in one way,
     which must exceed one by six standard errors.
     """
-    from cobayes.conjecture import LimitCheck, load_certificate
-
-    certificate = load_certificate(file)
-    used_seed = inputs.choose_seed(seed)
+    certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):
-        outcome = certificate.check(num_lessons=lessons, rng=used_seed)
-    if as_json:
-        terminal.show_json({"file": file, "seed": used_seed, **outcome.to_dict()})
+        outcome = certificate.check(num_lessons=given.lessons, rng=given.used_seed)
+    if given.as_json:
+        given.show_json({"file": given.file, **outcome.to_dict()})
+    elif isinstance(outcome, LimitCheck):
+        _show_limit(outcome)
     else:
-        if isinstance(outcome, LimitCheck):
-            _show_limit(outcome)
-        else:
-            _show_check(outcome)
-        if seed is None:
-            terminal.say_seed(used_seed, "get the same numbers")
+        _show_check(outcome)
     is_proved = not isinstance(outcome, LimitCheck) and outcome.is_proved
-    if not (outcome.is_confirmed or is_proved):
-        raise click.exceptions.Exit(NOT_CONFIRMED)
+    return 0 if outcome.is_confirmed or is_proved else NOT_CONFIRMED
 
 
 conjecture.add_command(check)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
+from cobayes.example_library import Example
+from cobayes.example_library import examples as library
+from cobayes.reading import EXAMPLE_PREFIX
 
-if TYPE_CHECKING:
-    from cobayes.example_library import Example
 
-
-@command("cobayes examples", "cobayes examples diagnosis --csv diagnosis.csv")
+@options.command("cobayes examples", "cobayes examples diagnosis --csv diagnosis.csv")
 @options.argument("name", required=False, help="The example to show (default: list all).")
 @options.as_json
-@options.path("--csv", help="Write the matrix to a table that you can edit.")
+@options.output("--csv", help="Write the matrix to a table that you can edit.")
 @options.raw
-def examples(name: str | None, as_json: bool, csv: Path | None, raw: bool) -> None:
+def examples(given: Given) -> None:
     """List the built-in examples, show one, or write one to a file to start from."""
-    from cobayes.example_library import examples as library
-    from cobayes.reading import EXAMPLE_PREFIX
-
-    if name is None:
-        if csv is not None:
+    if given.name is None:
+        if given.csv is not None:
             raise CobayesError(
                 "--csv needs the name of an example.", "cobayes examples diagnosis --csv FILE"
             )
-        if as_json:
+        if given.as_json:
             terminal.show_json([_summary(example) for example in library.values()])
             return
         rows = [[name, _size(example), example.title] for name, example in library.items()]
@@ -37,22 +33,15 @@ def examples(name: str | None, as_json: bool, csv: Path | None, raw: bool) -> No
             "Use one anywhere a matrix is asked for: example:NAME (M1 and M1p also work)."
         )
         return
-    example = library[name.removeprefix(EXAMPLE_PREFIX)]
-    if csv is not None:
-        inputs.check_outputs({"--csv": csv})
-        example.model.to_csv(csv, raw=raw)
-        terminal.say(f"wrote {csv}")
-    if as_json:
+    example = library[given.name.removeprefix(EXAMPLE_PREFIX)]
+    if given.csv is not None:
+        example.model.to_csv(given.csv, raw=given.raw)
+        terminal.say(f"wrote {given.csv}")
+    if given.as_json:
         priors = {key: values.tolist() for key, values in example.priors.items()}
-        terminal.show_json(
-            {
-                **_summary(example),
-                "description": example.description,
-                **example.model.to_dict(),
-                "priors": priors,
-            }
-        )
-    elif csv is None:
+        more = {"description": example.description, **example.model.to_dict(), "priors": priors}
+        terminal.show_json({**_summary(example), **more})
+    elif given.csv is None:
         _show(example)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
+from cobayes.browser.experiment import write_experiment
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given, load_matrix, read_data_prior, read_prior
 from cobayes.errors import CobayesError
 
 
-@command(
+@options.command(
     "cobayes experiment example:gestures --out study --role learner",
     "cobayes experiment first.csv second.csv --out study --role teacher --no-repeats",
     "cobayes experiment board.csv --out study --role teacher --stimuli pictures.csv --grid 6x6",
@@ -63,48 +63,41 @@ from cobayes.errors import CobayesError
     "--title", metavar="WORDS", default="Teaching and learning", help="The title of the page."
 )
 @options.smooth
-def experiment(
-    matrices: tuple[str, ...],
-    out: Path,
-    prior: str | None,
-    data_prior: str | None,
-    rounds: int,
-    no_repeats: bool,
-    grid: str | None,
-    smooth: float | None,
-    **settings: Any,
-) -> None:
+def experiment(given: Given) -> None:
     """Write a folder with a jsPsych experiment that runs on any static host.
 
     The person learns from an artificial teacher, or teaches an artificial learner. The table that
     the experiment saves is the one that `cobayes fit` reads.
     """
-    from cobayes.browser.experiment import write_experiment
-
-    recursion = {name: settings[name] for name in ("depth", "rationality", "literal")}
-    inputs.require_rule_options(settings["rule"], data_prior, **recursion)
-    if settings["depth"] == float("inf"):
+    given.require_rule_options()
+    if given.depth == float("inf"):
         raise CobayesError("--depth inf is full cooperation.", "take --rule scbi.")
     problems, priors, data_priors = {}, {}, {}
-    for text in matrices:
-        model, example = inputs.load_matrix(text, smooth)
+    for text in given.matrices:
+        model, example = load_matrix(text, given.smooth)
         name = Path(text).stem if example is None else example.name
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
         problems[name] = model
         # Labels are looked up in each table: columns may come in another order.
-        priors[name] = inputs.read_prior(prior, model, example, name=f"prior of {name!r}")
-        if data_prior is not None:
-            data_priors[name] = inputs.read_data_prior(data_prior, model)
+        priors[name] = read_prior(given.prior, model, example, name=f"prior of {name!r}")
+        if given.data_prior is not None:
+            data_priors[name] = read_data_prior(given.data_prior, model)
     folder = write_experiment(
         problems,
-        out,
+        given.out,
+        rule=given.rule,
+        role=given.role,
+        response=given.response,
         prior=priors,
         data_prior=data_priors,
-        num_rounds=rounds,
-        repeats=not no_repeats,
-        grid=None if grid is None else _read_grid(grid),
-        **{name: value for name, value in settings.items() if value is not None},
+        num_rounds=given.rounds,
+        repeats=not given.no_repeats,
+        stimuli=given.stimuli,
+        grid=None if given.grid is None else _read_grid(given.grid),
+        seed=given.seed,
+        title=given.title,
+        **given.recursion,
     )
     terminal.say(f"wrote {folder}; open {folder / 'index.html'}?demo, then read its README.md")
 

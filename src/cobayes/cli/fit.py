@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,16 @@ import click
 
 from cobayes import people
 from cobayes._output import frame_csv, write_text
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
 from cobayes.people.choices import read_frame, read_numbers, read_problems
 from cobayes.people.compare import probability_text
 from cobayes.people.family import RESPONSES, STATIC, depth_name
+from cobayes.reading import nearby
+from cobayes.report import build_report
+from cobayes.report.people import fit_in_words, fit_recipes
+from cobayes.tasks.repeats import without_repeats
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
@@ -30,14 +32,14 @@ _FILE = (
     "a cost. Without the column problem it holds for every problem."
 )
 _MIND = "mind"
+_FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
+_SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
 
 def _family_options(function: Any) -> Any:
     """Add an option for each setting of `people.Family`, with its text and its default."""
     texts = _texts(people.Family)
-    for setting in reversed(dataclasses.fields(people.Family)):
-        if not setting.init:
-            continue
+    for setting in reversed(_FIELDS):
         flag, text = f"--{setting.name.replace('_', '-')}", texts[setting.name]
         if setting.name == "features":
             added = options.path(flag, help=_FILE)
@@ -90,7 +92,7 @@ def _number(text: str, name: str) -> float:
         ) from None
 
 
-@command(
+@options.command(
     "cobayes fit choices.csv --problems problems --out fit",
     "cobayes fit choices.csv --problems leaves.csv --depth 0,1,inf --lapse 0.02 --by none",
     "cobayes fit choices.csv --problems leaves.csv --features cost.csv --weights -5:0",
@@ -140,51 +142,35 @@ def _number(text: str, name: str) -> float:
 )
 @options.seed(0)
 @options.as_json
-@click.pass_context
-def fit(
-    context: click.Context,
-    choices: Path,
-    problems: Path,
-    columns: str,
-    features: Path | None,
-    priors: Path | None,
-    by: str,
-    no_repeats: bool,
-    loo: bool,
-    cross_validation: bool,
-    out: Path,
-    seed: int,
-    as_json: bool,
-    **settings: str,
-) -> None:
+def fit(given: Given) -> None:
     """Fit people's responses by maximum likelihood and compare depths of recursion.
 
     Writes fit.csv (estimates), trials.csv (log-likelihood, belief, entropy and information gain of
     every response), comparison.csv and the page index.html. The settings of the family are numbers
     (fixed) or bounds (estimated).
     """
-    given = [path for path in (choices, problems, priors, features) if path is not None]
-    for path in given:
-        _require_file(path)
-    files = [*given, *(problems.iterdir() if problems.is_dir() else ())]
-    inputs.check_folder("--out", out, WRITTEN, files)
-    known = read_problems(problems, priors)
-    if no_repeats:
-        from cobayes.tasks.repeats import without_repeats
-
+    out, files = given.out, [given.choices, given.problems, given.priors, given.features]
+    files = [path for path in files if path is not None]
+    for path in files:
+        if not path.exists():
+            raise CobayesError(f"there is no file or folder {path}.", nearby(path))
+    more = given.problems.iterdir() if given.problems.is_dir() else ()
+    check_folder("--out", out, WRITTEN, [*files, *more])
+    known = read_problems(given.problems, given.priors)
+    if given.no_repeats:
         tasks = {name: without_repeats(problem.model) for name, problem in known.items()}
         known = read_problems(tasks, {name: problem.prior for name, problem in known.items()})
-    family = people.Family(
-        features=None if features is None else read_numbers(features, known, "datum"),
-        **{name: _read_setting(name, text) for name, text in settings.items()},
-    )
-    with terminal.ProgressLine() as line, _writing(out):
+    settings = {name: _read_setting(name, getattr(given, name)) for name in _SETTINGS}
+    features = given.features and read_numbers(given.features, known, "datum")
+    family = people.Family(features=features, **settings)
+    with terminal.ProgressLine() as line:
 
         def tell(what: str) -> Any:
             return lambda text, share: line.tell(what, f"{text}, {100 * share:.0f} %")
 
-        table, whose = read_frame(choices, _renamed(columns)), None if by == "none" else by
-        found = people.fit(table, known, family, whose, progress=tell("fit"))
+        table = read_frame(given.choices, _renamed(given.columns))
+        by = None if given.by == "none" else given.by
+        found = people.fit(table, known, family, by, progress=tell("fit"))
         # What is there is written before LOO and the page, which may take long.
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / "fit.csv", frame_csv(found.estimates))
@@ -192,18 +178,18 @@ def fit(
         models = {f"depth {depth_name(own)}": found.at_depth(own) for own in family.depth}
         comparison = people.compare(models, loo=False)
         _write_comparison(out, comparison)
-        if loo or cross_validation:
+        if given.loo or given.cross_validation:
             comparison = people.compare(
                 models,
-                loo=loo,
-                cross_validation=cross_validation,
-                rng=seed,
+                loo=given.loo,
+                cross_validation=given.cross_validation,
+                rng=given.seed,
                 progress=tell("compare"),
             )
             _write_comparison(out, comparison)
-        _write_page(out, found, comparison, inputs.typed_command(context), seed, line)
-    if as_json:
-        terminal.show_json(_as_json(found, comparison))
+        _write_page(given, found, comparison, line)
+    if given.as_json:
+        given.show_json(_as_dict(found, comparison))
     else:
         _show(found, comparison)
     terminal.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
@@ -222,57 +208,30 @@ def _renamed(text: str) -> dict[str, str]:
     return found
 
 
-def _require_file(path: Path) -> None:
-    if not path.exists():
-        from cobayes.reading import nearby
-
-        raise CobayesError(f"there is no file or folder {path}.", nearby(path))
-
-
-@contextlib.contextmanager
-def _writing(out: Path) -> Iterator[None]:
-    """Turn an error of the file system into one that names the folder."""
-    try:
-        yield
-    except OSError as error:
-        raise CobayesError(f"{out} cannot be written: {error.strerror}.") from None
-
-
 def _write_comparison(out: Path, comparison: people.Comparison) -> None:
     models = comparison.table.rename_axis("model").reset_index()
     write_text(out / "comparison.csv", frame_csv(models))
 
 
 def _write_page(
-    out: Path,
-    found: people.Fit,
-    comparison: people.Comparison,
-    typed: str,
-    seed: int,
-    line: terminal.ProgressLine,
+    given: Given, found: people.Fit, comparison: people.Comparison, line: terminal.ProgressLine
 ) -> None:
-    from cobayes.report import build_report
-    from cobayes.report.people import fit_in_words, fit_recipes
-
     build_report(
-        out,
+        given.out,
         fit_recipes(found, comparison),
         title="People fitted",
         lead=f"{fit_in_words(found)} Files beside this page: {', '.join(WRITTEN[:-1])}.",
-        command=typed.replace("{", "{{").replace("}", "}}"),
+        command=given.typed_command().replace("{", "{{").replace("}", "}}"),
         scale=1.0,
-        seed=seed,
+        seed=given.seed,
         formats=("svg",),
         fresh=True,
         tell=line.tell,
     )
 
 
-def _as_json(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]:
-    from cobayes import __version__
-
+def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]:
     return {
-        "cobayes": __version__,
         "log_likelihood": found.log_likelihood,
         "estimates": found.estimates.to_dict(orient="records"),
         "comparison": comparison.table.rename_axis("model").reset_index().to_dict(orient="records"),

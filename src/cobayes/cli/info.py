@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from cobayes._input.labels import shorten
+from cobayes._output import shape_in_words
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
+from cobayes.model import Model
+from cobayes.rules import BI, SCBI
+from cobayes.theory.rates import rate_of_convergence
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
 
-if TYPE_CHECKING:
-    from cobayes.model import Model
-
-
-@command("cobayes info world.csv", "cobayes info example:M_3 --json")
+@options.command("cobayes info world.csv", "cobayes info example:M_3 --json")
 @options.matrix
 @options.prior
 @options.smooth
 @options.as_json
-def info(matrix: str, prior: str | None, smooth: float | None, as_json: bool) -> None:
+def info(given: Given) -> None:
     """Describe a matrix: shape, labels, the paper's assumptions (i) to (iv), zeros, mean rates."""
-    model, example = inputs.load_matrix(matrix, smooth)
-    report = model.check(inputs.read_prior(prior, model, example))
+    model, report = given.model, given.model.check(given.assumed)
     sums, rates = model.matrix.sum(axis=0), _mean_rates(model)
-    if as_json:
-        terminal.show_json(
+    if given.as_json:
+        given.show_json(
             {
-                "matrix": matrix,
                 "num_data": model.num_data,
                 "num_hypotheses": model.num_hypotheses,
                 "data": list(model.data),
@@ -39,9 +37,6 @@ def info(matrix: str, prior: str | None, smooth: float | None, as_json: bool) ->
             }
         )
         return
-    from cobayes._input.labels import shorten
-    from cobayes._output import shape_in_words
-
     facts = [
         ("shape", shape_in_words(*model.shape)),
         ("data", shorten(model.data)),
@@ -54,8 +49,9 @@ def info(matrix: str, prior: str | None, smooth: float | None, as_json: bool) ->
             f"{name.upper()} {'infinite' if rate == float('inf') else f'{rate:.4g}'}"
             for name, rate in rates.items()
         )
-        facts.append(("mean rates", f"{numbers} nats per round (each: cobayes rates {matrix})"))
-    terminal.show_facts(matrix if example is None else example.title, facts)
+        each = f"(each: cobayes rates {given.matrix})"
+        facts.append(("mean rates", f"{numbers} nats per round {each}"))
+    terminal.show_facts(given.example.title if given.example else given.matrix, facts)
     for finding in report.findings:
         is_met = finding.status == "holds"
         mark = terminal.paint(
@@ -70,9 +66,6 @@ def _mean_rates(model: Model) -> dict[str, float] | None:
     """Return the rates of both rules averaged over the hypotheses; one alone has none."""
     if model.num_hypotheses == 1:
         return None
-    from cobayes.rules import BI, SCBI
-    from cobayes.theory.rates import rate_of_convergence
-
     rules = {"bi": BI(model), "scbi": SCBI(model)}
     return {name: float(rate_of_convergence(rule).mean()) for name, rule in rules.items()}
 

@@ -2,35 +2,167 @@
 
 from __future__ import annotations
 
+import csv
+import functools
 import math
 import os
+import secrets
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes import __version__
 from cobayes.cli import terminal
+from cobayes.cli.options import Output
 from cobayes.errors import CobayesError
-
-if TYPE_CHECKING:
-    import click
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from cobayes.example_library import Example
-    from cobayes.model import Model
-    from cobayes.rules import Rule
-    from cobayes.tasks.task import Task
+from cobayes.example_library import Example, examples
+from cobayes.model import Model, smooth
+from cobayes.reading import EXAMPLE_PREFIX, existing_file, read_model, read_text
+from cobayes.rules import BI, SCBI, Pragmatic, Rule
+from cobayes.tasks.repeats import without_repeats
+from cobayes.tasks.task import Task
 
 # Python refuses to read integers of thousands of digits; no position is that far.
 _MOST_DIGITS = 20
+# Options and arguments that name files to read.
+_SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
 
-def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example | None]:
+class Given(SimpleNamespace):
+    """What the user typed, by the names of the options, and what it stands for.
+
+    Parameters
+    ----------
+    context
+        The running command.
+    typed
+        Its arguments and options. Files to write are checked at once.
+    """
+
+    # Options that some commands do not have.
+    smooth, data_prior, no_repeats = None, None, False
+
+    def __init__(self, context: click.Context, typed: Mapping[str, Any]) -> None:
+        super().__init__(**typed)
+        self._context = context
+        outputs = {
+            option.opts[0]: typed[option.name or ""]
+            for option in context.command.params
+            if isinstance(option.type, Output) and typed[option.name or ""] is not None
+        }
+        sources = [typed[name] for name in _SOURCES if typed.get(name) is not None]
+        for option, path in outputs.items():
+            _require_writable(path, option)
+            _require_other(option, path, sources)
+            for other, elsewhere in outputs.items():
+                if other != option and _is_same_file(path, elsewhere):
+                    raise CobayesError(
+                        f"{option} and {other} are both {path}.", "give them different names."
+                    )
+            if option == "--plot":
+                from cobayes.plots.beliefs import require_picture_format
+
+                require_picture_format(path)
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[Model, Example | None]:
+        return load_matrix(self.matrix, self.smooth)
+
+    @property
+    def model(self) -> Model:
+        """The matrix."""
+        return self._loaded[0]
+
+    @property
+    def example(self) -> Example | None:
+        """The example that the matrix comes from."""
+        return self._loaded[1]
+
+    @functools.cached_property
+    def target(self) -> int:
+        """The position of the hypothesis that is taught."""
+        return find_hypothesis(self.hypothesis, self.model, self.example)
+
+    @functools.cached_property
+    def assumed(self) -> NDArray[np.float64] | None:
+        """The prior that the teacher takes the learner to have."""
+        return read_prior(self.prior, self.model, self.example)
+
+    @functools.cached_property
+    def actual(self) -> NDArray[np.float64] | None:
+        """The learner's own prior where it is another one."""
+        return read_prior(self.learner_prior, self.model, self.example, name="learner's prior")
+
+    @functools.cached_property
+    def rules(self) -> list[Rule]:
+        """The rules that the options name, plain Bayes first."""
+        return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
+
+    def rules_on(self, task: Task) -> list[Rule]:
+        """Return the rules that the options name on a task."""
+        self.require_rule_options()
+        shares = None if self.data_prior is None else read_data_prior(self.data_prior, task.model)
+        if self.rule == "pragmatic":
+            given = {"depth": 1, **self.recursion}
+            return [Pragmatic(task, **given, data_prior=shares)]
+        rules: list[Rule] = [BI(task)] if self.rule in ("bi", "both") else []
+        return rules if self.rule == "bi" else [*rules, SCBI(task, data_prior=shares)]
+
+    @property
+    def recursion(self) -> dict[str, Any]:
+        """The settings of a pragmatic rule that were typed."""
+        typed = {name: getattr(self, name) for name in ("depth", "rationality", "literal")}
+        return {name: value for name, value in typed.items() if value is not None}
+
+    def require_rule_options(self) -> None:
+        """Raise an error for options that the chosen rule does not have."""
+        if self.rule != "pragmatic" and self.recursion:
+            name = next(iter(self.recursion))
+            raise CobayesError(f"--{name} belongs to --rule pragmatic.", "add --rule pragmatic.")
+        if self.rule == "bi" and self.data_prior is not None:
+            raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
+
+    @functools.cached_property
+    def used_seed(self) -> int:
+        """The user's seed, or a new one."""
+        return secrets.randbelow(2**32) if self.seed is None else self.seed
+
+    def say_seed(self) -> None:
+        """Tell the user the seed that was chosen, unless the result holds it."""
+        if "used_seed" in vars(self) and self.seed is None and not self.as_json:
+            seed = self.used_seed
+            terminal.say(f"seed {seed} (add --seed {seed} to see the same again)")
+
+    def show_json(self, content: Mapping[str, Any]) -> None:
+        """Write a result as JSON, with the version, the matrix and the seed that made it."""
+        start = {"cobayes": __version__, "matrix": getattr(self, "matrix", None)}
+        seed = {"seed": self.used_seed} if "used_seed" in vars(self) else {}
+        known = {name: value for name, value in start.items() if value is not None}
+        terminal.show_json({**known, **seed, **content})
+
+    def typed_command(self) -> str:
+        """Return the running command with every option that is not its default, for a shell."""
+        words = ["cobayes", str(self._context.info_name)]
+        for parameter in self._context.command.params:
+            value = self._context.params.get(parameter.name or "")
+            if value is None or parameter.name == "as_json":
+                continue
+            if parameter.param_type_name == "argument":
+                words.append(str(value))
+            elif value != parameter.get_default(self._context):
+                flags = parameter.opts if value is not False else parameter.secondary_opts
+                words += flags[:1] if isinstance(value, bool) else [flags[0], str(value)]
+        return shlex.join(words)
+
+
+def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example | None]:
     """Return the model that ``example:NAME`` or a file name stands for, and the example."""
-    from cobayes import model
-    from cobayes.example_library import examples
-    from cobayes.reading import EXAMPLE_PREFIX, read_model
-
     if text.startswith(EXAMPLE_PREFIX):
         example = examples[text.removeprefix(EXAMPLE_PREFIX)]
         found = example.model
@@ -38,7 +170,7 @@ def load_matrix(text: str, smooth: float | None = None) -> tuple[Model, Example 
         raise CobayesError(f"there is no file {text}.", f"for the example write example:{text}.")
     else:
         example, found = None, read_model(text)
-    return (found if smooth is None else model.smooth(found, smooth)), example
+    return (found if epsilon is None else smooth(found, epsilon)), example
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
@@ -105,10 +237,6 @@ def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
 
 
 def _parse_file(text: str) -> dict[str, float]:
-    import csv
-
-    from cobayes.reading import existing_file, read_text
-
     file = existing_file(text)
     try:
         rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]
@@ -140,103 +268,6 @@ def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
             f"the {name} holds {text.strip()!r}, which is not a finite number.",
             f"write 0.2,0.8 or 1/3,2/3 or A=0.2,B=0.8{names}.",
         ) from None
-
-
-def make_task(model: Model, *, no_repeats: bool) -> Task:
-    """Return the matrix as a task, without repeats where the user asked for that."""
-    from cobayes.tasks.repeats import without_repeats
-
-    return without_repeats(model) if no_repeats else model
-
-
-def require_rule_options(rule: str, data_prior: str | None = None, **recursion: Any) -> None:
-    """Raise an error for options that the chosen rule does not have."""
-    given = [name for name, value in recursion.items() if value is not None]
-    if rule != "pragmatic" and given:
-        raise CobayesError(f"--{given[0]} belongs to --rule pragmatic.", "add --rule pragmatic.")
-    if rule == "bi" and data_prior is not None:
-        raise CobayesError("plain Bayes (bi) has no --data-prior.", "take --rule scbi.")
-
-
-def make_rules(
-    task: Task, rule: str, data_prior: str | None = None, **recursion: Any
-) -> list[Rule]:
-    """Return the rules that the options name, plain Bayes first.
-
-    Parameters
-    ----------
-    task
-        The matrix, or a task on it.
-    rule
-        "scbi", "bi", "pragmatic" or "both".
-    data_prior
-        What the user typed for the probabilities of the data; plain Bayes has none.
-    **recursion
-        depth, rationality and literal of a pragmatic rule; None for the defaults.
-    """
-    from cobayes.rules import BI, SCBI, Pragmatic
-
-    require_rule_options(rule, data_prior, **recursion)
-    shares = None if data_prior is None else read_data_prior(data_prior, task.model)
-    if rule == "pragmatic":
-        given: Any = {"depth": 1, **{k: v for k, v in recursion.items() if v is not None}}
-        return [Pragmatic(task, **given, data_prior=shares)]
-    rules: list[Rule] = [BI(task)] if rule in ("bi", "both") else []
-    return [*rules, SCBI(task, data_prior=shares)] if rule in ("scbi", "both") else rules
-
-
-def typed_command(context: click.Context) -> str:
-    """Return the running command with every option that is not its default, for a shell."""
-    import shlex
-
-    words = ["cobayes", str(context.info_name)]
-    for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        if value is None or parameter.name == "as_json":
-            continue
-        if parameter.param_type_name == "argument":
-            words.append(str(value))
-        elif value != parameter.get_default(context):
-            flags = parameter.opts if value is not False else parameter.secondary_opts
-            words += flags[:1] if isinstance(value, bool) else [flags[0], str(value)]
-    return shlex.join(words)
-
-
-def choose_seed(seed: int | None) -> int:
-    """Return the user's seed, or a new one that can be told and used again."""
-    if seed is not None:
-        return seed
-    import secrets
-
-    return secrets.randbelow(2**32)
-
-
-def check_outputs(
-    outputs: Mapping[str, Path | None], sources: Iterable[str | Path | None] = ()
-) -> None:
-    """Raise an error before any work is done where an output cannot or must not be written.
-
-    Parameters
-    ----------
-    outputs
-        The files to write by the name of their option; None where none was asked for.
-        ``--plot`` must be a picture.
-    sources
-        What the command reads; none of it may be overwritten.
-    """
-    wanted = {option: path for option, path in outputs.items() if path is not None}
-    for option, path in wanted.items():
-        _require_writable(path, option)
-        _require_other(option, path, sources)
-        for other, elsewhere in wanted.items():
-            if other != option and _is_same_file(path, elsewhere):
-                raise CobayesError(
-                    f"{option} and {other} are both {path}.", "give them different names."
-                )
-        if option == "--plot":
-            from cobayes.plots.beliefs import require_picture_format
-
-            require_picture_format(path)
 
 
 def check_folder(

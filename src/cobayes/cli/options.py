@@ -1,8 +1,9 @@
-"""Arguments and options of commands: how their values are read, and those that commands share."""
+"""Commands, their arguments and options: how values are read, and what commands share."""
 
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,55 @@ import click
 _MOST_DIGITS = 40
 
 Decorator = Callable[[Any], Any]
+
+
+class Command(click.Command):
+    """A command whose help shows examples as they are typed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; an error then knows its command, whatever option is wrong."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """Return the first sentence, uncut."""
+        return super().get_short_help_str(max(limit, 1000))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write examples as they are: a command that is broken in two cannot be copied."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
+
+
+class Group(Command, click.Group):
+    """A command with commands of its own."""
+
+
+def command(*examples: str) -> Decorator:
+    """Return a decorator that makes a command of a function, whose docstring is the help text.
+
+    The function gets one argument, an `inputs.Given` with what the user typed. It may return an
+    exit code.
+    """
+    epilog = "\n".join(["Examples:" if len(examples) > 1 else "Example:", *examples])
+
+    def decorate(function: Any) -> click.Command:
+        @functools.wraps(function)
+        def call(**typed: Any) -> Any:
+            from cobayes.cli.inputs import Given
+
+            given = Given(click.get_current_context(), typed)
+            code = function(given)
+            given.say_seed()
+            return code
+
+        return click.command(cls=Command, epilog=epilog)(call)
+
+    return decorate
 
 
 class Integer(click.ParamType):
@@ -81,14 +131,11 @@ class Name(click.Choice):
         """Return the name, or raise an error that lists the names."""
         plain = str(value).strip().lower()
         if plain not in self.choices:
-            self._refuse(plain, param, ctx)
+            near = difflib.get_close_matches(plain, self.choices, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            names = ", ".join(map(repr, self.choices))
+            self.fail(f"{plain[:40]!r} is not one of {names}.{meant}", param, ctx)
         return plain
-
-    def _refuse(self, plain: str, param: Any, ctx: Any) -> None:
-        near = difflib.get_close_matches(plain, self.choices, n=1)
-        meant = f" Did you mean {near[0]!r}?" if near else ""
-        names = ", ".join(map(repr, self.choices))
-        self.fail(f"{plain[:40]!r} is not one of {names}.{meant}", param, ctx)
 
 
 def _real(text: str) -> float | None:
@@ -137,7 +184,17 @@ def number(*flags: str, type: Number, metavar: str, help: str, default: Any = No
 
 def path(*flags: str, help: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     """Return an option that takes the name of a file or folder."""
-    return option(*flags, type=click.Path(path_type=Path), metavar=metavar, help=help, **settings)
+    settings = {"type": click.Path(path_type=Path), **settings}
+    return option(*flags, metavar=metavar, help=help, **settings)
+
+
+class Output(click.Path):
+    """A file to write."""
+
+
+def output(*flags: str, help: str, **settings: Any) -> Decorator:
+    """Return an option with a file to write, which is checked before the command starts."""
+    return path(*flags, type=Output(path_type=Path), help=help, **settings)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -266,6 +323,6 @@ raw = flag(
     "--raw", help="Write labels to CSV as they are, even those that a spreadsheet would run."
 )
 
-plot = path("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
+plot = output("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
 
 jobs = count("--jobs", least=1, help="Number of local processes (default: one per core).")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
+from cobayes.random_matrices.compare import RateComparison, compare_rates
+from cobayes.rules import Rule
+from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
-if TYPE_CHECKING:
-    from cobayes.random_matrices.compare import RateComparison
-    from cobayes.rules import Rule
 
-
-@command(
+@options.command(
     "cobayes rates world.csv",
     "cobayes rates world.csv --rule pragmatic --depth 2",
     "cobayes rates example:diagnosis --samples 1000000 --seed 1",
@@ -34,46 +33,29 @@ if TYPE_CHECKING:
 @options.new_seed
 @options.smooth
 @options.as_json
-def rates(
-    matrix: str,
-    hypothesis: str | None,
-    samples: int | None,
-    seed: int | None,
-    smooth: float | None,
-    as_json: bool,
-    **rule: Any,
-) -> None:
+def rates(given: Given) -> None:
     """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
 
     For every hypothesis, the rate of each rule when it is taught, in nats (natural logarithms) per
     round, and the other hypothesis that is hardest to tell from it, which sets the rate.
     """
-    model, example = inputs.load_matrix(matrix, smooth)
-    rules = inputs.make_rules(model, **rule)
-    table = [_rates_of(rules, position) for position in range(model.num_hypotheses)]
-    if hypothesis is not None:
-        table = [table[inputs.find_hypothesis(hypothesis, model, example)]]
+    model, rules = given.model, given.rules_on(given.model)
+    chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]
+    table = [_rates_of(rules, position) for position in chosen]
     comparison = None
-    used_seed = inputs.choose_seed(seed)
-    if samples is not None:
-        from cobayes.random_matrices.compare import compare_rates
-
-        with terminal.patience(f"drawing {samples:,} random matrices"):
-            comparison = compare_rates(*model.shape, samples, rng=used_seed)
-    if as_json:
-        drawn = None if comparison is None else {**comparison.to_dict(), "seed": used_seed}
-        terminal.show_json({"matrix": matrix, "rates": table, "random_matrices": drawn})
+    if given.samples is not None:
+        with terminal.patience(f"drawing {given.samples:,} random matrices"):
+            comparison = compare_rates(*model.shape, given.samples, rng=given.used_seed)
+    if given.as_json:
+        drawn = None if comparison is None else comparison.to_dict() | {"seed": given.used_seed}
+        given.show_json({"rates": table, "random_matrices": drawn})
         return
     _show_rates(table, rules)
     if comparison is not None:
         _show_comparison(comparison)
-        if seed is None:
-            terminal.say_seed(used_seed, "draw the same matrices")
 
 
 def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
-    from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
-
     labels = rules[0].model.hypotheses
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from cobayes.cli import options, terminal
-from cobayes.cli.app import command
+from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
+from cobayes.paper import RECIPES, build_paper
+from cobayes.report.build import FORMATS, choose_recipes
+from cobayes.runs import workers
 
 
-@command(
+@options.command(
     "cobayes reproduce",
     "cobayes reproduce figure-3 --scale paper --out results",
     "cobayes reproduce 2 S1 --scale 0.01 --jobs 2 --format svg,csv",
@@ -54,57 +56,35 @@ from cobayes.errors import CobayesError
     help="What to save beside the page: some of svg,png,pdf,csv.",
 )
 @options.flag("--list", "show_list", help="List the parts of the report and exit.")
-def reproduce(
-    figures: tuple[str, ...],
-    scale: str,
-    out: Path,
-    seed: int,
-    jobs: int | None,
-    scheduler: str | None,
-    fresh: bool,
-    settings: tuple[str, ...],
-    formats: str,
-    show_list: bool,
-) -> None:
+def reproduce(given: Given) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
     Parts computed earlier stay in the report, so that one can be added or repeated by itself. A run
     that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
     """
-    from cobayes.paper import RECIPES, build_paper
-    from cobayes.report.build import choose_recipes
-
-    if show_list:
+    if given.show_list:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
         terminal.show_table(None, [("name", "<"), ("what it shows", "<")], rows)
         return
-    factor = read_scale(scale)
-    names = [recipe.name for recipe in choose_recipes(list(figures), RECIPES)]
-    chosen_formats = read_formats(formats)
-    if jobs is not None and scheduler is not None:
-        raise CobayesError(
-            "both --jobs and --scheduler are given; the scheduler knows its own workers.",
-            "leave out one of them.",
-        )
-
-    from cobayes.runs import workers
-    from cobayes.runs.progress import summary_line
-
-    with terminal.ProgressLine() as line, workers(jobs=jobs, scheduler=scheduler) as executor:
+    settings = {
+        "scale": read_scale(given.scale),
+        "formats": read_formats(given.formats),
+        "settings": read_settings(given.settings),
+        "seed": given.seed,
+        "fresh": given.fresh,
+    }
+    names = [recipe.name for recipe in choose_recipes(list(given.figures), RECIPES)]
+    with (
+        workers(jobs=given.jobs, scheduler=given.scheduler) as executor,
+        terminal.ProgressLine() as line,
+    ):
         page = build_paper(
-            out,
+            given.out,
             names,
-            scale=factor,
-            seed=seed,
-            formats=chosen_formats,
-            fresh=fresh,
-            settings=read_settings(settings),
             tell=line.tell,
             executor=executor,
-            # A terminal has one live line; a log gets a plain line now and then.
-            progress=(lambda state: line.tell("computing", summary_line(state)))
-            if sys.stderr.isatty()
-            else True,
+            progress=True,
+            **settings,
         )
     terminal.say("the report is ready; open it in a browser:")
     print(page)
@@ -140,8 +120,6 @@ def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
 
 def read_formats(text: str) -> tuple[str, ...]:
     """Return the formats of a list with commas."""
-    from cobayes.report.build import FORMATS
-
     found = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
     for name in found:
         if name not in FORMATS:

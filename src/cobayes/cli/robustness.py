@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
-
-if TYPE_CHECKING:
-    from cobayes.model import Model
-    from cobayes.stability.robustness import Robustness
+from cobayes._output import counted
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given, load_matrix
+from cobayes.model import Model
+from cobayes.stability import simplex_grid, success_rates
+from cobayes.stability.robustness import Robustness
+from cobayes.stability.robustness import robustness as estimate
 
 # The map of three hypotheses: steps along an edge of the triangle, and lessons at each prior.
 MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 
 
-@command(
+@options.command(
     "cobayes robustness example:gestures --learner-prior tidy --seed 1",
     "cobayes robustness example:M_3 --prior 1/3,1/3,1/3 --plot map.png",
 )
@@ -41,62 +39,38 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 @options.new_seed
 @options.smooth
 @options.as_json
-@options.path(
+@options.output(
     "--plot",
     help="Write a picture: a map of priors (three hypotheses) or the most dangerous directions.",
 )
-def robustness(
-    matrix: str,
-    hypothesis: str | None,
-    prior: str | None,
-    learner_prior: str | None,
-    learner_matrix: str | None,
-    radius: float,
-    lessons: int,
-    rounds: int,
-    seed: int | None,
-    smooth: float | None,
-    as_json: bool,
-    plot: Path | None,
-) -> None:
+def robustness(given: Given) -> None:
     """Show how robust teaching is: the success rate with its bounds, and the worst mistake.
 
     Teacher and learner follow SCBI. The teacher has an idea of the learner's prior; where it is
     wrong, the learner may end up with another hypothesis, however long the lesson.
     """
-    inputs.check_outputs({"--plot": plot}, [matrix, learner_matrix])
-    model, example = inputs.load_matrix(matrix, smooth)
-    target = inputs.find_hypothesis(hypothesis, model, example)
-    assumed = inputs.read_prior(prior, model, example)
-    actual = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    other = None if learner_matrix is None else inputs.load_matrix(learner_matrix, smooth)[0]
-
-    from cobayes._output import counted
-    from cobayes.stability.robustness import robustness as estimate
-
-    used_seed = inputs.choose_seed(seed)
-    with terminal.patience(f"running {counted(lessons, 'lesson')} per prior"):
+    matrix = given.learner_matrix
+    learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)[0]
+    with terminal.patience(f"running {counted(given.lessons, 'lesson')} per prior"):
         result = estimate(
-            model,
-            target,
-            num_lessons=lessons,
-            prior=assumed,
-            learner_rule=other,
-            learner_prior=actual,
-            radius=radius,
-            max_rounds=rounds,
-            rng=used_seed,
+            given.model,
+            given.target,
+            num_lessons=given.lessons,
+            prior=given.assumed,
+            learner_rule=learner_rule,
+            learner_prior=given.actual,
+            radius=given.radius,
+            max_rounds=given.rounds,
+            rng=given.used_seed,
         )
-        if plot is not None:
-            _draw(result, model, other, target, assumed, used_seed, plot)
-    if plot is not None:
-        terminal.say(f"wrote {plot}")
-    if as_json:
-        terminal.show_json({"matrix": matrix, "seed": used_seed, **result.to_dict()})
-        return
-    _show(result, is_own_learner=actual is not None or other is not None)
-    if seed is None:
-        terminal.say_seed(used_seed, "get the same numbers")
+        if given.plot is not None:
+            _draw(result, given, learner_rule)
+    if given.plot is not None:
+        terminal.say(f"wrote {given.plot}")
+    if given.as_json:
+        given.show_json(result.to_dict())
+    else:
+        _show(result, is_own_learner=given.actual is not None or matrix is not None)
 
 
 def _show(result: Robustness, *, is_own_learner: bool) -> None:
@@ -134,41 +108,31 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     )
 
 
-def _draw(
-    result: Robustness,
-    model: Model,
-    other: Model | None,
-    target: int,
-    prior: Any,
-    seed: int,
-    path: Path,
-) -> None:
+def _draw(result: Robustness, given: Given, learner: Model | None) -> None:
     from matplotlib.figure import Figure
 
     from cobayes.plots import plot_directions, plot_robustness_map, style
     from cobayes.plots.beliefs import save_picture
     from cobayes.plots.house import shorten_label
 
-    is_map = model.num_hypotheses == 3
+    is_map = given.model.num_hypotheses == 3
     with style():
         figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")
         ax = figure.subplots()
     if is_map:
-        from cobayes.stability import simplex_grid, success_rates
-
         grid = simplex_grid(3, MAP_DIVISIONS)
         rates = success_rates(
-            model,
-            target,
+            given.model,
+            given.target,
             num_lessons=MAP_LESSONS,
-            prior=prior,
-            learner_rules=[other],
+            prior=given.assumed,
+            learner_rules=[learner],
             learner_priors=grid,
-            rng=seed,
+            rng=given.used_seed,
         )
         plot_robustness_map(result, grid, [rate.value for rate in rates], ax=ax)
     else:
         plot_directions(result, ax=ax)
         taught = shorten_label(result.rate.hypothesis)
         ax.set_title(f"teaching {taught}: most dangerous mistakes", loc="left")
-    save_picture(figure, path)
+    save_picture(figure, given.plot)

@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from cobayes.cli import options, terminal
-from cobayes.cli.app import command
+from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
+from cobayes.runs import find_runs, read_state
+from cobayes.runs.progress import duration, summary_line
 
 
-@command("cobayes runs report", "watch cobayes runs report")
+@options.command("cobayes runs report", "watch cobayes runs report")
 @options.argument(
     "folder",
     metavar="DIR",
@@ -19,12 +21,9 @@ from cobayes.errors import CobayesError
     help="Folder of a run, or one that has runs somewhere below it.",
 )
 @options.as_json
-def runs(folder: Path, as_json: bool) -> None:
+def runs(given: Given) -> None:
     """Show one line per run: shards done, computing time, time left; of a single run its points."""
-    from cobayes.runs import find_runs, read_state
-    from cobayes.runs.progress import duration, summary_line
-
-    found = find_runs(folder)
+    folder, found = given.folder, find_runs(given.folder)
     if not found:
         raise CobayesError(
             f"there is no run in {str(folder)!r} or below it."
@@ -39,7 +38,7 @@ def runs(folder: Path, as_json: bool) -> None:
             states[path] = read_state(path)
         except CobayesError as error:  # the other runs are shown all the same
             errors[path] = error.message
-    if as_json:
+    if given.as_json:
         unreadable = [{"folder": str(path), "error": text} for path, text in errors.items()]
         terminal.show_json([*(state.to_dict() for state in states.values()), *unreadable])
         return

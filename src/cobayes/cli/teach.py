@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
-
-if TYPE_CHECKING:
-    from cobayes.lessons import Lesson
+from cobayes._output import counted, write_csv
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
+from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
 
 # Places that "0.1234 " takes, a bar, and the name of the strongest other hypothesis at least.
 _BELIEF, _BAR, _NAME = 7, 10, 4
 
 
-@command(
+@options.command(
     "cobayes teach world.csv --hypothesis A --rounds 5 --seed 1",
     "cobayes teach world.csv --hypothesis A --rounds 5 --best --no-repeats",
     "cobayes teach example:gestures --rule both --prior tidy --plot lesson.svg",
@@ -32,67 +30,40 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
 @options.new_seed
 @options.smooth
 @options.as_json
-@options.path("--csv", help="Write a table with the beliefs after every round.")
+@options.output("--csv", help="Write a table with the beliefs after every round.")
 @options.raw
 @options.plot
-def teach(
-    matrix: str,
-    hypothesis: str | None,
-    rounds: int,
-    best: bool,
-    no_repeats: bool,
-    prior: str | None,
-    learner_prior: str | None,
-    seed: int | None,
-    smooth: float | None,
-    as_json: bool,
-    csv: Path | None,
-    raw: bool,
-    plot: Path | None,
-    **rule: Any,
-) -> None:
+def teach(given: Given) -> None:
     """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
-    inputs.check_outputs({"--csv": csv, "--plot": plot}, [matrix, rule["data_prior"]])
-    model, example = inputs.load_matrix(matrix, smooth)
-    target = inputs.find_hypothesis(hypothesis, model, example)
-    assumed = inputs.read_prior(prior, model, example)
-    actual = inputs.read_prior(learner_prior, model, example, name="learner's prior")
-    actual = assumed if actual is None else actual
-
-    from cobayes._output import counted
-    from cobayes.lessons import Learner, Teacher, plan_lesson, run_lesson
-
-    rules = inputs.make_rules(inputs.make_task(model, no_repeats=no_repeats), **rule)
-    used_seed = inputs.choose_seed(seed)
-    with terminal.patience(f"running {counted(rounds, 'round')}"):
+    target, prior = given.target, given.assumed
+    actual = prior if given.actual is None else given.actual
+    with terminal.patience(f"running {counted(given.rounds, 'round')}"):
         lessons = [
-            plan_lesson(one, target, rounds, prior=actual)
-            if best
+            plan_lesson(rule, target, given.rounds, prior=actual)
+            if given.best
             else run_lesson(
-                Teacher(one, target, assumed, rng=used_seed), Learner(one, actual), rounds
+                Teacher(rule, target, prior, rng=given.used_seed),
+                Learner(rule, actual),
+                given.rounds,
             )
-            for one in rules
+            for rule in given.rules
         ]
-    if csv is not None:
-        from cobayes._output import write_csv
-
-        write_csv(csv, _rows(lessons), raw=raw)
-        terminal.say(f"wrote {csv}")
-    if plot is not None:
+    if given.csv is not None:
+        write_csv(given.csv, _rows(lessons), raw=given.raw)
+        terminal.say(f"wrote {given.csv}")
+    if given.plot is not None:
         from cobayes.plots.beliefs import save_lessons
 
-        save_lessons(lessons, plot)
-        terminal.say(f"wrote {plot}")
-    if as_json:
-        terminal.show_json(_as_json(matrix, lessons, used_seed))
+        save_lessons(lessons, given.plot)
+        terminal.say(f"wrote {given.plot}")
+    if given.as_json:
+        given.show_json(_as_dict(lessons))
         return
     for lesson in lessons:
         _show(lesson)
     if len(lessons) > 1:
         last = [f"{lesson.rule_name} {lesson.beliefs[-1, target]:.4f}" for lesson in lessons]
-        terminal.show(f"final belief in {model.hypotheses[target]}: {', '.join(last)}")
-    if seed is None and not best and rounds:
-        terminal.say_seed(used_seed, "see the same lesson")
+        terminal.show(f"final belief in {given.model.hypotheses[target]}: {', '.join(last)}")
 
 
 def _rows(lessons: list[Lesson]) -> list[list[object]]:
@@ -104,18 +75,13 @@ def _rows(lessons: list[Lesson]) -> list[list[object]]:
     return rows
 
 
-def _as_json(source: str, lessons: list[Lesson], seed: int) -> dict[str, Any]:
-    from cobayes import __version__
-
+def _as_dict(lessons: list[Lesson]) -> dict[str, Any]:
     first = lessons[0]
     return {
-        "cobayes": __version__,
-        "matrix": source,
         "data": list(first.model.data),
         "hypotheses": list(first.model.hypotheses),
         "hypothesis": first.hypothesis_label,
         "rounds": first.num_rounds,
-        "seed": seed,
         "lessons": [
             {**lesson.to_dict(), "log_beliefs": lesson.log_beliefs.tolist()} for lesson in lessons
         ],
@@ -124,8 +90,6 @@ def _as_json(source: str, lessons: list[Lesson], seed: int) -> dict[str, Any]:
 
 def _show(lesson: Lesson) -> None:
     """Print a lesson with all hypotheses side by side, or with the strongest other one."""
-    from cobayes._output import counted
-
     names, taught = lesson.model.hypotheses, lesson.hypothesis
     others = [h for h in range(len(names)) if h != taught]
     data = ("prior", *lesson.data_labels)

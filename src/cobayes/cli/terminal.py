@@ -100,11 +100,6 @@ def say(text: str, kind: str = "", color: str = "") -> None:
     print(start + printable(text), file=sys.stderr)
 
 
-def say_seed(seed: int, purpose: str) -> None:
-    """Tell the user the seed that was chosen, and its purpose, such as "see the same walk"."""
-    say(f"seed {seed} (add --seed {seed} to {purpose} again)")
-
-
 def show_json(content: Any) -> None:
     """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
@@ -282,12 +277,6 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         if sys.stderr.isatty():
             print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave the terminal to another display for a while: two would overwrite each other."""
-        self.__exit__()
-        yield
 
     def tell(self, what: str, text: str) -> None:
         """Show what is being made, and how far it is; a line that is done stays."""

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
-from cobayes.cli import inputs, options, terminal
-from cobayes.cli.app import command
-
-if TYPE_CHECKING:
-    from cobayes.lessons import Lesson
-    from cobayes.rules import Rule
-    from cobayes.worlds import GridWorld
+from cobayes.cli import options, terminal
+from cobayes.cli.inputs import Given
+from cobayes.lessons import Learner, Lesson, Teacher, run_lesson
+from cobayes.reading import existing_file, read_text
+from cobayes.rules import Rule
+from cobayes.worlds import GridWorld, plan_walk
 
 _COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _SECONDS_PER_MOVE = 0.5
 _GAP = "    "
 
 
-@command(
+@options.command(
     "cobayes world --seed 1",
     "cobayes world --width 9 --height 4 --goals 3 --goal B --moves plan --gif walk.gif",
 )
@@ -59,64 +57,38 @@ _GAP = "    "
 @options.rounds(50, "The walk stops after this many moves.")
 @options.new_seed
 @options.as_json
-@options.path("--gif", help="Write an animation of the walk (needs matplotlib).")
-def world(
-    width: int,
-    height: int,
-    goals: int,
-    discount: float,
-    board: Path | None,
-    goal: str | None,
-    moves: str,
-    slip: float,
-    rounds: int,
-    seed: int | None,
-    as_json: bool,
-    gif: Path | None,
-    **rule: Any,
-) -> None:
+@options.output("--gif", help="Write an animation of the walk (needs matplotlib).")
+def world(given: Given) -> None:
     """Walk to a goal on a board while a watcher infers the goal from the moves."""
-    inputs.check_outputs({"--gif": gif}, [board])
-    made = _make_world(board, width, height, goals, discount, slip)
-    true_goal = made.goal_index(made.goal_labels[0] if goal is None else goal)
-    used_seed = inputs.choose_seed(seed)
-    rules = inputs.make_rules(made, **rule)
-    walks = [_walk(true_goal, one, moves, rounds, used_seed) for one in reversed(rules)]
-    if gif is not None:
+    made = _make_world(given)
+    goal = made.goal_index(made.goal_labels[0] if given.goal is None else given.goal)
+    walks = [_walk(goal, rule, given) for rule in reversed(given.rules_on(made))]
+    if given.gif is not None:
         from cobayes.plots.worlds import save_animation
 
-        save_animation(walks, gif)
-        terminal.say(f"wrote {gif}")
-    if as_json:
-        terminal.show_json(_as_json(made, walks, moves, used_seed))
+        save_animation(walks, given.gif)
+        terminal.say(f"wrote {given.gif}")
+    if given.as_json:
+        given.show_json(_as_dict(made, walks, given.moves))
         return
     _play(walks)
     _show_beliefs(walks)
-    if seed is None and moves != "plan":
-        terminal.say_seed(used_seed, "see the same walk")
 
 
-def _make_world(
-    board: Path | None, width: int, height: int, goals: int, discount: float, slip: float
-) -> GridWorld:
-    from cobayes.reading import existing_file, read_text
-    from cobayes.worlds import GridWorld
-
-    if board is None:
-        return GridWorld.with_goals_on_top(width, height, goals, discount, slip=slip)
-    return GridWorld.from_text(read_text(existing_file(board)), discount, slip=slip)
+def _make_world(given: Given) -> GridWorld:
+    options = {"discount": given.discount, "slip": given.slip}
+    if given.board is not None:
+        return GridWorld.from_text(read_text(existing_file(given.board)), **options)
+    return GridWorld.with_goals_on_top(given.width, given.height, given.goals, **options)
 
 
-def _walk(goal: int, rule: Rule, moves: str, rounds: int, seed: int) -> Lesson:
-    from cobayes.lessons import Learner, Teacher, run_lesson
-    from cobayes.worlds import plan_walk
-
-    if moves == "plan":
+def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
+    if given.moves == "plan":
         return plan_walk(rule, goal)
     # The walker's choices and the world's slips must not share their random numbers.
-    choice = "forward" if moves == "forward" else "draw"
-    teacher = Teacher(rule, goal, rng=[seed, 0], choice=choice)
-    return run_lesson(teacher, Learner(rule), rounds, rng=[seed, 1])
+    choice = "forward" if given.moves == "forward" else "draw"
+    teacher = Teacher(rule, goal, rng=[given.used_seed, 0], choice=choice)
+    return run_lesson(teacher, Learner(rule), given.rounds, rng=[given.used_seed, 1])
 
 
 def _extra_moves(walk: Lesson) -> int | None:
@@ -128,15 +100,11 @@ def _extra_moves(walk: Lesson) -> int | None:
     return walk.num_rounds - int(fewest)
 
 
-def _as_json(made: GridWorld, walks: list[Lesson], moves: str, seed: int) -> dict[str, Any]:
-    from cobayes import __version__
-
+def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]:
     return {
-        "cobayes": __version__,
         "world": made.settings(),
         "matrix_at_start": made.matrix_at(made.start).to_dict(),
         "moves": moves,
-        "seed": seed,
         "walks": [
             {
                 **walk.to_dict(),
