@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes.rules import Response
-from cobayes.theory.exact import distinct_data, exact_rounds, moments_by_counts, moments_by_levels
+from cobayes.theory.exact import distinct_data, exact_rounds, moments_by_counts, moments_on_task
 from cobayes.theory.measures import AtomicMeasure
 
 seeds = st.integers(0, 2**32 - 1)
@@ -80,12 +80,12 @@ def test_equals_pushing_the_measure_round_by_round(kind, seed):
 
 @given(seed=seeds)
 @settings(max_examples=15)
-def test_counts_levels_and_the_native_tree_agree(seed):
+def test_counts_atoms_one_by_one_and_the_native_tree_agree(seed):
     rng = np.random.default_rng(seed)
     matrix, prior = random_case(seed, int(rng.integers(2, 5)), int(rng.integers(2, 5)))
     for rule, own in ((cb.BI(matrix), moments_by_counts), (cb.SCBI(matrix), None)):
         arguments = (rule, np.log(prior), 0, 4, *distinct_data(rule))
-        means, variances = moments_by_levels(*arguments)
+        (means, variances), _ = moments_on_task(rule, np.log(prior), 0, 4, 10**6)
         found = exact_rounds(rule, 0, 4, prior)
         np.testing.assert_allclose(found.means[1:], means, rtol=1e-11)
         np.testing.assert_allclose(found.stds[1:], np.sqrt(variances), rtol=1e-8, atol=1e-14)
@@ -194,10 +194,10 @@ def test_the_number_of_threads_changes_no_bit():
             set_num_threads(None)
     np.testing.assert_array_equal(found[0].means, found[1].means)
     np.testing.assert_array_equal(found[0].stds, found[1].stds)
-    means, _ = moments_by_levels(
-        cb.SCBI(matrix), np.log(prior), 1, 7, *distinct_data(cb.SCBI(matrix))
-    )
-    np.testing.assert_allclose(found[0].means[1:], means, rtol=1e-12)
+    measure = cb.AtomicMeasure.at(prior)
+    for expected in found[0].means:
+        np.testing.assert_allclose(measure.mean(), expected, rtol=1e-12)
+        measure = measure.push(cb.SCBI(matrix), 1) if len(measure) < 5**7 else measure
 
 
 def test_hundreds_of_rounds_of_bi_are_exact_too():

@@ -21,10 +21,10 @@ from cobayes._input.validation import whole_number
 from cobayes._output import counted, freeze, rounds_dataset
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError
-from cobayes.lessons.lesson import require_rounds
+from cobayes.lessons.lesson import require_left
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import require_datum, require_teachable
+from cobayes.rules import Rule
+from cobayes.rules.naming import as_agents
 from cobayes.rules.response import add_evidence
 from cobayes.tasks.task import State, no_datum
 
@@ -157,57 +157,47 @@ def exact_rounds(
     >>> cb.exact_rounds(model, "summer", 3).mean.round(4)
     array([0.5   , 0.6284, 0.6892, 0.7524])
     """
-    own = as_rule(rule)
-    model = own.model
-    column = model.hypothesis_index(hypothesis)
-    log_prior = own.log_belief(prior, "prior")
-    require_teachable(model, log_prior, column, "prior")
-    require_datum(own, column)
+    agents = as_agents(rule, hypothesis, prior)
+    own, column, log_prior = agents.teacher, agents.hypothesis, agents.teacher_prior
     rounds = whole_number(num_rounds, "num_rounds", 0)
-    require_rounds(rounds, (own, "teacher", column))
     most = whole_number(max_atoms, "max_atoms", 1)
-    start = np.exp(log_prior)
-    if not own.task.is_constant:
-        return _as_result(
-            own, column, start, *moments_on_task(own, log_prior, column, rounds, most)
-        )
-    own = own.at(own.task.start)
-    data, copies = distinct_data(own)
-    count = _num_atoms(own, len(data), rounds, most)
-    if not own.depends_on_belief:
-        means, variances = moments_by_counts(own, log_prior, column, rounds, data, copies)
-    elif own.core is not None:
-        means, variances = _core.exact_rounds(
-            own.core,
-            log_prior=log_prior,
-            hypothesis=column,
-            num_rounds=rounds,
-            data=data,
-            copies=copies,
-            num_threads=num_threads(),
-        )
+    if own.task is not own.model:
+        require_left(rounds, own.task, own.task.start, "teacher", column)
+        own = own.at(own.task.start) if own.task.is_constant else own
+    if own.task is not own.model:
+        moments, count = moments_on_task(own, log_prior, column, rounds, most)
     else:
-        means, variances = moments_by_levels(own, log_prior, column, rounds, data, copies)
-    return _as_result(own, column, start, means, variances, count)
-
-
-def _as_result(
-    rule: Rule, column: int, start: Array, means: Array, variances: Array, count: int
-) -> ExactRounds:
+        data, copies = distinct_data(own)
+        count = _num_atoms(own, len(data), rounds, most)
+        if not own.depends_on_belief:
+            moments = moments_by_counts(own, log_prior, column, rounds, data, copies)
+        elif own.core is None:
+            moments, count = moments_on_task(own, log_prior, column, rounds, most)
+        else:
+            moments = _core.exact_rounds(
+                own.core,
+                log_prior=log_prior,
+                hypothesis=column,
+                num_rounds=rounds,
+                data=data,
+                copies=copies,
+                num_threads=num_threads(),
+            )
+    means, variances = moments
     return ExactRounds(
-        rule.model,
-        rule.name,
+        own.model,
+        own.name,
         column,
-        np.vstack([start, means]),
-        np.sqrt(np.vstack([np.zeros_like(start), variances])),
+        np.vstack([np.exp(log_prior), means]),
+        np.sqrt(np.vstack([np.zeros_like(log_prior), variances])),
         count,
     )
 
 
 def moments_on_task(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, max_atoms: int
-) -> tuple[Array, Array, int]:
-    """Return means, variances (k, m) and the number of atoms on a task with states.
+) -> tuple[Array, int]:
+    """Return means and variances (2, k, m) and the number of atoms, on any task by any rule.
 
     Atoms with one state and one belief are merged; a lesson that is over keeps its last belief.
     """
@@ -229,7 +219,7 @@ def moments_on_task(
         atoms = after
         logs, weights = zip(*atoms.values(), strict=True)
         found[:, k] = _moments(np.array(weights), np.exp(np.array(logs)))
-    return found[0], found[1], len(atoms)
+    return found, len(atoms)
 
 
 def _children(
@@ -281,30 +271,13 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
     return count
 
 
-def moments_by_levels(
-    rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
-) -> tuple[Array, Array]:
-    """Return means and variances after every round, (k, m), from all sequences of data."""
-    logs, weights = log_prior[None], np.ones(1)
-    found = np.empty((2, num_rounds, len(log_prior)))
-    for k in range(num_rounds):
-        answers = rule.respond_many(logs)[:, data]
-        shares = copies * np.exp(answers[:, :, h])
-        weights = weights[:, None] * (shares / shares.sum(axis=1, keepdims=True))
-        shown = weights > 0.0
-        logs, weights = add_evidence(logs[:, None, :], answers)[shown], weights[shown]
-        found[:, k] = _moments(weights, np.exp(logs))
-    return found[0], found[1]
-
-
 def moments_by_counts(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
-) -> tuple[Array, Array]:
-    """Return means and variances after every round, (k, m), where the order does not matter."""
+) -> Array:
+    """Return means and variances after every round, (2, k, m), where order does not matter."""
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
-    chances = copies * np.exp(log_likelihood[:, h])
-    with np.errstate(divide="ignore"):
-        log_chances = np.log(chances / chances.sum())
+    log_chances = np.log(copies) + log_likelihood[:, h]
+    log_chances -= np.logaddexp.reduce(log_chances)
     # Every multiset of data once: a datum follows itself and earlier ones only. A multiset with
     # counts c has k! / prod(c!) orders; `runs` is the count of its last datum.
     seen, log_weights = np.zeros((1, len(log_prior))), np.zeros(1)
@@ -320,7 +293,7 @@ def moments_by_counts(
         seen, log_weights, last, runs = map(np.concatenate, zip(*parts, strict=True))
         weights = np.exp(log_weights + math.lgamma(k + 2.0))
         found[:, k] = _moments(weights, np.exp(add_evidence(log_prior, seen)))
-    return found[0], found[1]
+    return found
 
 
 def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
@@ -339,7 +312,7 @@ def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     matrix = rule.model.matrix
     if rule.core is None:
         return np.arange(len(matrix)), np.ones(len(matrix))
-    share = getattr(rule, "data_prior", None)
+    share = rule.data_prior
     allowed = matrix > 0.0
     with np.errstate(divide="ignore"):
         logs = np.where(allowed, np.log(matrix), 0.0)
