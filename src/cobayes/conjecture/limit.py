@@ -208,8 +208,10 @@ class _Sequences:
         self.scales[which] += np.log(largest)
 
     def _step_apart(self, which: NDArray[np.intp], stream: np.random.Generator) -> None:
-        taught = self.rule.log_posteriors(self.log_taught[which])
-        believed = self.rule.log_posteriors(self.log_believed[which])
+        taught, believed = (
+            _log_posteriors(logs[which], self.rule.respond_many(logs[which]))
+            for logs in (self.log_taught, self.log_believed)
+        )
         with np.errstate(divide="ignore"):
             sizes = np.logaddexp.reduce(_log_differences(taught, believed), axis=2) - self.log_size
         each, drawn = self._draw(which, sizes, stream)
@@ -247,8 +249,7 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     """
     count, size = log_beliefs.shape
     log_likelihoods = rule.respond_many(log_beliefs)
-    logs = log_beliefs[:, None, :] + log_likelihoods
-    logs -= np.logaddexp.reduce(logs, axis=2, keepdims=True)
+    logs = _log_posteriors(log_beliefs, log_likelihoods)
     scaled = np.exp(logs)
     likelihoods = np.exp(log_likelihoods)
     likelihoods /= likelihoods.sum(axis=1, keepdims=True)
@@ -260,6 +261,12 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     targets[each, pinned] = 0.0
     columns = np.linalg.solve(system, targets[:, :, None])
     return logs, columns.transpose(0, 2, 1) - scaled @ columns
+
+
+def _log_posteriors(log_beliefs: Array, log_likelihoods: Array) -> Array:
+    """Return log-posteriors after every datum, (k, n, m), with all digits near certainty."""
+    logs = log_beliefs[:, None, :] + log_likelihoods
+    return logs - np.logaddexp.reduce(logs, axis=2, keepdims=True)
 
 
 def _log_differences(taught: Array, believed: Array) -> Array:

@@ -15,18 +15,18 @@ from cobayes._output import counted, freeze, html_table
 from cobayes._parallel import num_threads
 from cobayes._random import seed_of, spawn_generators
 from cobayes.errors import CobayesError, import_optional, unteachable
-from cobayes.model import MatrixLike, Model
-from cobayes.rules import Rule
+from cobayes.model import MatrixLike, Model, require_same_world
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.base import in_every_round, require_datum
+from cobayes.rules.naming import Agents
 from cobayes.stability.success import SuccessRate
 from cobayes.stability.teaching import (
     LEVEL,
     MAX_ROUNDS,
-    Agents,
     common_law,
     is_scbi,
     require_affordable_lessons,
     teach_until_sure,
-    validated_agents,
 )
 
 if TYPE_CHECKING:
@@ -218,30 +218,37 @@ def coupling(
     array([[0.4, 0.1],
            [0. , 0.5]])
     """
-    agents, _ = validated_agents(rule, prior, [(learner_rule, learner_prior)])
-    return couple(agents, num_lessons, level, max_rounds, rng)
+    teacher = in_every_round(as_rule(rule))
+    learner = teacher if learner_rule is None else in_every_round(as_rule(learner_rule))
+    require_same_world(teacher.model, learner.model)
+    own = theirs = teacher.log_belief(prior, "teacher's prior")
+    if learner_prior is not None:
+        theirs = learner.log_belief(learner_prior, "learner's prior")
+    for hypothesis in np.flatnonzero(own > -np.inf).tolist():  # each may be taught
+        require_datum(teacher, hypothesis)
+    pair = Agents(teacher, learner, own, theirs, -1, is_shared=False)
+    return couple(pair, num_lessons, level, max_rounds, rng)
 
 
 def couple(
-    agents: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex, rng: Any
+    pair: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex, rng: Any
 ) -> Coupling:
-    """Return what `coupling` does, for a teacher and a learner that were validated."""
-    teacher, learner = agents.rules
-    for rule in agents.rules:
+    """Return what `coupling` does, for a teacher and a learner that were checked."""
+    for rule in (pair.teacher, pair.learner):
         if not is_scbi(rule):
             raise CobayesError(
                 "the coupling needs two SCBI agents; one of them follows "
                 f"{type(rule).__name__}, whose belief is no martingale under uniform data.",
                 'use success_rate(..., method="lessons").',
             )
-    count, most = require_affordable_lessons(agents, num_lessons, level, max_rounds)
-    law = common_law(teacher, learner)
+    model = pair.teacher.model
+    count, most = require_affordable_lessons(model, 2, num_lessons, level, max_rounds)
+    law = common_law(pair.teacher, pair.learner)
     if law is None:
-        found = _by_lessons(agents, count, level, most, rng)
+        found = _by_lessons(pair, count, level, most, rng)
     else:
-        found = _by_pairs(agents, law, count, level, most, rng)
-    own, theirs = agents.priors
-    return Coupling(*found, own, theirs, teacher.model, most)
+        found = _by_pairs(pair, law, count, level, most, rng)
+    return Coupling(*found, np.exp(pair.teacher_prior), np.exp(pair.learner_prior), model, most)
 
 
 # Matrix, standard errors, lower and upper bounds, confusion and its standard errors, (m, m) each;
@@ -250,10 +257,10 @@ Found = tuple[Array, Array, Array, Array, Array, Array, int, int]
 
 
 def _by_pairs(
-    agents: Agents, law: Array, count: int, level: float, max_rounds: int, rng: Any
+    pair: Agents, law: Array, count: int, level: float, max_rounds: int, rng: Any
 ) -> Found:
     """Estimate the coupling by showing both agents the same data from their common law."""
-    own, other = (rule.core for rule in agents.rules)
+    own, other = pair.teacher.core, pair.learner.core
     assert own is not None
     assert other is not None
     seed = seed_of(rng)
@@ -264,8 +271,8 @@ def _by_pairs(
         taught, believed, unfinished = _core.couple(
             own,
             other,
-            teacher_logs=agents.log_priors[0],
-            learner_logs=agents.log_priors[1],
+            teacher_logs=pair.teacher_prior,
+            learner_logs=pair.learner_prior,
             law=law,
             level=level,
             max_rounds=max_rounds,
@@ -287,20 +294,21 @@ def _by_pairs(
     return matrix, stderr, lower, upper, confusion, confusion_stderr, count, num_unfinished
 
 
-def _by_lessons(agents: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
+def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
     """Estimate the coupling where no law of data makes both beliefs martingales.
 
     Row h is the prior of h times the outcomes of lessons about h, which get their share of the
     lessons.
     """
-    own = agents.priors[0]
+    own = np.exp(pair.teacher_prior)
     mean, spread, lower, upper = np.full((4, len(own), len(own)), np.nan)
     num_lessons = num_unfinished = 0
     for h, stream in enumerate(spawn_generators(rng, len(own))):
         if own[h] == 0.0:
             continue
         size = max(2, round(count * own[h]))
-        found = teach_until_sure(agents, h, size, stream, level=level, max_rounds=max_rounds)
+        taught = [pair._replace(hypothesis=h)]
+        found = teach_until_sure(taught, size, stream, level=level, max_rounds=max_rounds)
         ends, is_known = found.believed[0], found.is_known[0][:, None]
         mean[h], spread[h] = ends.mean(axis=0), ends.std(axis=0, ddof=1) / np.sqrt(size)
         lower[h] = np.where(is_known, ends, 0.0).mean(axis=0)

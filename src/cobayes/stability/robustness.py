@@ -18,9 +18,10 @@ from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
+from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import conjectured_success, success_bounds
 from cobayes.stability.success import SuccessRate, success_rate, success_rates
-from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, validated_agents
+from cobayes.stability.teaching import LEVEL, MAX_ROUNDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,8 +184,8 @@ def robustness(
     """
     radius = positive_number(radius, "radius")
     num_random = whole_number(num_random, "num_random", 0)
-    agents, position = validated_agents(rule, prior, [(learner_rule, learner_prior)], hypothesis)
-    teacher, learner = agents.rules
+    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    teacher, learner, position = pair.teacher, pair.learner, pair.hypothesis
     model = teacher.model
     if model.num_hypotheses < 2:
         raise CobayesError("there is one hypothesis only; it cannot be confused with anything.")
@@ -199,7 +200,7 @@ def robustness(
         num_bytes=32.0 * min(num_random, 10**300) * model.num_hypotheses,
     )
     first, second, third = spawn_generators(rng, 3)
-    own, theirs = agents.priors
+    own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
     # Weight can always be taken from the taught hypothesis; from one without any it cannot.

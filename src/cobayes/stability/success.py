@@ -15,7 +15,8 @@ from cobayes._intervals import normal_quantile
 from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.rules import Rule
+from cobayes.rules import Rule, as_rule
+from cobayes.rules.naming import Agents, as_agents
 from cobayes.stability.bounds import frechet
 from cobayes.stability.teaching import (
     LEVEL,
@@ -23,7 +24,6 @@ from cobayes.stability.teaching import (
     common_law,
     require_affordable_lessons,
     teach_until_sure,
-    validated_agents,
 )
 
 if TYPE_CHECKING:
@@ -210,19 +210,14 @@ def success_rate(
     >>> abs(rate.value - 0.4 / 0.5) < 4 * rate.stderr  # min(1, theta^L(h) / theta^T(h))
     True
     """
+    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
     if method == "coupling":
         from cobayes.stability.coupling import couple
 
-        agents, position = validated_agents(
-            rule, prior, [(learner_rule, learner_prior)], hypothesis
-        )
-        return couple(agents, num_lessons, level, max_rounds, rng).success(position)
+        return couple(pair, num_lessons, level, max_rounds, rng).success(pair.hypothesis)
     if method != "lessons":
         raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
-    return success_rates(
-        rule, hypothesis, num_lessons=num_lessons, prior=prior, learner_rules=[learner_rule],
-        learner_priors=[learner_prior], level=level, max_rounds=max_rounds, rng=rng,
-    )[0]  # fmt: skip
+    return _rates([pair], num_lessons, level, max_rounds, rng)[0]
 
 
 def success_rates(
@@ -272,33 +267,45 @@ def success_rates(
             "give lists of the same length, or a single rule or prior for all.",
         )
     learners = zip(rules * (size // len(rules)), priors * (size // len(priors)), strict=True)
-    agents, h = validated_agents(rule, prior, learners, hypothesis)
-    count, most = require_affordable_lessons(agents, num_lessons, level, max_rounds)
-    ends = teach_until_sure(agents, h, count, rng, level=level, max_rounds=most)
-    names = agents.rules[0].model.hypotheses
+    teacher = as_rule(rule)
+    pairs = [as_agents(teacher, hypothesis, prior, *learner) for learner in learners]
+    return _rates(pairs, num_lessons, level, max_rounds, rng)
+
+
+def _rates(
+    pairs: list[Agents],
+    num_lessons: SupportsIndex,
+    level: float,
+    max_rounds: SupportsIndex,
+    rng: Any,
+) -> list[SuccessRate]:
+    """Return the success rate of each learner, whose pairs have one teacher and hypothesis."""
+    model, h = pairs[0].teacher.model, pairs[0].hypothesis
+    count, most = require_affordable_lessons(model, 1 + len(pairs), num_lessons, level, max_rounds)
+    ends = teach_until_sure(pairs, count, rng, level=level, max_rounds=most)
     found = []
-    for learner, beliefs, is_known in zip(
-        agents.rules[1:], ends.believed, ends.is_known, strict=True
-    ):
-        if common_law(agents.rules[0], learner) is not None:
+    for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
+        if common_law(pair.teacher, pair.learner) is not None:
             # Proposition 5.1: after the last round they are a pair with known beliefs again.
             lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
         else:
             lower = np.where(is_known, beliefs[:, h], 0.0)
             upper = np.where(is_known, beliefs[:, h], 1.0)
-        spread = beliefs.std(axis=0, ddof=1) if count > 1 else np.full(len(names), math.nan)
+        spread = np.full(beliefs.shape[1], math.nan)
+        if count > 1:
+            spread = beliefs.std(axis=0, ddof=1) / math.sqrt(count)
         found.append(
             SuccessRate(
                 outcomes=beliefs.mean(axis=0),
-                outcomes_stderr=spread / math.sqrt(count),
-                sampling_stderr=float(spread[h]) / math.sqrt(count),
+                outcomes_stderr=spread,
+                sampling_stderr=float(spread[h]),
                 lower=float(lower.mean()),
                 upper=float(upper.mean()),
                 num_lessons=count,
                 num_unfinished=int(count - is_known.sum()),
                 method="lessons",
-                hypothesis=names[h],
-                hypotheses=names,
+                hypothesis=model.hypotheses[h],
+                hypotheses=model.hypotheses,
                 max_rounds=most,
             )
         )

@@ -6,21 +6,21 @@ lessons of one teacher serve any number of learners, which are then compared on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes._random import generator, seed_of
 from cobayes.lessons.drawing import draw
-from cobayes.model import MatrixLike, require_same_world
-from cobayes.rules import SCBI, Rule, as_rule
-from cobayes.rules.base import in_every_round, require_datum, require_teachable
+from cobayes.model import Model
+from cobayes.rules import SCBI, Rule
+from cobayes.rules.base import in_every_round
+from cobayes.rules.naming import Agents
 from cobayes.rules.response import add_evidence
 from cobayes.theory.rates import rate_of_convergence
 
@@ -31,26 +31,6 @@ LEVEL = 1.0 - 1e-5
 MAX_ROUNDS = 1000
 # The most rounds that the native core counts.
 MOST_ROUNDS = 2**31 - 1
-
-
-class Agents(NamedTuple):
-    """A teacher and the K learners who follow its lessons.
-
-    Attributes
-    ----------
-    rules : list of Rule
-        The teacher's rule, then the learners'.
-    log_priors : ndarray
-        The logarithms of their priors, (1 + K, m).
-    """
-
-    rules: list[Rule]
-    log_priors: Array
-
-    @property
-    def priors(self) -> Array:
-        """Their priors, (1 + K, m)."""
-        return np.exp(self.log_priors)
 
 
 class Ends(NamedTuple):
@@ -77,42 +57,12 @@ class Ends(NamedTuple):
     is_known: NDArray[np.bool_]
 
 
-def validated_agents(
-    rule: Rule | MatrixLike,
-    prior: Distribution | None,
-    learners: Iterable[tuple[Rule | MatrixLike | None, Distribution | None]],
-    hypothesis: SupportsIndex | str | None = None,
-) -> tuple[Agents, int]:
-    """Check a teacher and learners, given as pairs of a rule and a prior.
-
-    Returns
-    -------
-    tuple
-        The agents, and the position of the taught hypothesis (-1: none).
-    """
-    teacher = in_every_round(as_rule(rule))
-    rules, logs = [teacher], [teacher.log_belief(prior, "teacher's prior")]
-    for own, believed in learners:
-        learner = teacher if own is None else in_every_round(as_rule(own))
-        require_same_world(teacher.model, learner.model)
-        rules.append(learner)
-        logs.append(
-            logs[0] if believed is None else learner.log_belief(believed, "learner's prior")
-        )
-    agents = Agents(rules, np.array(logs))
-    if hypothesis is None:  # each may be taught
-        for possible in np.flatnonzero(agents.priors[0]).tolist():
-            require_datum(teacher, possible)
-        return agents, -1
-    position = teacher.model.hypothesis_index(hypothesis)
-    require_teachable(teacher.model, agents.log_priors[0], position, "teacher's prior")
-    require_teachable(teacher.model, agents.log_priors[1:], position, "learner's prior")
-    require_datum(teacher, position)
-    return agents, position
-
-
 def require_affordable_lessons(
-    agents: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex
+    model: Model,
+    num_agents: int,
+    num_lessons: SupportsIndex,
+    level: float,
+    max_rounds: SupportsIndex,
 ) -> tuple[int, int]:
     """Return the numbers of lessons and of rounds, or say why such lessons cannot be given.
 
@@ -121,7 +71,6 @@ def require_affordable_lessons(
     number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
     most = whole_number(max_rounds, "max_rounds", 1)
     count = whole_number(num_lessons, "num_lessons", 1)
-    model, num_agents = agents.rules[0].model, len(agents.rules)
     rounds, many = float(min(most, MOST_ROUNDS)), float(min(count, 10**300))
     seconds = 1e-9 * (100.0 + 3.0 * model.matrix.size) * num_agents * many
     if model.num_hypotheses > 1 and seconds * rounds > 1000.0:
@@ -148,17 +97,16 @@ def common_law(teacher: Rule, learner: Rule) -> Array | None:
 
     SCBI on a table without zeros expects the data prior, whatever it believes.
     """
-    laws = []
-    for rule in (teacher, learner):
-        if not is_scbi(rule) or (rule.model.matrix == 0.0).any():
-            return None
-        laws.append(rule.model.distribution(getattr(rule, "data_prior", None), over="datum"))
-    return laws[0] if np.array_equal(*laws) else None
+    rules = (teacher, learner)
+    if not all(map(is_scbi, rules)) or any((rule.model.matrix == 0.0).any() for rule in rules):
+        return None
+    uniform = np.full(teacher.model.num_data, 1.0 / teacher.model.num_data)
+    own, other = (uniform if rule.data_prior is None else rule.data_prior for rule in rules)
+    return own if np.array_equal(own, other) else None
 
 
 def teach_until_sure(
-    agents: Agents,
-    hypothesis: int,
+    pairs: Sequence[Agents],
     num_lessons: int,
     rng: Any,
     *,
@@ -167,15 +115,19 @@ def teach_until_sure(
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and let all learners follow.
 
-    Where the learner's belief is a martingale under a sure teacher's data, its chance of success
-    is its belief, and more data change nothing. Where two SCBI agents expect different data,
-    because of zeros in a table or of different data priors, the sure teacher goes on until the
-    learner is sure, too, or has excluded the hypothesis, for `max_rounds` more rounds at most.
+    The pairs have one teacher, with one prior and one hypothesis. Where a learner's belief is a
+    martingale under a sure teacher's data, its chance of success is its belief, and more data
+    change nothing. Where two SCBI agents expect different data, because of zeros in a table or of
+    different data priors, the sure teacher goes on until the learner is sure, too, or has excluded
+    the hypothesis, for `max_rounds` more rounds at most.
     """
-    teacher, *learners = agents.rules
-    cores = [rule.core for rule in agents.rules if rule.core is not None]
-    if len(cores) < len(agents.rules):
-        return _teach_one_by_one(agents, hypothesis, num_lessons, rng, level, max_rounds)
+    teacher, hypothesis = in_every_round(pairs[0].teacher), pairs[0].hypothesis
+    learners = [in_every_round(pair.learner) for pair in pairs]
+    priors = np.array([pairs[0].teacher_prior, *(pair.learner_prior for pair in pairs)])
+    cores = [rule.core for rule in (teacher, *learners) if rule.core is not None]
+    if len(cores) <= len(pairs):
+        rules = [teacher, *learners]
+        return _teach_one_by_one(rules, priors, hypothesis, num_lessons, rng, level, max_rounds)
     goes_on = [
         is_scbi(teacher) and is_scbi(learner) and common_law(teacher, learner) is None
         for learner in learners
@@ -183,8 +135,8 @@ def teach_until_sure(
     taught, believed, num_rounds, is_finished, is_known = _core.teach(
         cores[0],
         cores[1:],
-        teacher_logs=agents.log_priors[0],
-        learner_logs=agents.log_priors[1:],
+        teacher_logs=priors[0],
+        learner_logs=priors[1:],
         goes_on=goes_on,
         law=teacher.at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None,
         hypothesis=hypothesis,
@@ -198,16 +150,22 @@ def teach_until_sure(
 
 
 def _teach_one_by_one(
-    agents: Agents, hypothesis: int, num_lessons: int, rng: Any, level: float, max_rounds: int
+    rules: list[Rule],
+    priors: Array,
+    hypothesis: int,
+    num_lessons: int,
+    rng: Any,
+    level: float,
+    max_rounds: int,
 ) -> Ends:
     """Teach with rules that the native core does not know; a contradicted belief stays."""
     stream = generator(rng)
-    ends = np.empty((len(agents.rules), num_lessons, agents.log_priors.shape[1]))
+    ends = np.empty((len(rules), num_lessons, priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)
     for lesson in range(num_lessons):
-        logs = agents.log_priors.copy()
+        logs = priors.copy()
         for _ in range(max_rounds):
-            responses = [rule.respond(own) for rule, own in zip(agents.rules, logs, strict=True)]
+            responses = [rule.respond(own) for rule, own in zip(rules, logs, strict=True)]
             datum = draw(responses[0].column(hypothesis), stream.random())
             for k, response in enumerate(responses):
                 found = add_evidence(logs[k], response.log_row(datum))

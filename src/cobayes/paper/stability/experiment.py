@@ -103,18 +103,19 @@ def success_shard(
     num_samples
         Number of sequences, a multiple of the batch.
     """
-    from cobayes.stability.teaching import teach_until_sure, validated_agents
+    from cobayes.rules.naming import as_agents
+    from cobayes.stability.teaching import teach_until_sure
 
-    matrix = np.array(parameters["matrix"])
+    matrix, prior = np.array(parameters["matrix"]), parameters["teacher_prior"]
     rule = SCBI(matrix)
-    learners: list[tuple[SCBI, Any]] = []
+    pairs = []
     for values in parameters["learner_columns"] or ():
         changed = matrix.copy()
         changed[:, parameters["column"]] = values
-        learners.append((SCBI(changed), None))
-    learners = learners or [(rule, own) for own in parameters["learner_priors"]]
-    agents, _ = validated_agents(rule, parameters["teacher_prior"], learners)
-    ends = teach_until_sure(agents, 0, num_samples, seed_sequence)
+        pairs.append(as_agents(rule, 0, prior, SCBI(changed)))
+    if not pairs:
+        pairs = [as_agents(rule, 0, prior, None, own) for own in parameters["learner_priors"]]
+    ends = teach_until_sure(pairs, num_samples, seed_sequence)
     beliefs = ends.believed[:, :, 0]
     lower, upper = frechet(ends.taught[:, 0], beliefs)
     return {
