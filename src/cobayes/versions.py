@@ -22,12 +22,14 @@ def show_versions() -> None:
     >>> cb.show_versions()  # doctest: +ELLIPSIS
     cobayes ...
     """
+    from cobayes import _core
     from cobayes._parallel import num_threads
     from cobayes._version import __version__
 
     lines = {"cobayes": __version__, "python": sys.version.split()[0]}
     lines["system"] = f"{platform.system()} {platform.release()}, {platform.machine()}"
     lines["processors"] = f"{os.cpu_count()} (threads used: {num_threads()})"
+    lines["instruction set"] = _core.instruction_set()
     for name in (*_PACKAGES, *_OPTIONAL):
         try:
             lines[name] = importlib.metadata.version(name)

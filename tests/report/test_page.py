@@ -5,6 +5,7 @@ import re
 import pytest
 
 import cobayes as cb
+from cobayes import _core
 from cobayes.paper import build_paper
 from cobayes.report.build import load_section, save_section
 from cobayes.report.claims import Claim
@@ -89,6 +90,10 @@ def test_every_section_says_how_it_was_made(report):
     text = "".join(read(page).text)
     for name in PARTS:
         assert f"cobayes reproduce {name} --scale 0.01 --seed 1" in text
+        made = load_section(page.parent / name)["made"]
+        assert made["versions"]["cobayes"] == cb.__version__
+        assert set(made["versions"]) == {"cobayes", "python", "numpy", "scipy"}
+        assert made["instruction_set"] == _core.instruction_set()
         lines = [line for prefix, line in told if name in prefix]
         assert lines[0] == "started"
         assert lines[-1].startswith("done in")
@@ -122,7 +127,8 @@ def test_the_worked_example_and_the_lesson_have_figures_that_move(report):
 
 
 BAD = "<script>alert(1)</script>"
-MADE = {"command": BAD, "seed": 1, "scale": BAD, "seconds": 61.0, "version": BAD}
+MADE = {"command": BAD, "seed": 1, "scale": BAD, "seconds": 61.0, "versions": {BAD: BAD}}
+MADE |= {"instruction_set": BAD}
 
 
 def page_of(section, folder):

@@ -14,13 +14,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cobayes import _core
 from cobayes._input.labels import suggest
 from cobayes._output import csv_text, frame_csv, write_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import style
 from cobayes.report.page import Page, render_page
 from cobayes.report.section import QUICK_SCALE, Context, Picture, Recipe, Section, Table
-from cobayes.runs.plan import function_digest, package_digest
+from cobayes.runs.plan import function_digest, package_digest, versions
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
 FORMATS = (*PICTURE_FORMATS, "csv")
@@ -239,7 +240,7 @@ def save_section(
     folder
         The section's folder.
     made
-        How it was made: command, seed, scale, seconds, version.
+        How it was made: command, seed, scale, seconds, versions, instruction set.
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key
@@ -286,8 +287,6 @@ def load_section(folder: Path) -> dict[str, Any] | None:
 def _build(
     recipe: Recipe, context: Context, formats: Collection[str], made: dict[str, Any], key: str
 ) -> None:
-    from cobayes import __version__
-
     context.tell("started")
     start = time.perf_counter()
     context.folder.mkdir(parents=True, exist_ok=True)
@@ -296,7 +295,11 @@ def _build(
         context.check_settings()
         seconds = time.perf_counter() - start + context.extra_seconds
         context.tell("drawing")
-        made |= {"seconds": seconds, "version": __version__}
+        made |= {
+            "seconds": seconds,
+            "versions": versions(),
+            "instruction_set": _core.instruction_set(),
+        }
         save_section(section, context.folder, made=made, formats=formats, key=key)
     context.tell(f"done in {time.perf_counter() - start:.1f} s")
 
