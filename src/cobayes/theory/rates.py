@@ -19,6 +19,7 @@ from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike
 from cobayes.rules import BI, SCBI, Rule, as_rule
 from cobayes.rules.base import in_every_round
+from cobayes.tasks.task import no_datum
 
 Array = NDArray[np.float64]
 Kind = Literal["bi", "scbi"]
@@ -197,7 +198,9 @@ def divergences(
     In nats; infinite for the taught hypothesis itself and for those without a prior, NaN in the
     row of a taught hypothesis without a prior.
     """
-    own = in_every_round(as_rule(rule))
+    own = as_rule(rule)
+    if own.task is not own.model:
+        own = in_every_round(own)
     model = own.model
     if model.num_hypotheses < 2:
         raise CobayesError(
@@ -212,37 +215,19 @@ def divergences(
         taught = np.array([model.hypothesis_index(hypothesis)])
         if not is_rival[taught[0]]:
             raise unteachable(model.hypotheses[taught[0]], "prior")
-    kind = _closed_form(own)
-    if kind is not None:
-        share = getattr(own, "data_prior", None)
-        rows = np.ones(model.num_data, dtype=np.bool_) if share is None else share > 0.0
-        _require_data(own, rows)
-        found = pairwise_divergences(
-            model.matrix[rows], kind, None if share is None else share[rows]
-        )
-        found = found[taught]
+    if own.core is not None and (type(own) is BI or isinstance(own, SCBI)):
+        share = np.ones(model.num_data) if own.data_prior is None else own.data_prior
+        rows = share > 0.0
+        is_empty = ~(model.matrix[rows] > 0.0).any(axis=0)
+        if is_empty.any():
+            raise no_datum(model, int(np.argmax(is_empty)), rows)
+        kind: Kind = "bi" if type(own) is BI else "scbi"
+        found = pairwise_divergences(model.matrix[rows], kind, share[rows])[taught]
     else:
         found = np.array([own.divergences(int(h)) for h in taught])
     found[:, ~is_rival] = np.inf
     found[~is_rival[taught]] = np.nan
     return found
-
-
-def _closed_form(rule: Rule) -> Kind | None:
-    """Return whose formula gives the rate; None for a rule that has none."""
-    if rule.core is None:
-        return None
-    return "bi" if type(rule) is BI else "scbi" if isinstance(rule, SCBI) else None
-
-
-def _require_data(rule: Rule, rows: NDArray[np.bool_]) -> None:
-    empty = ~(rule.model.matrix[rows] > 0.0).any(axis=0)
-    if empty.any():
-        name = rule.model.hypotheses[int(np.argmax(empty))]
-        raise CobayesError(
-            f"hypothesis {name!r} allows none of the data that the data prior makes available.",
-            "give a positive probability to one of its data.",
-        )
 
 
 def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = None) -> Array:
@@ -255,7 +240,8 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     kind
         "bi": of the normalised columns. "scbi": of M-sharp's, in the limit of certainty about h.
     data_prior
-        For "scbi": how often each datum is to be shown, (n,), all positive (default: uniform).
+        For "scbi": how often each datum is to be shown, (n,), all positive, up to a factor
+        (default: uniform).
 
     Notes
     -----
@@ -263,123 +249,86 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     infinite where one datum that h allows excludes j, and in the limit every j that allows other
     data than h is excluded by each of h's own: it spends all its mass on those others.
     """
-    if (matrix == 0.0).any():
-        return _divergences_with_zeros(matrix, kind, data_prior)
-    num_data = len(matrix)
-    share = np.full(num_data, 1.0 / num_data) if data_prior is None else data_prior
+    num_data, num_hypotheses = matrix.shape
+    share = np.ones(num_data) if data_prior is None else data_prior
+    share = share / share.sum()
     largest = matrix.max(axis=0)
     columns = matrix / largest
     sums = columns.sum(axis=0)
     columns /= sums
-    # From the entries themselves: a quotient may underflow, its logarithm does not.
-    logs = np.log(matrix) - np.log(largest) - np.log(sums)
+    found = np.full((num_hypotheses, num_hypotheses), np.inf)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        if kind == "bi":
-            cross = columns.T @ logs
-            found = np.diagonal(cross)[:, None] - cross
+        # From the entries themselves: a quotient may underflow, its logarithm does not.
+        logs = np.log(matrix) - np.log(largest) - np.log(sums)
+        if (matrix == 0.0).any():
+            allowed = (matrix > 0.0).astype(np.float64)
+            missing = allowed.T @ (1.0 - allowed)  # how many data of h exclude j
+            unsure = missing + (missing.T if kind == "scbi" else 0.0) == 0.0
+            logs[matrix == 0.0] = 0.0  # their weights are zero
         else:
-            # Rows may be divided by anything; by their largest entry, ratios stay in range.
-            scaled = columns / columns.max(axis=1, keepdims=True)
-            means = share @ logs
-            found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]
-    size = 1.0 + np.abs(logs).max()
-    unsure = ~(found > _CANCELLATION * size) | ~np.isfinite(found)
+            if kind == "bi":
+                cross = columns.T @ logs
+                found = np.diagonal(cross)[:, None] - cross
+            else:
+                # Rows may be divided by anything; by their largest entry, ratios stay in range.
+                scaled = columns / columns.max(axis=1, keepdims=True)
+                means = share @ logs
+                found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]
+            size = 1.0 + np.abs(logs).max()
+            unsure = ~(found > _CANCELLATION * size) | ~np.isfinite(found)
     np.fill_diagonal(unsure, val=False)
     pairs = np.argwhere(unsure)
     step = max(1, _BLOCK_ENTRIES // num_data)
     for start in range(0, len(pairs), step):
-        taught, other = pairs[start : start + step].T
-        x, y, log_x, log_y = columns.T[taught], columns.T[other], logs.T[taught], logs.T[other]
-        found[taught, other] = (
-            divergence_of_pairs(x, y, log_x, log_y)
+        h, j = pairs[start : start + step].T
+        x, y, log_ratios = columns.T[h], columns.T[j], logs.T[j] - logs.T[h]
+        found[h, j] = (
+            _divergences(x, y, log_ratios)
             if kind == "bi"
-            else sharp_divergence_of_pairs(x, y, log_x, log_y, share)
+            else _sharp_divergences(x, y, log_ratios, share)
         )
     np.fill_diagonal(found, np.inf)
     return found
 
 
-def _divergences_with_zeros(matrix: Array, kind: Kind, data_prior: Array | None) -> Array:
-    """Return what `pairwise_divergences` does, for a matrix with zeros."""
-    num_data, num_hypotheses = matrix.shape
-    columns = matrix / matrix.max(axis=0)
-    columns /= columns.sum(axis=0)
-    with np.errstate(divide="ignore"):
-        logs = np.log(matrix) - np.log(matrix.max(axis=0))
-    logs -= np.log(np.exp(logs).sum(axis=0))
-    prior = np.full(num_data, 1.0 / num_data) if data_prior is None else data_prior
-    allowed = matrix > 0.0
-    found = np.full((num_hypotheses, num_hypotheses), np.inf)
-    for h in range(num_hypotheses):
-        rows = allowed[:, h]
-        # BI excludes j by a datum of h that j does not allow; SCBI by any difference.
-        differs = rows[:, None] & ~allowed if kind == "bi" else rows[:, None] != allowed
-        others = ~differs.any(axis=0) & (np.arange(num_hypotheses) != h)
-        if not others.any():
-            continue
-        x = np.broadcast_to(columns[rows, h], (int(others.sum()), int(rows.sum())))
-        log_x = np.broadcast_to(logs[rows, h], x.shape)
-        y, log_y = columns[rows][:, others].T, logs[rows][:, others].T
-        if kind == "bi":
-            # y need not sum to one over h's data: the rest is what g leaves out.
-            outside = columns[~rows][:, others].sum(axis=0)
-            found[h, others] = divergence_of_pairs(x, y, log_x, log_y) + outside
-        else:
-            share = prior[rows] / prior[rows].sum()
-            found[h, others] = sharp_divergence_of_pairs(x, y, log_x, log_y, share)
-    return found
+def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
+    """Return KL(x, y) for rows of distributions, (pairs, n); y = 0 only where x = 0, too."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        excess = (y - x) / x
+    # x g(y/x) = (y - x) - x log(y/x) needs no quotient where the columns differ much. Where x = 0
+    # it is y: what y spends outside of x's data.
+    far = np.maximum((y - x) - x * log_ratios, 0.0)
+    is_near = np.abs(excess) < _NEAR
+    return np.where(is_near, x * _gap(np.where(is_near, excess, 0.0)), far).sum(axis=1)
 
 
-def excess_over_log(excess: Array, log: Array) -> Array:
-    """Return e - log(1 + e), which is never negative.
+def _sharp_divergences(x: Array, y: Array, log_ratios: Array, data_prior: Array) -> Array:
+    """Return KL(p, N(p y/x)) for rows of distributions, (pairs, n), and a data prior p, (n,).
 
-    Parameters
-    ----------
-    excess
-        e, greater than -1.
-    log
-        log(1 + e), used where e is not small.
+    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. Where x = 0, y is
+    zero, too, and p is the data prior restricted to the other data.
     """
+    is_shown = x > 0.0
+    p = is_shown * data_prior
+    p /= p.sum(axis=1, keepdims=True)
+    log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
+    log_w = log_w - np.log((p * np.exp(log_w)).sum(axis=1, keepdims=True))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        difference = np.where(is_shown, (y - x) / x, 0.0)
+        average = (p * difference).sum(axis=1, keepdims=True)
+        excess = (difference - average) / (1.0 + average)
+        # Differences that overflowed, or lost their digits, are far from equal: logarithms serve.
+        far = np.maximum(np.expm1(log_w) - log_w, 0.0)
+    is_near = np.abs(excess) < _NEAR
+    return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)
+
+
+def _gap(excess: Array) -> Array:
+    """Return e - log(1 + e) for |e| below `_NEAR`, to the last digits."""
     # With s = e / (2 + e): e = 2s/(1 - s) and log(1 + e) = 2 (s + s^3/3 + s^5/5 + ...).
-    s = np.where(np.abs(excess) < _NEAR, excess, 0.0)
-    s = s / (2.0 + s)
+    s = excess / (2.0 + excess)
     square = s * s
     series = np.zeros_like(s)
     for k in range(25, 1, -2):
         series = square * (1.0 / k + series)
-    near = 2.0 * square / (1.0 - s) - 2.0 * s * series
-    return np.where(np.abs(excess) < _NEAR, near, np.maximum(excess - log, 0.0))
-
-
-def divergence_of_pairs(x: Array, y: Array, log_x: Array, log_y: Array) -> Array:
-    """Return KL(x, y) for rows of normalised distributions, (pairs, n), and their logarithms."""
-    log_ratio = log_y - log_x
-    # x g(y/x) = (y - x) - x log(y/x) needs no quotient where the columns differ much.
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        excess = (y - x) / x
-    near = np.abs(excess) < _NEAR
-    far_terms = np.maximum((y - x) - x * log_ratio, 0.0)
-    near_terms = x * excess_over_log(np.where(near, excess, 0.0), np.zeros_like(x))
-    return np.where(near, near_terms, far_terms).sum(axis=-1)
-
-
-def sharp_divergence_of_pairs(
-    x: Array, y: Array, log_x: Array, log_y: Array, data_prior: Array
-) -> Array:
-    """Return KL(p, N(p y/x)) for rows of normalised distributions and a data prior p, (n,).
-
-    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p.
-    """
-    log_ratio = log_y - log_x
-    shift = log_ratio.max(axis=-1, keepdims=True)
-    log_mean = shift + np.log(np.exp(log_ratio - shift) @ data_prior)[..., None]
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        difference = (y - x) / x
-        average = (difference @ data_prior)[..., None]
-        excess = (difference - average) / (1.0 + average)
-    log_w = log_ratio - log_mean
-    # Differences that overflowed, or lost their digits, are far from equal: logarithms serve.
-    near = np.abs(excess) < _NEAR
-    with np.errstate(over="ignore"):
-        far = np.maximum(np.expm1(log_w) - log_w, 0.0)
-    return np.where(near, excess_over_log(np.where(near, excess, 0.0), log_w), far) @ data_prior
+    return 2.0 * square / (1.0 - s) - 2.0 * s * series
