@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -103,3 +104,16 @@ suppress_warnings = [
     # A name in back-quotes may be that of a parameter and, by chance, of several methods.
     "ref.python",
 ]
+
+
+def use_own_thumbnails(app):  # noqa: ARG001
+    """Show one panel of each example's figure: of wide figures the whole could not be read."""
+    for picture in (HERE / "pictures" / "gallery").glob("*.png"):
+        thumbnail = HERE / "gallery" / "images" / "thumb" / f"sphx_glr_{picture.stem}_thumb.png"
+        if thumbnail.parent.is_dir():
+            shutil.copy(picture, thumbnail)
+
+
+def setup(app):
+    """Run after sphinx-gallery, which has made its thumbnails by then."""
+    app.connect("builder-inited", use_own_thumbnails, priority=900)

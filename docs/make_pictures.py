@@ -42,7 +42,7 @@ def draw_overview() -> None:
     left.legend(frameon=False, loc="lower right")
     left.spines[["top", "right"]].set_visible(False)
     ensembles = [
-        cb.simulate(rule, "bowl", num_rounds=80, num_lessons=20_000, rng=1)
+        cb.simulate(rule, "bowl", num_rounds=80, num_lessons=10_000, rng=1)
         for rule in rules.values()
     ]
     plot_rounds_needed(ensembles, ax=right)

@@ -21,7 +21,7 @@ from cobayes import plots
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "examples" / "gallery"
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
-WIDTH_IN_PIXELS = 360
+WIDTH_IN_PIXELS = 480
 ON_PAGES = {"plot_a_five_examples": "five_examples", "plot_d_demonstrations": "demonstrations"}
 
 
@@ -32,18 +32,29 @@ def title_of(script: Path) -> str:
 
 
 def draw(script: Path) -> None:
-    """Run a script and keep its last figure, small."""
+    """Run a script and keep the first panel of its first figure."""
     plt.close("all")
     os.chdir(script.parent)
     with plots.style():
         runpy.run_path(str(script), run_name="__main__")
-        figure = plt.figure(plt.get_fignums()[-1])
-        dots = WIDTH_IN_PIXELS / figure.get_figwidth()
+        figure = plt.figure(plt.get_fignums()[0])
+        figure.draw_without_rendering()
+        box = (
+            figure.axes[0]
+            .get_tightbbox()
+            .padded(8.0)
+            .transformed(figure.dpi_scale_trans.inverted())
+        )
         plain = {"Software": None}
-        figure.savefig(FOLDER / f"{script.stem}.png", dpi=dots, metadata=plain)
+        figure.savefig(
+            FOLDER / f"{script.stem}.png",
+            dpi=WIDTH_IN_PIXELS / box.width,
+            bbox_inches=box,
+            metadata=plain,
+        )
         if script.stem in ON_PAGES:
             name = f"{ON_PAGES[script.stem]}.png"
-            figure.savefig(FOLDER.parent / name, dpi=90, metadata=plain)
+            plt.figure(plt.get_fignums()[-1]).savefig(FOLDER.parent / name, dpi=90, metadata=plain)
 
 
 def main(names: list[str]) -> None:

@@ -179,7 +179,8 @@ def next_agents(agent, taught):
     if agent.task.is_over(agent.state, taught):
         yield agent
         return
-    for datum in np.flatnonzero(agent.distribution_over_data(taught)):
+    chances = attempt(agent.distribution_over_data, taught)
+    for datum in () if chances is None else np.flatnonzero(chances):
         after = agent.copy()
         after.observe(datum)
         if not after.outcomes:
