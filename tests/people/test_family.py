@@ -10,7 +10,7 @@ from cobayes.people import Family
 def test_a_number_fixes_a_parameter_and_a_pair_frees_it():
     family = Family(depth=1, rationality=2.0, lapse=(0.0, 0.3))
     assert family.free_names(1) == ("lapse",)
-    assert family.parameter("rationality").low == 2.0
+    assert family.bounds["rationality"] == (2.0, 2.0)
 
 
 def test_inner_rationality_counts_only_where_it_matters():

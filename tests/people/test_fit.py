@@ -287,7 +287,9 @@ def test_a_file_that_is_no_fit_is_refused(fit, tmp_path):
 def test_nonsense_is_refused(choices):
     with pytest.raises(cb.CobayesError, match=r"no column \['person'\] to fit by"):
         people.fit(choices, PROBLEMS, by=["person"])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds .*, a list"):
+    with pytest.raises(
+        cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds .*not one value"
+    ):
         people.fit(choices.assign(tags=[[1]] * len(choices)), PROBLEMS, by="tags")
     with pytest.raises(cb.CobayesError, match="no column 'age' to fit by"):
         people.fit(choices, PROBLEMS, by="age")

@@ -14,10 +14,10 @@ from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
 from cobayes.people.posterior import LogLikelihood as LogLikelihood
 from cobayes.people.posterior import calibration as calibration
-from cobayes.people.recover import Recovery as Recovery
-from cobayes.people.recover import recover as recover
 from cobayes.people.result import Fit as Fit
+from cobayes.people.simulate import Recovery as Recovery
 from cobayes.people.simulate import example_study as example_study
+from cobayes.people.simulate import recover as recover
 from cobayes.people.simulate import simulate as simulate
 
 __all__ = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,9 +166,8 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     if "count" in frame.columns:
         frame = _repeated(frame)
     problem = _problems(frame, problems)
-    none = np.full(len(frame), -1)
     datum = _positions(frame, problem, "datum", "datum")
-    hypothesis = guess = none
+    hypothesis = guess = np.full(len(frame), -1)
     if response == "guess":
         guess = _positions(frame, problem, "guess", "hypothesis")
     else:
@@ -175,9 +175,9 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     rating = np.full(len(frame), np.nan)
     if response == "rating":
         rating = read_column(frame, "rating")
-        outside = (rating < 0.0) | (rating > 1.0)
-        if outside.any():
-            raise _not_a(frame, outside, "rating", "a number between 0 and 1", "divide by 100.")
+        good = (rating >= 0.0) & (rating <= 1.0)
+        message = "{} is not a number between 0 and 1."
+        _require(frame, good, "rating", message, "divide percentages by 100.")
     lesson, level = _lessons(frame, datum, hypothesis, response)
     situations = Situations(problem, lesson, level, datum)
     return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, guess, rating)
@@ -212,23 +212,18 @@ def _lessons(
         row = int(order[repeated].min())
         person, problem = (frame[name].iloc[row] for name in ("person", "problem"))
         on = "" if problem == ONLY else f" on problem {problem!r}"
-        raise _error(
-            frame,
-            row,
-            "round",
-            f"round {frame['round'].iloc[row]} of person {person!r}{on} occurs twice.",
+        raise CobayesError(
+            f"{_place(frame, row, 'round')}: round {frame['round'].iloc[row]} of person "
+            f"{person!r}{on} occurs twice.",
             "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
             "column 'count' where rows are counts.",
         )
-    changed = goes_on & ~is_same(hypothesis)
-    if response == "choice" and changed.any():
-        raise _error(
-            frame,
-            int(order[changed].min()),
-            "hypothesis",
-            "the truth changes within a lesson.",
-            "add a column 'lesson' that numbers a person's lessons on a problem.",
-        )
+    if response == "choice":
+        good = np.ones(len(frame), dtype=bool)
+        good[order] = ~goes_on | is_same(hypothesis)
+        message = "the truth changes within a lesson."
+        hint = "add a column 'lesson' that numbers a person's lessons on a problem."
+        _require(frame, good, "hypothesis", message, hint)
     # Rounds are counted from the first row of each lesson.
     count = np.cumsum(~same_round)
     level = np.empty_like(lesson)
@@ -239,9 +234,8 @@ def _lessons(
 def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with every row as often as its count says, and a count of 1 each."""
     counts = read_column(frame, "count")
-    bad = (counts < 0.0) | (counts != np.floor(counts))
-    if bad.any():
-        raise _not_a(frame, bad, "count", "an integer >= 0")
+    good = (counts >= 0.0) & (counts == np.floor(counts))
+    _require(frame, good, "count", "{} is not an integer >= 0.")
     if "round" in frame.columns and filled(frame, "round").nunique() > 1:
         raise CobayesError(
             "a table of counts has several rounds, and it does not say which data went before.",
@@ -370,53 +364,52 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
     return frame.assign(**found)
 
 
-def _error(
-    frame: pd.DataFrame, row: int, column: str, message: str, hint: str | None = None
-) -> CobayesError:
-    place = f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
-    return CobayesError(f"{place}: {message}", hint)
+def _place(frame: pd.DataFrame, row: int, column: str) -> str:
+    return f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
 
 
-def _not_a(
-    frame: pd.DataFrame,
-    bad: NDArray[np.bool_],
-    column: str,
-    expected: str,
-    hint: str | None = None,
-) -> CobayesError:
-    """Return the error about the first of some bad cells."""
-    row = int(bad.argmax())
-    value = frame[column].tolist()[row]
-    if hint is None and isinstance(value, str):
-        hint = advice(value)
-    return _error(frame, row, column, f"{value!r} is not {expected}.", hint)
+def _require(
+    frame: pd.DataFrame, good: Any, column: str, message: str, hint: str | None = None
+) -> None:
+    """Raise an error about the first cell that is not good; it stands for {} in the message."""
+    bad = np.flatnonzero(~np.asarray(good, dtype=bool))
+    if len(bad):
+        cell = frame[column].tolist()[bad[0]]
+        message = message.replace("{}", repr(cell))
+        raise CobayesError(f"{_place(frame, bad[0], column)}: {message}", hint)
 
 
 def filled(frame: pd.DataFrame, column: str) -> Any:
     """Return a column without empty cells and without lists, or say which cell is one."""
+    pandas = import_optional("pandas", "people", "a table of choices")
     cells = frame[column]
-    empty = cells.isna().to_numpy()
-    if empty.any():
-        row = int(empty.argmax())
-        raise _error(frame, row, column, "the cell is empty.", "fill it in, or drop the row.")
-    if cells.dtype == object:
-        for row, cell in enumerate(cells.tolist()):
-            if isinstance(cell, (list, tuple, dict, set, np.ndarray)):
-                found = f"the cell holds {shorten([str(cell)])}, a {type(cell).__name__}."
-                hint = "write one row for each value: table.explode(...) does it."
-                raise _error(frame, row, column, found, hint)
+    _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
+    message = "the cell holds {}, which is not one value."
+    hint = "write one row for each value: table.explode(...) does it."
+    _require(frame, cells.map(pandas.api.types.is_hashable), column, message, hint)
     return cells
 
 
 def read_column(frame: pd.DataFrame, column: str) -> Array:
     """Return a column of finite numbers, or say which cell holds none."""
-    pandas = import_optional("pandas", "people", "a table of numbers")
-    numbers = pandas.to_numeric(filled(frame, column), errors="coerce")
-    found = numbers.to_numpy(dtype=np.float64)
-    bad = ~np.isfinite(found)
-    if bad.any():
-        raise _not_a(frame, bad, column, "a number")
+    cells = filled(frame, column)
+    found = as_numbers(cells)
+    good = np.isfinite(found)
+    texts = [cell for cell in cells[~good] if isinstance(cell, str)]
+    _require(frame, good, column, "{} is not a number.", advice(texts[0]) if texts else None)
     return found
+
+
+def as_numbers(cells: Iterable[Any]) -> Array:
+    """Return numbers; NaN where a cell holds none."""
+
+    def number(cell: Any) -> float:
+        try:
+            return float(cell)
+        except (TypeError, ValueError, OverflowError):
+            return math.nan
+
+    return np.array([number(cell) for cell in cells])
 
 
 def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Problem]:
@@ -424,16 +417,8 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
     if ONLY in problems:
         return [problems[ONLY]] * len(frame)
     names = filled(frame, "problem").map(_text)
-    unknown = ~names.isin(problems).to_numpy()
-    if unknown.any():
-        row = int(unknown.argmax())
-        raise _error(
-            frame,
-            row,
-            "problem",
-            f"there is no problem {frame['problem'].tolist()[row]!r}.",
-            f"the problems are {shorten(list(problems))}.",
-        )
+    hint = f"the problems are {shorten(list(problems))}."
+    _require(frame, names.isin(problems), "problem", "there is no problem {}.", hint)
     return [problems[name] for name in names]
 
 
@@ -450,8 +435,8 @@ def _positions(
             found.append(_find(cells[row], problem[row].labels(kind), kind))
         except CobayesError as error:
             on = "" if problem[row].name == ONLY else f", problem {problem[row].name!r}"
-            place = _error(frame, row, column, "").message.removesuffix(": ")
-            raise CobayesError(f"{place}{on}: {error.message}", error.hint) from None
+            message = f"{_place(frame, row, column)}{on}: {error.message}"
+            raise CobayesError(message, error.hint) from None
     return np.array(found)[group]
 
 

@@ -16,24 +16,18 @@ from cobayes.rules.pragmatic import DEEPEST
 
 Array = NDArray[np.float64]
 
-RESPONSES = ("choice", "guess", "rating")
+_LEARNER = ("rationality", "sharpness", "lapse", "prior_temperature")
+PARAMETERS = {
+    "choice": ("rationality", "lapse", "inner_rationality", "prior_temperature"),
+    "guess": _LEARNER,
+    "rating": (*_LEARNER, "noise"),
+}
+"""Names of the parameters by kind of response; weights of features come after them."""
+RESPONSES = tuple(PARAMETERS)
+
+# What makes sense; all others are positive. A noise of 1e-6 is finer than anybody can rate.
+_LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, math.inf)}
 STATIC = "static"
-# Standard deviation of ratings between 0 and 1: finer than anybody can rate.
-SMALLEST_NOISE = 1e-6
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One number of the model of a person, between two bounds; equal bounds fix it."""
-
-    name: str
-    low: float
-    high: float
-
-    @property
-    def is_free(self) -> bool:
-        """Whether there is anything to estimate."""
-        return self.low < self.high
 
 
 @dataclass(frozen=True)
@@ -84,6 +78,11 @@ class Family:
         What people did: "choice" (teachers choose data), "guess" or "rating" (learners guess or
         rate hypotheses).
 
+    Attributes
+    ----------
+    bounds : dict
+        From the name of each parameter, fixed ones too, to its bounds; equal bounds fix it.
+
     Examples
     --------
     >>> import numpy as np
@@ -104,7 +103,7 @@ class Family:
     other: float | Literal["static"] | None = None
     literal: str = "likelihood"
     response: str = "choice"
-    parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
+    bounds: dict[str, tuple[float, float]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "depth", as_depths(self.depth))
@@ -120,10 +119,21 @@ class Family:
             )
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
-        object.__setattr__(self, "parameters", tuple(self._parameters()))
-        inner = self.parameter(self.recursion)
-        is_one = inner.low <= 1.0 <= inner.high
-        if math.inf in self.depth and not (is_one or self.has_recursion(math.inf)):
+        names = PARAMETERS[self.response]
+        for name, hint in (
+            ("sharpness", "a teacher's exponent is rationality."),
+            ("inner_rationality", "the exponent of a learner's recursion is rationality."),
+        ):
+            if name not in names and getattr(self, name) != 1.0:
+                raise CobayesError(f"response={self.response!r} has no {name}.", hint)
+        found = {
+            name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, math.inf)))
+            for name in names
+        }
+        found |= {name: self._weight(name) for name in self.features or {}}
+        object.__setattr__(self, "bounds", found)
+        low, high = found[self.recursion]
+        if math.inf in self.depth and not (low <= 1.0 <= high or self.has_recursion(math.inf)):
             raise CobayesError(
                 f"infinite depth exists for {self.recursion} 1 only: for others the recursion may "
                 "have several limits.",
@@ -131,41 +141,18 @@ class Family:
                 + ("." if self.is_teacher else "; the exponent of a response is sharpness."),
             )
 
-    def _parameters(self) -> Iterable[Parameter]:
-        yield _bounded("rationality", self.rationality, 0.0)
+    def _weight(self, name: str) -> tuple[float, float]:
+        """Return the bounds of a feature's weight."""
         if not self.is_teacher:
-            self._refuse("features", "inner_rationality")
-            yield _bounded("sharpness", self.sharpness, 0.0)
-        yield _bounded("lapse", self.lapse, 0.0, 1.0)
-        if self.is_teacher:
-            self._refuse("sharpness")
-            yield from (self._weight(name) for name in self.features or {})
-            yield _bounded("inner_rationality", self.inner_rationality, 0.0)
-        yield _bounded("prior_temperature", self.prior_temperature, 0.0)
-        if self.response == "rating":
-            yield _bounded("noise", self.noise, SMALLEST_NOISE)
-
-    def _refuse(self, *names: str) -> None:
-        """Raise an error where a setting was given that this kind of response has not."""
-        hints = {
-            "features": "features describe data, which learners do not choose: drop them.",
-            "inner_rationality": "the exponent of a learner's recursion is rationality.",
-            "sharpness": "a teacher's exponent is rationality.",
-        }
-        for name in names:
-            default = {} if name == "features" else 1.0
-            if getattr(self, name) != default:
-                raise CobayesError(f"response={self.response!r} has no {name}.", hints[name])
-
-    def _weight(self, name: str) -> Parameter:
-        settings = {own for own in self.__dataclass_fields__ if own != "features"}
-        if name in settings:
+            raise CobayesError(
+                f"response={self.response!r} has no features.",
+                "features describe data, which learners do not choose: drop them.",
+            )
+        if name in self.__dataclass_fields__ and name != "features":
             raise CobayesError(f"a feature cannot be called {name!r}: it is a setting.")
-        own = self.weights
-        if isinstance(own, Mapping):
-            if name not in own:
-                raise CobayesError(f"the feature {name!r} has no bounds in weights.")
-            own = own[name]
+        if isinstance(self.weights, Mapping) and name not in self.weights:
+            raise CobayesError(f"the feature {name!r} has no bounds in weights.")
+        own = self.weights[name] if isinstance(self.weights, Mapping) else self.weights
         return _bounded(name, own, -math.inf)
 
     @property
@@ -191,34 +178,27 @@ class Family:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all parameters, fixed ones too."""
-        return tuple(parameter.name for parameter in self.parameters)
+        return tuple(self.bounds)
 
     @cached_property
     def low(self) -> Array:
-        """Lower bounds, in the order of `names`."""
-        return np.array([parameter.low for parameter in self.parameters])
+        """Lower bounds, in the order of `names`; the values of fixed parameters."""
+        return np.array([low for low, _ in self.bounds.values()])
 
     @cached_property
     def high(self) -> Array:
         """Upper bounds, in the order of `names`."""
-        return np.array([parameter.high for parameter in self.parameters])
-
-    def column(self, name: str) -> int:
-        """Return the position of a parameter in `names`."""
-        return self.names.index(name)
-
-    def parameter(self, name: str) -> Parameter:
-        """Return a parameter by its name."""
-        return self.parameters[self.column(name)]
+        return np.array([high for _, high in self.bounds.values()])
 
     def free_names(self, depth: float | None = None) -> tuple[str, ...]:
         """Names of the parameters that are estimated at one depth, or at any."""
-        if depth is None:
-            free = {name for own in self.depth for name in self.free_names(own)}
-        else:
-            unused = () if self.has_recursion(depth) else (self.recursion,)
-            free = {p.name for p in self.parameters if p.is_free and p.name not in unused}
-        return tuple(name for name in self.names if name in free)
+        depths = self.depth if depth is None else (depth,)
+        has_recursion = any(map(self.has_recursion, depths))
+        return tuple(
+            name
+            for name, (low, high) in self.bounds.items()
+            if low < high and (has_recursion or name != self.recursion)
+        )
 
     def has_recursion(self, depth: float) -> bool:
         """Whether some learner, in mind or followed, has a recursion of finite depth."""
@@ -255,7 +235,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not (number >= 0 and (math.isinf(number) or number == int(number))):
+        if not (number >= 0 and (math.isinf(number) or number.is_integer())):
             raise CobayesError(
                 f"the depth {value!r} is neither an integer >= 0 nor infinity.",
                 "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
@@ -270,8 +250,8 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     return tuple(sorted(set(found)))
 
 
-def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> Parameter:
-    """Return a parameter whose bounds lie within what makes sense for it."""
+def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> tuple[float, float]:
+    """Return the bounds of a parameter, which lie within what makes sense for it."""
     pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     try:
         first, last = (float(end) for end in pair)
@@ -283,4 +263,4 @@ def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> Param
             f"to {high:g}.",
             f"write {name}=1.0 to fix it, or {name}=(0.0, 1.0) to estimate it.",
         )
-    return Parameter(name, first, last)
+    return first, last

@@ -409,7 +409,7 @@ def _collect(
         *np.full((2, *shape[::2]), np.nan),
     )
     for number, (likelihood, found) in enumerate(zip(likelihoods, maxima, strict=True)):
-        columns = [family.column(name) for name in likelihood.names]
+        columns = likelihood.columns
         estimates.parameters[:, number, columns] = _snap(likelihood, found.parameters)
         known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)

@@ -366,6 +366,8 @@ class Likelihood:
     ----------
     names : tuple of str
         The free parameters.
+    columns : list of int
+        Their positions among all parameters of the family.
     low, high : ndarray
         Their bounds.
     answer : ndarray
@@ -385,8 +387,8 @@ class Likelihood:
         self.choices, self.family, self.depth = choices, family, depth
         self.rows, self.units = rows, units
         self.names = family.free_names(depth)
-        columns = [family.column(name) for name in self.names]
-        self.low, self.high = family.low[columns], family.high[columns]
+        self.columns = [family.names.index(name) for name in self.names]
+        self.low, self.high = family.low[self.columns], family.high[self.columns]
         self._inner = [name for name in self.names if name in family.inner]
         self._starts = np.flatnonzero(np.r_[True, units[1:] != units[:-1]])
         answers = {"choice": choices.datum, "guess": choices.guess, "rating": choices.hypothesis}
@@ -504,20 +506,16 @@ class Likelihood:
             return self._scores
         choices, tables = self.choices, self.choices.situations.tables
         about = choices.hypothesis if self.family.is_teacher else choices.datum
-        parts, order = [], []
+        shape = (len(self.rows), tables.log_matrix.shape[1 if self.family.is_teacher else 2])
+        found = Scores(np.empty((1 + len(self._inner), *shape)), np.empty(shape), np.empty(shape))
         for rows, places, _, posterior, _ in self._walk(values):
             chosen = self.rows[rows]
             index = tables.index[choices.situations.at[chosen]]
-            order.append(rows)
-            parts.append(
-                score_options(
-                    self.family, self.depth, tables, index, about[chosen], posterior, places
-                )
+            part = score_options(
+                self.family, self.depth, tables, index, about[chosen], posterior, places
             )
-        back = np.argsort(np.concatenate(order))
-        utility, log_base, even = zip(*parts, strict=True)
-        whole = (np.concatenate(utility, axis=1), np.concatenate(log_base), np.concatenate(even))
-        return Scores(*whole).take(back)
+            found.utility[:, rows], found.log_base[rows], found.even[rows] = part
+        return found
 
     def beliefs(self, values: Array) -> tuple[Array, Array]:
         """Return the belief before and after every row's datum, (t, m) each, as logarithms.

@@ -106,11 +106,11 @@ class Fit:
         """
         found, best = self.arrays, self.arrays.best
         table = self._table(best)
-        for column, parameter in enumerate(self.family.parameters):
-            if parameter.is_free:
-                place = list(table.columns).index(parameter.name)
-                table.insert(place + 1, f"{parameter.name}_low", found.low[:, column])
-                table.insert(place + 2, f"{parameter.name}_high", found.high[:, column])
+        for column, (name, (low, high)) in enumerate(self.family.bounds.items()):
+            if low < high:
+                place = list(table.columns).index(name)
+                table.insert(place + 1, f"{name}_low", found.low[:, column])
+                table.insert(place + 2, f"{name}_high", found.high[:, column])
         counts = np.array([len(rows) for rows in self.groups])
         table.insert(len(table.columns) - 1, "num_choices", counts)
         table["num_parameters"] += len(self.family.depth) > 1
@@ -132,8 +132,8 @@ class Fit:
         pandas = import_optional("pandas", "people", "a table of estimates")
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
-        is_free = np.array([parameter.is_free for parameter in self.family.parameters])
-        shown = np.where(known | ~is_free, found.parameters[every, number], np.nan)
+        is_fixed = self.family.low == self.family.high
+        shown = np.where(known | is_fixed, found.parameters[every, number], np.nan)
         columns: dict[str, Any] = {} if self.by is None else {self.by: self.units}
         columns["depth"] = np.array(self.family.depth, dtype=np.float64)[number]
         columns |= dict(zip(self.family.names, shown.T, strict=True))
@@ -175,8 +175,11 @@ class Fit:
             units = np.flatnonzero(best == number)
             if len(units):
                 likelihood = self.likelihood(depth).take(units)
-                columns = [self.family.column(name) for name in likelihood.names]
-                yield likelihood, units, self.arrays.parameters[units, number][:, columns]
+                yield (
+                    likelihood,
+                    units,
+                    self.arrays.parameters[units, number][:, likelihood.columns],
+                )
 
     def at_depth(self, depth: float) -> Fit:
         """Return the fit of one depth alone; intervals are left out."""
@@ -185,15 +188,15 @@ class Fit:
                 f"depth {depth!r} was not fitted.",
                 f"choose from {', '.join(map(depth_name, self.family.depth))}.",
             )
-        number = self.family.depth.index(depth)
-        found = self.arrays
-        alone = Estimates(
-            found.parameters[:, [number]],
-            found.value[:, [number]],
-            found.is_identified[:, [number]],
-            found.is_converged[:, [number]],
-            np.full_like(found.low, np.nan),
-            np.full_like(found.high, np.nan),
+        number, found = [self.family.depth.index(depth)], self.arrays
+        alone = replace(
+            found,
+            parameters=found.parameters[:, number],
+            value=found.value[:, number],
+            is_identified=found.is_identified[:, number],
+            is_converged=found.is_converged[:, number],
+            low=np.full_like(found.low, np.nan),
+            high=np.full_like(found.high, np.nan),
         )
         return replace(self, family=self.family.at(depth=depth), arrays=alone)
 
@@ -233,14 +236,10 @@ class Fit:
                     f"the feature {name!r} is a function, which cannot be saved.",
                     "give its numbers as arrays, or save fit.estimates and fit.trials.",
                 )
-        family = {name: getattr(self.family, name) for name in _SETTINGS}
         content = {
-            "family": {name: _plain(value) for name, value in family.items()},
+            "family": {name: _plain(getattr(self.family, name)) for name in _SETTINGS},
             "choices": {str(name): _cells(column) for name, column in self.choices.frame.items()},
-            "problems": {
-                name: {"task": problem.task or problem.model, "prior": problem.prior}
-                for name, problem in self.problems.items()
-            },
+            "problems": {name: [own.task, own.prior] for name, own in self.problems.items()},
             "by": self.by,
             "arrays": {name: array.astype(np.float64) for name, array in vars(self.arrays).items()},
         }
@@ -265,34 +264,31 @@ class Fit:
         content = read(path, "fit")
         with explained("fit"):
             family = Family(**{name: _as_given(content["family"][name]) for name in _SETTINGS})
-            given = content["problems"]
-            problems = read_problems(
-                {name: one["task"] for name, one in given.items()},
-                {name: one["prior"] for name, one in given.items()},
+            tasks, priors = (
+                {name: pair[part] for name, pair in content["problems"].items()} for part in (0, 1)
             )
+            problems = read_problems(tasks, priors)
             choices = read_choices(content["choices"], problems, family.response)
             units, groups = group_rows(choices, content["by"])
-            arrays = {name: np.array(array) for name, array in content["arrays"].items()}
-            sizes = len(groups), len(family.depth), len(family.names)
-            shapes = {"value": sizes[:2], "is_converged": sizes[:2]}
-            shapes |= {"low": sizes[::2], "high": sizes[::2]}
-            for name in Estimates.__dataclass_fields__:
-                if arrays[name].shape != shapes.get(name, sizes):
-                    raise ValueError(f"{name} has shape {arrays[name].shape}")
-                if name.startswith("is_"):
-                    arrays[name] = arrays[name].astype(bool)
-            return cls(family, choices, problems, content["by"], units, groups, Estimates(**arrays))
+            u, k, p = len(groups), len(family.depth), len(family.names)
+            shapes = [(u, k, p), (u, k), (u, k, p), (u, k), (u, p), (u, p)]
+            arrays = []
+            for name, shape in zip(Estimates.__dataclass_fields__, shapes, strict=True):
+                array = content["arrays"][name].reshape(shape)
+                arrays.append(array.astype(bool) if name.startswith("is_") else array)
+            return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
         """Say what is not identified, at a bound, or not converged."""
         found = self.arrays
         notes = []
-        for name in self.family.free_names(self.family.depth[number]):
-            column, parameter = self.family.column(name), self.family.parameter(name)
+        for column, name in enumerate(self.family.names):
+            if name not in self.family.free_names(self.family.depth[number]):
+                continue
             value = found.parameters[unit, number, column]
             if not found.is_identified[unit, number, column]:
                 notes.append(f"{name} is not identified")
-            elif value in (parameter.low, parameter.high):
+            elif value in self.family.bounds[name]:
                 notes.append(f"{name} is at its bound {value:g}")
         if not found.is_converged[unit, number]:
             notes.append("not converged")
@@ -350,14 +346,10 @@ def _as_given(value: Any) -> Any:
 
 
 def _cells(column: pd.Series) -> Any:
-    """Return a column for a file: an array of numbers, or a list of texts, None and numbers."""
+    """Return a column for a file: an array of numbers, or a list of texts and None."""
     if column.dtype.kind in "iuf":
         return column.to_numpy()
-    empty = column.isna().to_numpy()
-    return [
-        None if is_empty else cell if isinstance(cell, (bool, int, float)) else str(cell)
-        for cell, is_empty in zip(column.tolist(), empty, strict=True)
-    ]
+    return [None if empty else str(cell) for cell, empty in zip(column, column.isna(), strict=True)]
 
 
 def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Positions]]:

@@ -1,30 +1,24 @@
-"""Simulated people: from parameters to a table like the one that `fit` reads."""
+"""Simulated people: from parameters to a table that `fit` reads, and whether they come back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import whole_number
+from cobayes._intervals import wilson_interval
 from cobayes._parallel import require_affordable, short_number
 from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.choices import read_problems
-from cobayes.people.family import STATIC, Family, as_depths
-from cobayes.people.model import (
-    after_datum,
-    choose,
-    constant,
-    draw_many,
-    feature_values,
-    first_beliefs,
-    score_options,
-    think,
-)
-from cobayes.people.problems import Problem, Tables
+from cobayes.people import model
+from cobayes.people.choices import as_numbers, read_problems
+from cobayes.people.family import STATIC, Family, as_depths, depth_name
+from cobayes.people.fit import Progress, fit, silent
+from cobayes.people.problems import History, Problem, Tables
 from cobayes.people.result import Fit
 from cobayes.reading import read_model
 
@@ -34,11 +28,13 @@ if TYPE_CHECKING:
     from cobayes.model import Model
 
 Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 # From below, for a response of a simulated person and for an entry of its matrix; measured with
 # 100 people, 10 problems of 36 x 4 and 20 rounds.
 SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
+# From below, per response and depth: 12,000 responses at five depths take 2 s, with intervals
+# (``python -m benchmarks.people_accuracy``).
+SECONDS_PER_FIT = 2e-5
 
 DEFAULTS = {
     "depth": 1.0,
@@ -48,6 +44,15 @@ DEFAULTS = {
     "inner_rationality": 1.0,
     "prior_temperature": 1.0,
     "noise": 0.1,
+}
+# Where the true parameters of a recovery are drawn from by default, cut to the bounds.
+USUAL = {
+    "rationality": (1.0, 6.0),
+    "sharpness": (0.5, 3.0),
+    "lapse": (0.0, 0.2),
+    "inner_rationality": (0.5, 3.0),
+    "prior_temperature": (0.5, 2.0),
+    "noise": (0.05, 0.3),
 }
 
 
@@ -109,23 +114,22 @@ def simulate(
     is_table = is_table or hasattr(parameters, "columns")
     count = 1 if is_table else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
-    require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
-    names, depth, values = _people(parameters, family, count)
-    random = generator(rng)
-    pandas = import_optional("pandas", "people", "a table of choices")
-    parts = []
-    for lesson in range(1, num_lessons + 1):
-        lessons = _Lessons(names, depth, values, known, family, random)
-        for number in range(1, num_rounds + 1):
-            table = pandas.DataFrame(lessons.play(number, random))
-            if num_lessons > 1:
-                table.insert(2, "lesson", lesson)
-            parts.append(table)
-    # Rows of one person and problem stand together.
-    return pandas.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    _require_affordable(count * len(known) * num_lessons, num_rounds, known)
+    pandas, random = import_optional("pandas", "people", "a table of choices"), generator(rng)
+    people = _people(parameters, family, count)
+    # All lessons take place at once: every person, problem and number of a lesson.
+    people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
+    problem = [own for own in known for _ in range(num_lessons)]
+    lessons = _Lessons(people, problem * (len(people) // len(problem)), family, random)
+    parts = [lessons.play(number, random) for number in range(1, num_rounds + 1)]
+    # Rows of one lesson stand together.
+    table = pandas.concat(parts).sort_index(kind="stable")
+    if num_lessons > 1:
+        table.insert(2, "lesson", table.index % num_lessons + 1)
+    return table.reset_index(drop=True)
 
 
-def require_affordable_lessons(
+def _require_affordable(
     num_lessons: int, num_rounds: int, problems: Sequence[Problem], seconds_per_row: float = 0.0
 ) -> None:
     """Raise an error where lessons would not end or not fit into memory.
@@ -173,141 +177,289 @@ def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
 
 
 class _Lessons:
-    """Everybody's lessons, one for each person and problem, and where each of them stands."""
+    """Lessons, and where each of them stands; ``people`` has the parameters of each."""
 
     def __init__(
         self,
-        names: list[str],
-        depth: Array,
-        values: Array,
-        problems: list[Problem],
+        people: pd.DataFrame,
+        problem: list[Problem],
         family: Family,
         random: np.random.Generator,
     ) -> None:
-        person = np.repeat(np.arange(len(names)), len(problems))
-        self.names = [names[number] for number in person]
-        self.depth, self.values, self.family = depth[person], values[person], family
-        self.problem = problems * len(names)
-        counts = np.array([problem.model.num_hypotheses for problem in self.problem])
+        self.people, self.problem, self.family = people, problem, family
+        self.at = {name: people[name].to_numpy() for name in ("depth", *family.names)}
+        counts = np.array([own.model.num_hypotheses for own in problem])
         self.truth = np.minimum((random.random(len(counts)) * counts).astype(np.int64), counts - 1)
-        self.history: list[tuple[int, ...]] = [()] * len(counts)
-        self.state = [problem.task.start for problem in self.problem]
-        temperature = constant(self._value("prior_temperature"))
-        self.log_belief = first_beliefs(self.problem, temperature, int(counts.max()))[0]
+        self.history: list[History] = [()] * len(problem)
+        self.state = [own.task.start for own in problem]
+        temperature = model.constant(self.at["prior_temperature"])
+        self.belief = model.first_beliefs(problem, temperature, int(counts.max()))
 
-    def _value(self, name: str) -> Array:
-        return self.values[:, self.family.column(name)]
-
-    def play(self, number: int, random: np.random.Generator) -> dict[str, Any]:
-        """Let everybody respond once and return the columns of the table."""
+    def play(self, number: int, random: np.random.Generator) -> pd.DataFrame:
+        """Let everybody respond once and return the rows of this round."""
         family, count = self.family, len(self.problem)
-        tables = Tables([own.rule_at(at) for own, at in zip(self.problem, self.state, strict=True)])
+        tables = Tables(
+            [own.rule_at(state) for own, state in zip(self.problem, self.state, strict=True)]
+        )
         shown = np.zeros(count, dtype=np.int64)
         if not family.is_teacher:
             # A literal teacher shows data to learners.
             log_teacher = tables.log_likelihood[tables.index, :, self.truth]
-            shown = draw_many(np.exp(log_teacher), random.random(count))
+            shown = model.draw_many(np.exp(log_teacher), random.random(count))
         uniform, error = random.random(count), random.standard_normal(count)
-        answer, rating = shown.copy(), np.empty(count)
-        for depth in np.unique(self.depth):
-            rows = np.flatnonzero(self.depth == depth)
-            probability, after = self._respond(rows, depth, tables, shown[rows])
-            answer[rows] = draw_many(probability, uniform[rows])
+        answer, rating = np.empty_like(shown), np.empty(count)
+        for depth in np.unique(self.at["depth"]):
+            rows = np.flatnonzero(self.at["depth"] == depth)
+            every = np.arange(len(rows))
+            at = {name: own[rows] for name, own in self.at.items()}
+            index, belief = tables.index[rows], self.belief[:, rows]
+            rationality = model.constant(at[family.recursion])
+            posterior, followed = model.think(family, depth, tables, index, belief, rationality)
+            about = (self.truth if family.is_teacher else shown)[rows]
+            scores = model.score_options(family, depth, tables, index, about, posterior, every)
+            situations = [(self.problem[row], self.history[row]) for row in rows]
+            features = model.feature_values(family, situations, scores.even.shape[1])
+            probability, _ = model.choose(family, scores, features, at)
+            answer[rows] = model.draw_many(probability, uniform[rows])
             if family.response == "rating":
-                believed = probability[np.arange(len(rows)), self.truth[rows]]
-                noise = self._value("noise")[rows] * error[rows]
-                rating[rows] = np.clip(believed + noise, 0.0, 1.0)
+                rating[rows] = probability[every, self.truth[rows]] + at["noise"] * error[rows]
+            if family.is_teacher:
+                shown[rows] = answer[rows]
             if family.other != STATIC:
-                datum = answer if family.is_teacher else shown
-                self.log_belief[rows] = after(datum[rows])
-        shown = answer if family.is_teacher else shown
-        for place, (problem, datum) in enumerate(zip(self.problem, shown.tolist(), strict=True)):
-            self.state[place] = problem.next_state(self.state[place], datum)
+                self.belief[:, rows] = model.after_datum(followed, belief, every, shown[rows])
+        for place, (own, datum) in enumerate(zip(self.problem, shown.tolist(), strict=True)):
+            self.state[place] = own.next_state(self.state[place], datum)
             self.history[place] = (*self.history[place], datum)
-        data, hypotheses = (
-            [problem.labels(kind) for problem in self.problem] for kind in ("datum", "hypothesis")
+        table = self.people[["person"]].assign(
+            problem=[own.name for own in self.problem],
+            round=number,
+            hypothesis=self._labels("hypothesis", self.truth),
+            datum=self._labels("datum", shown),
         )
-        columns: dict[str, Any] = {
-            "person": self.names,
-            "problem": [problem.name for problem in self.problem],
-            "round": np.full(count, number),
-            "hypothesis": [own[h] for own, h in zip(hypotheses, self.truth, strict=True)],
-            "datum": [own[d] for own, d in zip(data, shown, strict=True)],
-        }
         if family.response == "guess":
-            columns["guess"] = [own[g] for own, g in zip(hypotheses, answer, strict=True)]
+            table["guess"] = self._labels("hypothesis", answer)
         if family.response == "rating":
-            columns["rating"] = rating
-        return columns
+            table["rating"] = np.clip(rating, 0.0, 1.0)
+        return table
 
-    def _respond(
-        self, rows: Positions, depth: float, tables: Tables, shown: Positions
-    ) -> tuple[Array, Callable[[Positions], Array]]:
-        """Return the probabilities of all options, and the beliefs after given data."""
-        family, index = self.family, tables.index[rows]
-        belief = constant(self.log_belief[rows])
-        rationality = constant(self._value(family.recursion)[rows])
-        posterior, followed = think(family, depth, tables, index, belief, rationality)
-        about = self.truth[rows] if family.is_teacher else shown
-        places = np.arange(len(rows))
-        scores = score_options(family, depth, tables, index, about, posterior, places)
-        situations = [(self.problem[row], self.history[row]) for row in rows]
-        features = feature_values(family, situations, tables.log_matrix.shape[1])
-        at = dict(zip(family.names, self.values[rows].T, strict=True))
-        probability, _ = choose(family, scores, features, at)
-        return probability, lambda datum: after_datum(followed, belief, places, datum)[0]
+    def _labels(self, kind: str, positions: NDArray[np.int64]) -> list[str]:
+        return [own.labels(kind)[at] for own, at in zip(self.problem, positions, strict=True)]
 
 
-def _people(parameters: Any, family: Family, num_people: int) -> tuple[list[str], Array, Array]:
-    """Return names, depths (people,) and parameters (people, p)."""
-    names = [str(number) for number in range(1, num_people + 1)]
+def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
+    """Return person, depth and all parameters of the family, one row per person."""
+    pandas = import_optional("pandas", "people", "a table of people")
     if isinstance(parameters, Fit):
         best, every = parameters.arrays.best, np.arange(len(parameters.groups))
-        depths = np.array(parameters.family.depth, dtype=np.float64)[best]
         values = parameters.arrays.parameters[every, best]
-        if parameters.by is not None:
-            return [str(unit) for unit in parameters.units], depths, values
-        return names, np.repeat(depths, num_people), np.repeat(values, num_people, axis=0)
-    if isinstance(parameters, Mapping):
-        allowed = ("depth", *family.names)
-        unknown = [name for name in parameters if name not in allowed]
-        if unknown:
-            raise CobayesError(
-                f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(allowed)}."
-            )
-        columns = {name: [value] * num_people for name, value in parameters.items()}
+        given = pandas.DataFrame(values, columns=list(parameters.family.names))
+        given["depth"] = np.array(parameters.family.depth, dtype=np.float64)[best]
+        if parameters.by is None:
+            given = given.loc[[0] * num_people].reset_index(drop=True)
+        else:
+            given["person"] = parameters.units
+    elif isinstance(parameters, Mapping):
+        _require_known(parameters, ("depth", *family.names))
+        given = pandas.DataFrame(dict(parameters), index=range(num_people))
     elif hasattr(parameters, "columns"):
-        columns = {str(name): parameters[name].tolist() for name in parameters.columns}
-        numbered = [str(number) for number in range(1, len(parameters) + 1)]
-        names = [str(name) for name in columns.get("person", numbered)]
+        given = pandas.DataFrame(parameters).reset_index(drop=True)
     else:
         raise CobayesError(
             f"the parameters are {parameters!r}; expected a mapping, a table or a Fit.",
             'write {"depth": 1, "rationality": 3.0}.',
         )
-    missing = dict.fromkeys(family.names, 0.0) | DEFAULTS
-    missing |= {p.name: p.low for p in family.parameters if not p.is_free}
+    neutral = dict.fromkeys(family.names, 0.0) | DEFAULTS
+    neutral |= {name: low for name, (low, high) in family.bounds.items() if low == high}
     if len(family.depth) == 1:
-        missing["depth"] = family.depth[0]
-    filled = {
-        name: _as_numbers(name, columns.get(name, [missing[name]] * len(names)), names)
-        for name in ("depth", *family.names)
-    }
-    as_depths(np.unique(filled["depth"]))
+        neutral["depth"] = family.depth[0]
+    found = pandas.DataFrame({"person": given.get("person", given.index + 1)}).astype(str)
+    for name in ("depth", *family.names):
+        values = given.get(name, pandas.Series(neutral[name], index=given.index))
+        found[name] = as_numbers(values)
+        if found[name].isna().any():
+            person = found["person"][found[name].isna()].iloc[0]
+            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+    as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
     # A family of one depth with these bounds says whether the numbers make sense.
-    family.at(depth=0, **{name: (filled[name].min(), filled[name].max()) for name in settings})
-    return names, filled["depth"], np.column_stack([filled[name] for name in family.names])
-
-
-def _as_numbers(name: str, values: list[Any], people: list[str]) -> Array:
-    """Return one number for each person, or say whose is none."""
-    found = np.empty(len(values))
-    for place, (value, person) in enumerate(zip(values, people, strict=True)):
-        try:
-            found[place] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            found[place] = np.nan
-        if np.isnan(found[place]):
-            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+    family.at(depth=0, **{name: (found[name].min(), found[name].max()) for name in settings})
     return found
+
+
+def _require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise an error where a parameter does not exist."""
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise CobayesError(
+            f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(names)}."
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recovery:
+    """Truth against estimate for simulated people.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per person: ``depth`` and ``depth_estimate``; for every free parameter the truth,
+        ``..._estimate``, ``..._low`` and ``..._high``, from the fit at the true depth.
+    confusion : DataFrame
+        True depth (rows) against the depth with the highest likelihood: shares of people.
+    coverage : DataFrame
+        One row per free parameter: ``coverage`` of the intervals with a 95 % Wilson interval,
+        ``bias`` and ``rmse`` of the estimates, the ``median_width`` of the intervals (that of the
+        bounds where a parameter is not identified), ``correlation``, ``num_identified``.
+    num_choices : int
+        Responses per person.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> problems, family = cb.read_model("example:gestures"), cb.people.Family(depth=(0, 1))
+    >>> recovery = cb.people.recover(family, problems, num_people=3, num_rounds=5, rng=1)
+    >>> recovery.num_choices
+    5
+    """
+
+    table: pd.DataFrame
+    confusion: pd.DataFrame
+    coverage: pd.DataFrame
+    num_choices: int
+
+    @property
+    def depth_accuracy(self) -> float:
+        """The share of people whose depth is recovered."""
+        return float((self.table["depth"] == self.table["depth_estimate"]).to_numpy().mean())
+
+    def __repr__(self) -> str:
+        return (
+            f"Recovery({len(self.table)} people, {self.num_choices} responses each; depth "
+            f"recovered in {100 * self.depth_accuracy:.1f} %)\n{self.coverage.to_string()}"
+        )
+
+
+def recover(
+    family: Family,
+    problems: Any,
+    *,
+    num_people: int,
+    num_rounds: int,
+    num_lessons: int = 1,
+    parameters: Mapping[str, Any] | None = None,
+    priors: Any = None,
+    confidence: float = 0.95,
+    rng: Any = None,
+    progress: Progress | None = None,
+) -> Recovery:
+    """Simulate people from a family on a design and fit the same family to them.
+
+    Parameters
+    ----------
+    family
+        Depths are drawn evenly from its depths.
+    problems, priors
+        The design, as in `score`.
+    num_people
+        The number of simulated people.
+    num_rounds, num_lessons
+        Responses per lesson, and lessons per person and problem.
+    parameters
+        True values: a number, or a range to draw from evenly. By default rationality is between 1
+        and 6, lapse below 0.2 and weights between -2 and 2, within the family's bounds.
+    confidence
+        Confidence level of the intervals whose coverage is counted.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    progress
+        Called with a text and the share done.
+
+    Returns
+    -------
+    Recovery
+        True and estimated parameters, and which depth was taken for which.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> family = people.Family(depth=1, lapse=0.0)
+    >>> people.recover(family, [[3, 1], [1, 2]], num_people=20, num_rounds=30, rng=1).num_choices
+    30
+    """
+    pandas = import_optional("pandas", "people", "a recovery")
+    whole_number(num_people, "num_people", 1)
+    random, tell = generator(rng), progress or silent
+    known = read_problems(problems, priors)
+    _require_affordable(
+        num_people * len(known) * whole_number(num_lessons, "num_lessons", 1),
+        whole_number(num_rounds, "num_rounds", 1),
+        list(known.values()),
+        SECONDS_PER_FIT * len(family.depth),
+    )
+    truth = _draw_people(family, num_people, parameters or {}, random)
+    table = simulate(
+        truth, known, num_rounds=num_rounds, num_lessons=num_lessons, family=family, rng=random
+    )
+    chosen = fit(
+        table, known, family, intervals=None, progress=lambda text, share: tell(text, 0.5 * share)
+    )
+    result = truth.assign(depth_estimate=chosen.estimates["depth"].to_numpy())
+    confusion = pandas.crosstab(result["depth"], result["depth_estimate"], normalize="index")
+    for number, depth in enumerate(family.depth):
+        tell(f"intervals at depth {depth_name(depth)}", 0.5 + 0.5 * number / len(family.depth))
+        own = truth["depth"] == depth
+        if own.any():
+            rows = table[table["person"].isin(truth["person"][own].tolist())]
+            alone = fit(rows, known, family.at(depth=depth), confidence=confidence).estimates
+            for name in family.free_names(depth):
+                ends = alone[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+                result.loc[own, [f"{name}_{end}" for end in ("estimate", "low", "high")]] = ends
+    tell("done", 1.0)
+    return Recovery(result, confusion, _coverage(result, family), len(table) // num_people)
+
+
+def _draw_people(
+    family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
+) -> pd.DataFrame:
+    """Return true parameters, one row per person."""
+    pandas = import_optional("pandas", "people", "a table of people")
+    _require_known(ranges, family.names)
+    columns: dict[str, Any] = {
+        "person": [str(number) for number in range(1, count + 1)],
+        "depth": random.choice([float(depth) for depth in family.depth], size=count),
+    }
+    for name, bounds in family.bounds.items():
+        given = ranges.get(name, USUAL.get(name, (-2.0, 2.0)))
+        low, high = given if isinstance(given, (tuple, list)) else (given, given)
+        columns[name] = random.uniform(*np.clip([low, high], *bounds), size=count)
+    return pandas.DataFrame(columns)
+
+
+def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
+    pandas = import_optional("pandas", "people", "a recovery")
+    records = []
+    for name in family.names:
+        if f"{name}_estimate" not in table.columns:
+            continue
+        truth = table[name].to_numpy()
+        guess, low, high = (
+            table[f"{name}_{end}"].to_numpy() for end in ("estimate", "low", "high")
+        )
+        known = np.isfinite(guess)
+        inside = ((low <= truth) & (truth <= high))[known]
+        error = (guess - truth)[known]
+        ends = wilson_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
+        records.append(
+            {
+                "parameter": name,
+                "coverage": pandas.Series(inside).mean(),
+                "coverage_low": ends[0],
+                "coverage_high": ends[1],
+                "bias": pandas.Series(error).mean(),
+                "rmse": pandas.Series(error**2).mean() ** 0.5,
+                "median_width": float(np.nanmedian(high - low)),
+                "correlation": table.filter([name, f"{name}_estimate"]).corr().iloc[0, 1],
+                "num_identified": int(known.sum()),
+            }
+        )
+    return pandas.DataFrame(records).set_index("parameter")

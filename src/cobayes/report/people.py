@@ -107,9 +107,8 @@ def _comparison(comparison: Comparison) -> Section:
 def _estimates(fit: Fit) -> Section:
     from cobayes.plots.people import plot_estimates
 
-    table, parameters = fit.estimates, fit.family.parameters
-    free = fit.family.free_names()
-    fixed = [parameter for parameter in parameters if not parameter.is_free]
+    table, free = fit.estimates, fit.family.free_names()
+    fixed = [f"{name} = {low:g}" for name, (low, high) in fit.family.bounds.items() if low == high]
     noted = sum(note != "" for note in table["note"].tolist())
     text = (
         "Each row has the depth with the highest likelihood. An estimate that the data say nothing "
@@ -118,7 +117,7 @@ def _estimates(fit: Fit) -> Section:
     if noted:
         text += f" {noted} of {len(table)} rows have a note: read it before you use the number."
     if fixed:
-        text += f" Fixed: {', '.join(f'{p.name} = {p.low:g}' for p in fixed)}."
+        text += f" Fixed: {', '.join(fixed)}."
     pictures = []
     for name in free if fit.by is not None else ():
         if np.isfinite(table[name].to_numpy()).any():
@@ -145,18 +144,15 @@ def _estimates(fit: Fit) -> Section:
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
     """Return the estimates for readers: a value and its interval in one cell."""
-    fixed = [parameter.name for parameter in fit.family.parameters if not parameter.is_free]
-    table = fit.estimates.drop(columns=[*fixed, "aic", "bic"])
-    for parameter in fit.family.parameters:
-        if parameter.is_free:
-            ends = [f"{parameter.name}_low", f"{parameter.name}_high"]
-            cells = table[[parameter.name, *ends]].to_numpy()
-            table[parameter.name] = [
-                f"{_text(value) or '?'}\u00a0[{_text(low)},\u00a0{_text(high)}]"
-                for value, low, high in cells
-            ]
-            table = table.drop(columns=ends)
-    return table
+    free, table = fit.family.free_names(), fit.estimates.drop(columns=["aic", "bic"])
+    for name in free:
+        table[name] = [
+            f"{_text(value) or '?'}\u00a0[{_text(low)},\u00a0{_text(high)}]"
+            for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+        ]
+    ends = [f"{name}_{end}" for name in fit.family.names for end in ("low", "high")]
+    fixed = [name for name in fit.family.names if name not in free]
+    return table.drop(columns=[*fixed, *ends], errors="ignore")
 
 
 def _predictions(fit: Fit):
