@@ -5,10 +5,10 @@ problems by name. It needs pandas (``pip install 'cobayes[people]'``).
 """
 
 from cobayes.people.compare import Comparison as Comparison
+from cobayes.people.compare import Exceedance as Exceedance
 from cobayes.people.compare import compare as compare
 from cobayes.people.compare import cross_validate as cross_validate
-from cobayes.people.exceedance import Exceedance as Exceedance
-from cobayes.people.exceedance import exceedance as exceedance
+from cobayes.people.compare import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
