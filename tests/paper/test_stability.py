@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobayes.paper.stability import FIGURES
+from cobayes.paper.stability import FIGURES, build
 from cobayes.report.build import load_section, save_section
 from cobayes.report.section import Context, Picture, Table
 
@@ -18,10 +18,8 @@ def sections(tmp_path_factory):
     few = {"num_lessons": 60, "num_circles": 3, "num_distances": 5, "num_uniform": 60}
     few |= {"num_column_circles": 3, "num_curve": 20, "num_mixtures": 12}
     return folder, {
-        figure.name: figure.build(
-            Context(figure.name, 0.01, 5, folder / figure.name, is_quick=True, settings=few)
-        )
-        for figure in FIGURES
+        name: build(Context(name, 0.01, 5, folder / name, is_quick=True, settings=few))
+        for name in FIGURES
     }
 
 

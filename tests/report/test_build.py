@@ -154,6 +154,20 @@ def test_a_builder_inside_a_function_is_run_every_time(tmp_path):
         assert load_section(tmp_path / "own")["title"] == title
 
 
+class Titled:
+    def __init__(self, title):
+        self.title = title
+
+    def build(self, _context):
+        return Section(self.title, ())
+
+
+def test_a_method_is_run_every_time_because_its_object_may_have_changed(tmp_path):
+    for title in ("First", "Second"):
+        build_report(tmp_path, [Recipe("own", "", Titled(title).build)])
+        assert load_section(tmp_path / "own")["title"] == title
+
+
 def test_only_the_wanted_formats_are_saved(tmp_path):
     for formats, files in (
         (("svg", "png", "pdf", "csv"), "p.pdf p.png p.svg t.csv"),

@@ -7,10 +7,11 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 from cobayes.paper import build_paper
+from cobayes.paper.common import prose
 from cobayes.report.build import load_section, save_section
 from cobayes.report.claims import Claim
-from cobayes.report.page import Page, render_page
-from cobayes.report.section import Picture, Section, Table, data_frame, read_prose
+from cobayes.report.page import render_page
+from cobayes.report.section import Picture, Section, Table, data_frame
 from tests.report.conftest import read
 
 PARTS = ("lesson", "worked-example")
@@ -45,9 +46,8 @@ def test_the_page_starts_with_its_lead_and_shows_every_section(report):
     page, _ = report
     reader = read(page)
     text = " ".join("".join(reader.text).split())
-    lead = [
-        " ".join(line.split()) for line in read_prose("cobayes.paper.prose", "lead").split("\n")
-    ]
+    words = prose().get_template("lead.md").render()
+    lead = [" ".join(line.split()) for line in words.split("\n")]
     assert len(lead) > 10
     assert all(line.lstrip("# 12345.") in text for line in lead)
     ids = [attributes["id"] for tag, attributes in reader.tags if "id" in attributes]
@@ -134,7 +134,7 @@ MADE |= {"instruction_set": BAD}
 def page_of(section, folder):
     save_section(section, folder / "s", made=MADE)
     content = {**load_section(folder / "s"), "name": "s", "is_opening": False}
-    return render_page(Page("My title", BAD, folder, [content]))
+    return render_page([content], folder, title="My title", lead=BAD)
 
 
 def test_a_section_shows_its_words_pictures_tables_and_files_in_order(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cobayes.errors import CobayesError
-from cobayes.report.section import Context, Recipe, Section, Table, data_frame, written_section
+from cobayes.report.section import Context, Picture, Recipe, Table, data_frame, written_section
 from cobayes.runs import Experiment, Point
 
 
@@ -36,20 +36,53 @@ def test_columns_of_different_lengths_are_an_error():
         data_frame("t", ("a", [1], "a"), ("b", [1, 2], "b"))
 
 
+TEXT = """# Mine
+
+There are {{ n }}.
+
+![alt](p "caption")
+
+Table: Counts of
+everything.
+| n | m |
+|---|---|
+| {{ n }} |  |
+
+## Sizes
+
+all of
+it
+
+## Numbers: d
+
+Some numbers
+
+- `x`: an x
+"""
+
+
+def test_a_text_becomes_words_pictures_tables_sizes_and_numbers():
+    frame = pd.DataFrame({"x": [1.0], "other": [2.0]})
+    section = written_section(TEXT, values={"n": 3}, figures={"p": "<b>"}, data={"d": frame})
+    table = Table("Counts of everything.", ("n", "m"), (("3", ""),))
+    assert section.title == "Mine"
+    assert section.blocks == ("There are 3.", Picture("p", "<b>", "caption", "alt"), table)
+    assert section.sizes == "all of it"
+    assert list(section.data["d"].columns) == ["x"]
+    assert section.data["d"].attrs == {"title": "Some numbers", "columns": {"x": "an x"}}
+
+
 def test_words_and_parts_must_fit_each_other():
-    table = Table("t", ("n",), (("3",),))
-    text = "# Mine\n\nThere are {{ n }}.\n\n[[ counts ]]\n"
-    section = written_section(text, values={"n": 3}, parts={"counts": table}, sizes="all")
-    assert section == Section("Mine", ("There are 3.", table), sizes="all")
-    for values, parts, message in (
-        ({}, {"counts": table}, "no value"),
-        ({"n": 3}, {}, "names 'counts', which is not given"),
-        ({"n": 3}, {"counts": table, "more": table}, "does not show more"),
+    text = TEXT.partition("Table")[0]
+    for values, figures, message in (
+        ({}, {"p": "<b>"}, "no value"),
+        ({"n": 3}, {}, "names 'p', which is not given"),
+        ({"n": 3}, {"p": "<b>", "more": "<b>"}, "does not show 'more'"),
     ):
         with pytest.raises(CobayesError, match=message):
-            written_section(text, values=values, parts=parts)
+            written_section(text, values=values, figures=figures)
     with pytest.raises(CobayesError, match="expected '# Heading'"):
-        written_section("no heading", values={}, parts={})
+        written_section("no heading", values={})
 
 
 def test_a_context_scales_counts_and_seeds_by_name(tmp_path):

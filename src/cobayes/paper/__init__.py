@@ -6,55 +6,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cobayes.paper import stability
-from cobayes.report.section import Recipe, read_prose
+from cobayes.paper.common import prose
+from cobayes.report.section import Recipe
 
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
-RECIPES = (
-    Recipe(
-        "lesson",
-        "one lesson taught by plain Bayes and by SCBI, in pictures",
-        "cobayes.paper.lesson",
-        is_opening=True,
-    ),
-    Recipe(
-        "figure-2",
-        "how often and by how much SCBI is faster than BI on random matrices",
-        "cobayes.paper.rates",
-        is_opening=True,
-    ),
-    Recipe(
-        "worked-example",
-        "the supplement's 2x2 example, every printed number recomputed",
-        "cobayes.paper.example",
-    ),
-    Recipe(
-        "theorems",
-        "consistency, rates of convergence and invariants, measured against the theorems",
-        "cobayes.paper.theorems",
-    ),
-    Recipe(
-        "figure-s1",
-        "the supplement's empirical formula, tested and fitted anew",
-        "cobayes.paper.formula",
-    ),
-    Recipe(
-        "figure-3",
-        "20x20 matrices after 5 rounds, exactly, and after 30, by simulation",
-        "cobayes.paper.beliefs",
-    ),
-    *stability.RECIPES,
-    Recipe(
-        "figure-6",
-        "the grid world, and the trends claimed for larger boards",
-        "cobayes.paper.grid",
-    ),
-    Recipe(
-        "beyond",
-        "success enclosed, tiny perturbations, predicted rounds, the best teacher",
-        "cobayes.paper.beyond",
-    ),
+RECIPES = tuple(
+    Recipe(name, summary, f"cobayes.paper.{module}", is_opening=name in ("lesson", "figure-2"))
+    for name, module, summary in (
+        ("lesson", "lesson", "one lesson taught by plain Bayes and by SCBI, in pictures"),
+        ("figure-2", "rates", "how often and by how much SCBI is faster on random matrices"),
+        ("worked-example", "example", "the supplement's 2x2 example, every number recomputed"),
+        ("theorems", "theorems", "consistency, rates and invariants, measured"),
+        ("figure-s1", "rates:build_formula", "the supplement's empirical formula, fitted anew"),
+        ("figure-3", "beliefs", "20x20 matrices after 5 rounds, exactly, and after 30, simulated"),
+        ("figure-4", "stability", "success when the learner's prior is another, four samples"),
+        ("figure-s2", "stability", "success over discs around the teacher's prior, 25 cases"),
+        ("figure-s3", "stability", "success along six rays, 25 cases"),
+        ("figure-s4", "stability", "four hypotheses: success along fifteen directions, 9 cases"),
+        ("figure-s5", "stability", "success for any prior and the proved bounds, 25 cases"),
+        ("figure-s6", "stability", "the same for four hypotheses, and Conjecture 5.3"),
+        ("figure-5", "stability", "success when a column of the learner's matrix is another"),
+        ("figure-s7", "stability", "the same for all five matrices"),
+        ("figure-6", "grid", "the grid world, and the trends claimed for larger boards"),
+        (
+            "beyond",
+            "beyond",
+            "success enclosed, tiny perturbations, predicted rounds, best teacher",
+        ),
+    )
 )
 """Every section, in the order of the report; add a `Recipe` to add one."""
 
@@ -90,7 +70,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
         RECIPES,
         names,
         title=TITLE,
-        lead=read_prose("cobayes.paper.prose", "lead"),
+        lead=prose().get_template("lead.md").render(),
         command="cobayes reproduce {name} --scale {scale} --seed {seed}",
         **options,
     )

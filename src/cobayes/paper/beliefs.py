@@ -10,17 +10,10 @@ from numpy.typing import NDArray
 
 from cobayes._intervals import exact_interval
 from cobayes.lessons import simulate
-from cobayes.paper.common import new_figure, write_section
-from cobayes.plots.house import BLUE, INK, ORANGE, tidy
-from cobayes.report.claims import (
-    SURE,
-    Claim,
-    Verdict,
-    about,
-    family_quantile,
-    student_quantile,
-)
-from cobayes.report.section import Context, Section, Table
+from cobayes.paper.common import new_axes, words, write_section
+from cobayes.plots.house import BLUE, INK, ORANGE
+from cobayes.report.claims import Claim, Verdict, family_quantile, student_quantile
+from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate, mean_estimate
 from cobayes.theory.exact import exact_rounds
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-TOPIC = "Section 4.2: the first rounds"
 SIZE, NUM_LESSONS = 20, 2000
 COLUMNS = ("mean_bi", "std_bi", "mean_scbi", "std_scbi")
 QUANTITIES = {"mean": "mean belief in the truth", "std": "sd of the belief in the truth"}
@@ -84,10 +76,8 @@ def beliefs_shard(
                 found = exact_rounds(rule, 0, parameters["num_rounds"])
                 row += [found.mean[-1], found.std[-1]]
             else:
-                counts: dict[str, Any] = {
-                    name: parameters[name] for name in ("num_rounds", "num_lessons")
-                }
                 rng = np.random.default_rng(own)
+                counts = {name: parameters[name] for name in ("num_rounds", "num_lessons")}
                 lessons = simulate(rule, 0, rng=rng, keep_paths=False, **counts)
                 row += [lessons.mean()[-1], lessons.std()[-1]]
         rows.append(row)
@@ -117,71 +107,48 @@ def beliefs_table(result: RunResult) -> pd.DataFrame:
 
     (point,) = result.points
     table = pd.DataFrame({name: np.asarray(point.statistics[name]) for name in COLUMNS})
-    table.insert(0, "num_rounds", point.parameters["num_rounds"])
-    table.insert(1, "matrix", np.arange(len(table)))
-    table.insert(2, "num_lessons", point.parameters.get("num_lessons", 0))
-    return table
+    given = {name: point.parameters.get(name, 0) for name in ("num_rounds", "num_lessons")}
+    return table.assign(matrix=np.arange(len(table)), **given)
 
 
 def judge_figure_3(exact: pd.DataFrame, simulated: pd.DataFrame) -> tuple[Claim, ...]:
     """Judge what the paper reads off its four panels."""
-    claims = []
-    for quantity, statement, quote, side in (
-        ("mean", "SCBI’s mean belief in the truth is higher", "better expectation", "left"),
-        ("std", "SCBI has less variance", "less variance in the short run", "right"),
-    ):
-        for beliefs, place in ((exact, "top"), (simulated, "bottom")):
-            ahead = beliefs[f"{quantity}_scbi"] - beliefs[f"{quantity}_bi"]
-            claims.append(
-                judge_average(
-                    f"After {beliefs.num_rounds[0]} rounds {statement}",
-                    f"Section 4.2, “{quote}”; Figure 3, {place} {side}",
-                    (ahead if quantity == "mean" else -ahead).to_numpy(),
-                    _noise(beliefs, quantity),
-                    "SCBI less BI is"
-                    if quantity == "mean"
-                    else "standard deviation, BI less SCBI, is",
-                )
-            )
-    return about(TOPIC, *claims)
+    return tuple(
+        judge_average(claim, sign, place, beliefs)
+        for claim, sign in (("mean is higher", 1.0), ("std is lower", -1.0))
+        for place, beliefs in (("top", exact), ("bottom", simulated))
+    )
 
 
-def judge_average(
-    statement: str, source: str, differences: Array, noise: Array, what: str
-) -> Claim:
-    """Judge that differences are positive on average over random matrices.
+def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) -> Claim:
+    """Judge that SCBI's mean or standard deviation differs from BI's on average over matrices.
 
     Parameters
     ----------
-    statement, source
-        See `Claim`.
-    differences, noise
-        One per matrix, and their standard errors; zero where they are exact.
-    what
-        The difference in words.
+    claim
+        Its name in ``claims.md``; the quantity is the first word.
+    sign
+        1 where SCBI's should be larger, -1 where smaller.
+    place
+        The panels that show it.
+    beliefs
+        A row per matrix.
     """
-    count, mean = len(differences), float(differences.mean())
-    stderr = float(differences.std(ddof=1)) / np.sqrt(count)
+    quantity, count = claim.partition(" ")[0], len(beliefs)
+    ahead = sign * (beliefs[f"{quantity}_scbi"] - beliefs[f"{quantity}_bi"]).to_numpy()
+    mean, stderr = ahead.mean(), ahead.std(ddof=1) / np.sqrt(count)
     reach = student_quantile(1, count - 1) * stderr
-    against = int((differences < -family_quantile(count) * noise).sum())
+    against = int((ahead < -family_quantile(count) * _noise(beliefs, quantity)).sum())
     verdict: Verdict = "not decided"
     if mean < -reach:
         verdict = "does not hold"
     elif mean > reach:
         verdict = "holds except" if against else "holds"
-    positive = int((differences > 0.0).sum())
+    positive = int((ahead > 0.0).sum())
     low, high = exact_interval(positive, count, 0.95)
-    return Claim(
-        statement,
-        source,
-        verdict,
-        f"{what} {mean:.3g} on average; above zero in {positive} of {count} matrices "
-        f"({100 * positive / count:.1f} %), below zero beyond its noise in {against}",
-        f"±\u00a0{stderr:.2g} (standard error); share of all matrices above zero "
-        f"{100 * low:.1f} to {100 * high:.1f} % (95 %)",
-        f"the {SURE} interval of the average (Student’s t) lies above zero; “except” where single "
-        "matrices go the other way beyond their noise",
-    )
+    numbers = {"num_rounds": beliefs.num_rounds[0], "place": place, "mean": mean, "stderr": stderr}
+    numbers |= {"positive": positive, "count": count, "against": against, "low": low, "high": high}
+    return Claim(verdict=verdict, **words(claim, **numbers))
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
@@ -211,43 +178,28 @@ def build(context: Context) -> Section:
     context.tell("exact distributions after 5 rounds, and simulated lessons of 30")
     plans = [beliefs_experiment(context, part) for part in PARTS]
     both = [beliefs_table(run) for run in context.run_all([(plan, plan.name) for plan in plans])]
-    exact, simulated = both
+    figures = {
+        f"figure-3-round-{beliefs.num_rounds[0]}-{name}": _panel(beliefs, name)
+        for beliefs in both
+        for name in QUANTITIES
+    }
     return write_section(
         "figure-3",
-        values={"size": plans[0].points[0].parameters["size"], "panels": both},
-        figures={
-            f"figure-3-round-{beliefs.num_rounds[0]}-{name}": _panel(beliefs, name)
-            for beliefs in both
-            for name in QUANTITIES
+        values={
+            "size": plans[0].points[0].parameters["size"],
+            "panels": both,
+            "quantities": QUANTITIES,
         },
-        tables={"averages": _averages(both)},
+        figures=figures,
         data={"figure-3": pd.concat(both)},
-        claims=judge_figure_3(exact, simulated),
-        sizes=f"{len(exact)} matrices exactly after {exact.num_rounds[0]} rounds; {len(simulated)} "
-        f"matrices with {simulated.num_lessons[0]} lessons of {simulated.num_rounds[0]} rounds "
-        "each for both rules.",
+        claims=judge_figure_3(*both),
     )
-
-
-def _averages(both: list[pd.DataFrame]) -> Table:
-    rows = []
-    for beliefs in both:
-        for name, what in QUANTITIES.items():
-            bi, scbi = beliefs[f"{name}_bi"], beliefs[f"{name}_scbi"]
-            ahead = scbi - bi
-            means = f"{bi.mean():.4f}", f"{scbi.mean():.4f}"
-            difference = f"{ahead.mean():.4f} ± {ahead.sem():.4f}"
-            share = f"{100 * (ahead > 0).mean():.1f} % of {len(ahead)}"
-            rows.append((str(beliefs.num_rounds[0]), what, *means, difference, share))
-    header = ("rounds", "quantity", "BI", "SCBI", "SCBI less BI", "above the diagonal")
-    return Table("Averages over the matrices (± standard error).", header, tuple(rows))
 
 
 def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     """Draw a point per matrix, BI to the right and SCBI upwards, with the diagonal."""
     bi, scbi = beliefs[f"{name}_bi"], beliefs[f"{name}_scbi"]
-    figure = new_figure(4.4, 4.2)
-    ax = figure.subplots()
+    figure, ax = new_axes(4.4, 4.2)
     low, high = min(bi.min(), scbi.min()), max(bi.max(), scbi.max())
     margin = 0.05 * (high - low or 1e-3)
     limits = (low - margin, high + margin)
@@ -258,5 +210,4 @@ def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     ax.text(0.03, 0.97, share, transform=ax.transAxes, va="top", fontsize=9, color=INK)
     what = QUANTITIES[name]
     ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel=f"BI: {what}", ylabel=f"SCBI: {what}")
-    tidy(ax)
     return figure

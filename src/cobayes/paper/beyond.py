@@ -12,8 +12,7 @@ from cobayes.conjecture.certificate import LimitCertificate, load_certificate
 from cobayes.errors import CobayesError
 from cobayes.example_library import examples
 from cobayes.lessons import plan_lesson, simulate
-from cobayes.paper.common import new_figure, write_section
-from cobayes.paper.stability.claims import CONJECTURE
+from cobayes.paper.common import draw_points, new_axes, words, write_section
 from cobayes.plots.house import (
     BLUE,
     GREEN,
@@ -21,9 +20,9 @@ from cobayes.plots.house import (
     VERMILION,
     count_in_whole_numbers,
     line_style,
-    tidy,
+    new_figure,
 )
-from cobayes.report.claims import Claim, about
+from cobayes.report.claims import Claim
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.runs import Estimate, Experiment, Point, PointResult
@@ -60,29 +59,17 @@ def beyond_experiment(context: Context) -> Experiment:
     )
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=50, quick=200))
     teacher_rounds = context.setting("num_teacher_rounds", 6 if quick else 8)
-    points = [
-        *(Point(f"enclosure, {k}", {"part": "enclosure", "depth": k}) for k in range(depth + 1)),
-        *(
-            Point(
-                f"slope, {'limit' if size is None else f'1e{size:g}'}",
-                {"part": "slope", "log10_size": size, "num_rounds": slope_rounds},
-                num_slopes,
-            )
-            for size in (*SIZES, None)
-        ),
-        *(
-            Point(f"rounds, {case}", {"part": "rounds", "case": case}, num_lessons)
-            for case in predictable()
-        ),
-        *(
-            Point(
-                f"teachers, {rule}",
-                {"part": "teachers", "rule": rule, "num_rounds": teacher_rounds},
-            )
-            for rule in RULES
-        ),
-    ]
-    return Experiment("beyond", tuple(points), beyond_shard, seed=context.seed, reduce=None)
+    points = [Point(f"enclosure, {k}", {"part": "enclosure", "depth": k}) for k in range(depth + 1)]
+    for size in (*SIZES, None):
+        given = {"part": "slope", "log10_size": size, "num_rounds": slope_rounds}
+        name = "limit" if size is None else f"1e{size:g}"
+        points.append(Point(f"slope, {name}", given, num_slopes))
+    rounds = {f"rounds, {case}": {"part": "rounds", "case": case} for case in predictable()}
+    points += [Point(name, given, num_lessons) for name, given in rounds.items()]
+    for rule in RULES:
+        given = {"part": "teachers", "rule": rule, "num_rounds": teacher_rounds}
+        points.append(Point(f"teachers, {rule}", given))
+    return Experiment("beyond", points, beyond_shard, seed=context.seed, reduce=None)
 
 
 def beyond_shard(
@@ -92,16 +79,11 @@ def beyond_shard(
     part = parameters["part"]
     rng = np.random.default_rng(seed_sequence)
     if part == "enclosure":
-        found = success_enclosure(
-            examples["M_1"].model,
-            0,
-            learner_prior=LEARNER_PRIOR,
-            num_rounds=parameters["depth"],
-            max_leaves=10**6,
-        )
+        given = {"learner_prior": LEARNER_PRIOR, "num_rounds": parameters["depth"]}
+        found = success_enclosure(examples["M_1"].model, 0, max_leaves=10**6, **given)
         return {"lower": found.lower, "upper": found.upper}
     if part == "slope":
-        given: dict[str, Any] = {name: parameters[name] for name in ("log10_size", "num_rounds")}
+        given = {name: parameters[name] for name in ("log10_size", "num_rounds")}
         value, stderr = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
         # Sums, so that shards could be added.
         return {"total": num_samples * value, "variance": (num_samples * stderr) ** 2}
@@ -143,8 +125,8 @@ def _rounds_needed(
     """Return the rounds until the doubt is small; all rounds where it never is."""
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
-    counts: dict[str, Any] = {"num_rounds": num_rounds, "num_lessons": num_lessons}
-    odds = simulate(rule, hypothesis, rng=rng, **counts).log_odds(hypothesis)
+    lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
+    odds = lessons.log_odds(hypothesis)
     is_sure = odds > math.log1p(-DOUBT) - math.log(DOUBT)
     return np.where(is_sure.any(axis=1), is_sure.argmax(axis=1), odds.shape[1]).astype(float)
 
@@ -194,32 +176,16 @@ def rounds_table(points: Sequence[PointResult]) -> pd.DataFrame:
 
 def judge_enclosed(depth: int, upper: float) -> Claim:
     """Judge Conjecture 5.3 in total variation by the upper end of an enclosure."""
-    return Claim(
-        "Conjecture 5.3 on M₁ in total variation: a learner with prior (1/5, 1/3, 7/15) succeeds "
-        f"with at least {PROMISED:g}",
-        "Conjecture 5.3",
-        "does not hold" if upper < PROMISED - 1e-9 else "not decided",
-        f"success is at most {upper:.4f}, from all data up to depth {depth}",
-        "exact",
-        "the upper end of the enclosure, rounded outwards, lies below the promise",
-    )
+    verdict = "does not hold" if upper < PROMISED - 1e-9 else "not decided"
+    return Claim(verdict=verdict, **words("enclosed", depth=depth, upper=upper, promised=PROMISED))
 
 
 def judge_limit(here: Estimate) -> Claim:
     """Judge Conjecture 5.3 in L1 from the certificate that comes with cobayes."""
     recorded = limit_case().evidence["limit"]
     above = (recorded["value"] - 1.0) / recorded["stderr"]
-    return Claim(
-        "Conjecture 5.3 for any matrix and priors, in the L¹ distance",
-        "Conjecture 5.3",
-        "does not hold" if above > 6.0 else "not decided",
-        "recorded in a file that comes with cobayes: in the limit of small perturbations failure "
-        f"is {recorded['value']:.3f} times what is allowed; computed in this report, with fewer "
-        f"lessons: {here}. No failure is known for priors farther apart than about 10⁻⁶⁰. "
-        "`cobayes conjecture check l1-small-perturbations` computes the record anew",
-        f"±\u00a0{recorded['stderr']:.1g}; {above:.1f} standard errors above one",
-        "the recorded ratio lies at least 6 standard errors above one",
-    )
+    verdict = "does not hold" if above > 6.0 else "not decided"
+    return Claim(verdict=verdict, **words("limit", recorded=recorded, above=above, here=here))
 
 
 # --- Section and pictures --------------------------------------------------------------------
@@ -237,18 +203,17 @@ def build(context: Context) -> Section:
     )
     slopes, rounds = [slope_of(point) for point in parts["slope"]], rounds_table(parts["rounds"])
     teachers = {point.parameters["rule"]: point.statistics for point in parts["teachers"]}
-    depth, slope, lessons = len(upper) - 1, parts["slope"][0], parts["rounds"][0].num_samples
     model = examples[TEACHERS_MATRIX].model
     return write_section(
         "beyond",
         values={
-            "depth": depth,
             "promised": PROMISED,
-            "ends": (lower, upper),
+            "lower": lower,
+            "upper": upper,
             "slopes": slopes,
-            "slope": slope,
+            "slope": parts["slope"][0],
             "rounds": rounds,
-            "num_lessons": lessons,
+            "num_lessons": parts["rounds"][0].num_samples,
             "teachers": teachers,
             "rates": {name: choosing_rate(RULES[name](model), 0) for name in ("BI", "SCBI")},
         },
@@ -259,15 +224,12 @@ def build(context: Context) -> Section:
             "best-teacher": _draw_teachers(teachers),
         },
         data={"predicted-rounds": rounds.rename_axis("case").reset_index()},
-        claims=about(CONJECTURE, judge_enclosed(depth, upper[-1]), judge_limit(slopes[-1])),
-        sizes=f"depth {depth}; {slope.num_samples} sequences of {slope.parameters['num_rounds']} "
-        f"data for each of {len(slopes)} sizes; {lessons} lessons for each of {len(rounds)} cases.",
+        claims=(judge_enclosed(len(upper) - 1, upper[-1]), judge_limit(slopes[-1])),
     )
 
 
 def _draw_enclosure(lower: np.ndarray, upper: np.ndarray) -> Figure:
-    figure = new_figure(4.8, 3.4)
-    ax = figure.subplots()
+    figure, ax = new_axes(4.8, 3.4)
     ax.fill_between(range(len(upper)), lower, upper, color=BLUE, alpha=0.15, linewidth=0)
     ax.plot(upper, color=BLUE, marker="v", label="at most")
     ax.plot(lower, color=BLUE, marker="^", label="at least")
@@ -279,24 +241,21 @@ def _draw_enclosure(lower: np.ndarray, upper: np.ndarray) -> Figure:
     for each in (ax, inset):
         each.axhline(PROMISED, color=VERMILION, linestyle="--", label="promised, at least")
         count_in_whole_numbers(each)
-        tidy(each)
     ax.legend(loc="upper center", ncols=3, fontsize=8.5)
     return figure
 
 
 def _draw_slopes(slopes: Sequence[Estimate]) -> Figure:
-    figure = new_figure(4.8, 3.4)
-    ax = figure.subplots()
+    figure, ax = new_axes(4.8, 3.4)
     values, errors = np.array([(each.value, 2.0 * each.stderr) for each in slopes]).T
-    style: dict[str, Any] = {"color": BLUE, "marker": "o", "label": "perturbation"}
-    ax.errorbar(-np.array(SIZES), values[:-1], errors[:-1], **style)
+    sizes = -np.array(SIZES)
+    ax.errorbar(sizes, values[:-1], errors[:-1], color=BLUE, marker="o", label="perturbation")
     low, high = values[-1] - errors[-1], values[-1] + errors[-1]
     ax.axhspan(low, high, color=BLUE, alpha=0.15, linewidth=0, label="limit")
     ax.axhline(1.0, color=VERMILION, linestyle="--", label="allowed, at most")
     ax.set(xlabel="−log₁₀ of the L¹ distance of the priors", ylabel="failure over what is allowed")
     ax.set_ylim(0.4, max(1.3, high + 0.05))
     ax.legend(loc="lower right")
-    tidy(ax)
     return figure
 
 
@@ -310,19 +269,14 @@ def _draw_rounds(rounds: pd.DataFrame) -> Figure:
         shown = rounds[(rounds[said] > 0.0) & (rounds[seen] > 0.0)]
         for rule in ("BI", "SCBI"):
             own = shown[shown.index.str.endswith(f", {rule}")]
-            style: dict[str, Any] = {
-                **line_style(rule, 0),
-                "linestyle": "none",
-                "markerfacecolor": "none",
-            }
-            ax.plot(own[said], own[seen], label=rule, **style)
+            style = {**line_style(rule, 0), "markerfacecolor": "none", "markersize": 6}
+            draw_points(ax, own[said], own[seen], label=rule, **style)
         ends = shown[[said, seen]].to_numpy()
         line = (0.8 * ends.min(), 1.25 * ends.max())
         ax.plot(line, line, color=GREY, linewidth=0.8, zorder=0)
         ax.set(xscale="log", yscale="log", title=f"{title} of the number of rounds")
         ax.set(xlabel="predicted", ylabel="in lessons")
-        tidy(ax)
-    axes[0].legend()
+        axes[0].legend()
     return figure
 
 
@@ -337,6 +291,5 @@ def _draw_teachers(teachers: Mapping[str, Mapping[str, Any]]) -> Figure:
         ax.set(title=f"{name} learner", xlabel="round", ylim=(0.3, 1.02))
         count_in_whole_numbers(ax)
         ax.legend(fontsize=8.5, loc="lower right")
-        tidy(ax)
-    axes[0].set_ylabel("belief in the truth")
+        axes[0].set_ylabel("belief in the truth")
     return figure

@@ -1,91 +1,72 @@
-"""What all sections share: words from Markdown, and empty figures."""
+"""What all sections share: words from Markdown, intervals of shares, and points in drawings."""
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes._intervals import exact_interval
 from cobayes.errors import import_optional
-from cobayes.report.section import (
-    Picture,
-    Section,
-    Table,
-    data_frame,
-    read_prose,
-    written_section,
-)
+from cobayes.plots.house import new_figure
+from cobayes.report.claims import ERROR_RATE, SURE
+from cobayes.report.section import Section, written_section
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# ![alt](name "caption")
-_IMAGE = re.compile(r'!\[([^\]]*)\]\((\S+)\s+"([^"]*)"\)')
-# Wider figures take the whole width of the page.
-_COLUMN_INCHES = 6.0
 
-
-def write_section(
-    name: str,
-    *,
-    values: Mapping[str, Any],
-    figures: Mapping[str, Figure | str],
-    tables: Mapping[str, Table] | None = None,
-    data: Mapping[str, pd.DataFrame] | None = None,
-    **fields: Any,
-) -> Section:
-    """Return a section from ``prose/NAME.md``.
-
-    Parameters
-    ----------
-    name
-        Name of the file, without suffix.
-    values
-        The value of each ``{{ name }}``.
-    figures
-        The drawing, or the HTML of a live figure, of each image ``![alt](name "caption")``.
-    tables
-        The table of each ``[[ name ]]``.
-    data
-        The DataFrame of each part ``## Numbers: name``, which describes its columns.
-    **fields
-        Further attributes of `Section`: downloads, claims, sizes.
-    """
+@functools.cache
+def prose() -> Any:
+    """Return the Jinja environment of the Markdown files in ``prose``."""
     jinja2 = import_optional("jinja2", "plots", "the report")
-    environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-        loader=jinja2.FunctionLoader(lambda file: read_prose("cobayes.paper.prose", file)),
-    )
-    text, *numbers = environment.get_template(name).render(values).split("\n## Numbers: ")
-    described = dict(_described(part, data or {}) for part in numbers)
-    parts: dict[str, Table | Picture] = dict(tables or {})
-    for alt, image, caption in _IMAGE.findall(text):
-        figure = figures[image]
-        is_wide = not isinstance(figure, str) and bool(figure.get_figwidth() > _COLUMN_INCHES)
-        caption, alt = (" ".join(words.split()) for words in (caption, alt))
-        parts[image] = Picture(image, figure, caption, alt, is_wide)
-    unshown = sorted(set(figures) - set(parts))
-    if unshown:
-        raise ValueError(f"prose/{name}.md does not show {', '.join(unshown)}")
-    text = _IMAGE.sub(r"\n\n[[ \2 ]]\n\n", text)
-    return written_section(text, values={}, parts=parts, data=described, **fields)
+    loader = jinja2.PackageLoader("cobayes.paper", "prose")
+    found = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
+    found.globals |= {"sure": SURE, "error_rate": ERROR_RATE}
+    return found
 
 
-def _described(text: str, data: Mapping[str, pd.DataFrame]) -> tuple[str, pd.DataFrame]:
-    """Return the name of a table of numbers, and the columns that its text describes."""
-    name, title, *_ = text.strip().split("\n\n")
-    columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
-    frame = data[name]
-    return name, data_frame(title, *((column, frame[column], said) for column, said in columns))
+def write_section(name: str, **parts: Any) -> Section:
+    """Return a section from ``prose/NAME.md``; see `written_section`."""
+    return written_section(prose().get_template(f"{name}.md"), **parts)
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, whose parts are laid out without overlap."""
-    from matplotlib.figure import Figure
+def words(name: str, **values: Any) -> dict[str, Any]:
+    """Return the texts of a claim, with values filled in: keywords of `Claim` and of the judges.
 
-    return Figure(figsize=(width, height), layout="constrained")
+    The texts are the items of the part ``## NAME`` in ``prose/claims.md``; the topic is the heading
+    above it.
+    """
+    source, _, _ = prose().loader.get_source(prose(), "claims.md")
+    before, text = re.split(rf"^## {re.escape(name)}\n", source, flags=re.MULTILINE)
+    text = prose().from_string(re.split(r"^#", text, flags=re.MULTILINE)[0]).render(values)
+    items = re.findall(r"^- (\w+): (.*?)(?=^- |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    topic = re.findall(r"^# (.+)$", before, flags=re.MULTILINE)[-1]
+    return {"topic": topic, **{key: re.sub(r"\s*\n\s*", " ", said.strip()) for key, said in items}}
+
+
+def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
+    """Return exact intervals that cover all shares together with 1 - `ERROR_RATE`, (2, shares)."""
+    confidence = 1.0 - ERROR_RATE / len(successes)
+    counts = zip(successes, trials, strict=True)
+    return np.array([exact_interval(k, count, confidence) for k, count in counts]).T
+
+
+def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
+    """Return a figure of a size in inches, and its only axes."""
+    figure = new_figure(width, height)
+    return figure, figure.subplots()
+
+
+def draw_points(ax: Axes, x: Any, y: Any, errors: Any = None, **style: Any) -> None:
+    """Draw points with bars of given lengths and without a line."""
+    style = {"markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5, **style, "linestyle": "none"}
+    ax.errorbar(x, y, errors, **style)
 
 
 def in_symbols(name: str) -> str:

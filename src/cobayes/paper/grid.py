@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.lessons import Learner, Teacher
-from cobayes.paper.common import new_figure, write_section
-from cobayes.plots.house import COLORMAP, GREY, count_in_whole_numbers, line_style, tidy
-from cobayes.report.claims import Claim, Verdict, about, judge_interval
-from cobayes.report.section import Context, Section, Table
+from cobayes.paper.common import new_axes, words, write_section
+from cobayes.plots.house import COLORMAP, GREY, count_in_whole_numbers, line_style
+from cobayes.report.claims import Claim, Verdict, judge_interval
+from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI, Rule
 from cobayes.runs import Experiment, Point, RunResult
 from cobayes.theory.rates import rate_of_convergence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-TOPIC = "Section 6: the grid world"
-SOURCE = "Section 6, Figure 6"
 RULES = {"BI": BI, "SCBI": SCBI}
 DISCOUNTS = np.round(np.arange(0.02, 0.981, 0.02), 2)
 TREND_DISCOUNTS = (0.2, 0.3, 0.5, 0.7, 0.85)
@@ -118,40 +116,29 @@ def grid_experiment(context: Context) -> Experiment:
     shift = context.setting("shift", SHIFT)
     # Both learners' discounts must lie between 0 and 1.
     shifted = DISCOUNTS[(DISCOUNTS - shift > 0.01) & (DISCOUNTS + shift < 0.99)]
-    points = (
-        Point("posteriors", {"part": "posteriors", "discounts": DISCOUNTS}),
-        Point("misjudgement", {"part": "misjudgement", "discounts": shifted, "shift": shift}),
-        *(
-            Point(
-                reading.name,
-                {"part": "trend", "reading": k, "discounts": TREND_DISCOUNTS, "shift": shift},
-            )
-            for k, reading in enumerate(READINGS)
-        ),
-    )
+    given: dict[str, Any] = {"posteriors": {"discounts": DISCOUNTS}}
+    given["misjudgement"] = {"discounts": shifted}
+    for k, reading in enumerate(READINGS):
+        given[reading.name] = {"reading": k, "discounts": TREND_DISCOUNTS}
+    points = [Point(name, {"part": name, "shift": shift, **own}) for name, own in given.items()]
     return Experiment("grid-world", points, grid_shard, seed=context.seed, reduce=None)
 
 
 def grid_shard(parameters: dict[str, Any], _: np.random.SeedSequence, __: int) -> Mapping[str, Any]:
-    """Compute one part of Figure 6: "posteriors", "misjudgement" or a "trend"."""
-    part = parameters["part"]
-    discounts = parameters["discounts"]
-    if part == "trend":
-        return board_trend(READINGS[parameters["reading"]], discounts, parameters["shift"])
-    if part == "posteriors":
-        worlds = [GridWorld.paper(discount) for discount in discounts]
-        moves = {"": ("left", "up"), "_at_goal": TO_THE_GOAL}
-        return {
-            f"{name}{suffix}": np.array([belief_after(rule(world), walk) for world in worlds])
-            for name, rule in RULES.items()
-            for suffix, walk in moves.items()
-        }
-    return {
-        name: np.array(
-            [misjudgement(rule, GridWorld.paper, g, parameters["shift"]) for g in discounts]
-        )
-        for name, rule in RULES.items()
-    }
+    """Compute one part of Figure 6: "posteriors", "misjudgement", or the trend of a reading."""
+    part, discounts, shift = (parameters[key] for key in ("part", "discounts", "shift"))
+    if "reading" in parameters:
+        return board_trend(READINGS[parameters["reading"]], discounts, shift)
+    found = {}
+    for name, rule in RULES.items():
+        if part == "posteriors":
+            rules = [rule(GridWorld.paper(discount)) for discount in discounts]
+            for suffix, walk in (("", ("left", "up")), ("_at_goal", TO_THE_GOAL)):
+                found[f"{name}{suffix}"] = np.array([belief_after(own, walk) for own in rules])
+        else:
+            errors = [misjudgement(rule, GridWorld.paper, g, shift) for g in discounts]
+            found[name] = np.array(errors)
+    return found
 
 
 def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> float:
@@ -233,114 +220,54 @@ def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> d
 def judge_figure_6(result: RunResult) -> tuple[Claim, ...]:
     """Judge the paper's statements about Figure 6 and about the walkers' first move."""
     beliefs, errors = (result[name].statistics for name in ("posteriors", "misjudgement"))
-    shift = result["misjudgement"].parameters["shift"]
+    shift, discounts = (result["misjudgement"].parameters[key] for key in ("shift", "discounts"))
     worlds = [GridWorld.paper(float(g)) for g in DISCOUNTS]
-    first = {
-        name: np.array([Teacher(rule(world), "A").distribution for world in worlds])
-        for name, rule in RULES.items()
-    }
+    bi, scbi = (
+        np.array([Teacher(rule(world), "A").distribution for world in worlds])
+        for rule in RULES.values()
+    )
     scaled = np.array([SCBI(w.matrix_at(w.start)).likelihood([0.5, 0.5]) for w in worlds])
-    off = float(np.abs(scaled - np.array([printed_matrix(g) for g in DISCOUNTS])).max())
-    uneven = float(np.abs(first["BI"][:, 0] - first["BI"][:, 1]).max())
-    largest = np.maximum(errors["SCBI"], errors["BI"])
-    return about(
-        TOPIC,
-        judge_interval(
-            "Scaling M gives the printed matrix T",
-            "Section 6",
-            off,
-            off,
-            below=_SAME,
-            measured=f"at {len(DISCOUNTS)} discounts; largest difference {off:.1g}",
-        ),
-        judge_interval(
-            "The BI teacher chooses equally between left and up at S",
-            "Section 6",
-            uneven,
-            uneven,
-            below=_SAME,
-            measured=f"largest difference of the two probabilities {uneven:.1g}; it also chooses "
-            f"right, with probability {first['BI'][:, 2].min():.2g} to "
-            f"{first['BI'][:, 2].max():.2g}",
-        ),
-        _judge_ahead(
-            "The SCBI teacher is more likely to choose left than up",
-            first["SCBI"][:, 0] - first["SCBI"][:, 1],
-            DISCOUNTS,
-        ),
-        _judge_ahead(
-            "After (left, up) the SCBI learner is surer of A than the BI learner",
-            beliefs["SCBI"] - beliefs["BI"],
-            DISCOUNTS,
-        ),
+    off = np.abs(scaled - np.array([printed_matrix(g) for g in DISCOUNTS])).max()
+    uneven = np.abs(bi[:, 0] - bi[:, 1]).max()
+    return (
+        _judge_exact(words("T as printed", discounts=DISCOUNTS, off=off), off, below=_SAME),
+        _judge_exact(words("BI even", uneven=uneven, right=bi[:, 2]), uneven, below=_SAME),
+        _judge_ahead("SCBI goes left", scbi[:, 0] - scbi[:, 1], DISCOUNTS),
+        _judge_ahead("SCBI is surer", beliefs["SCBI"] - beliefs["BI"], DISCOUNTS),
         _judge_convergence(beliefs, worlds),
-        judge_interval(
-            "Both BI and SCBI agents are robust to perturbations",
-            "Figure 6, caption",
-            largest,
-            largest,
+        _judge_exact(
+            words("both are robust", shift=shift, errors=errors),
+            np.maximum(errors["SCBI"], errors["BI"]),
             below=shift,
-            measured=f"discounts that differ by {shift:g} move the belief by at most "
-            f"{errors['SCBI'].max():.3f} (SCBI) and {errors['BI'].max():.3f} (BI) on average",
-            rule=f"at every discount the expected difference is at most {shift:g}, the size of the "
-            "perturbation; the paper gives no limit, this one is ours",
         ),
-        _judge_ahead(
-            "SCBI is relatively less stable: its expected difference is the larger one",
-            errors["SCBI"] - errors["BI"],
-            np.asarray(result["misjudgement"].parameters["discounts"]),
-        ),
+        _judge_ahead("SCBI is less stable", errors["SCBI"] - errors["BI"], discounts),
     )
 
 
-def _judge_ahead(statement: str, ahead: Array, discounts: Array) -> Claim:
-    return judge_interval(
-        statement,
-        SOURCE,
-        ahead,
-        ahead,
-        above=_SAME,
-        names=[f"{g:g}" for g in discounts],
-        measured=f"at {int((ahead > _SAME).sum())} of {len(ahead)} discounts from "
-        f"{discounts[0]:g} to {discounts[-1]:g}; the difference goes from {ahead.min():.2g} to "
-        f"{ahead.max():.2g}",
-        rule="at every discount; “except” where at most of them",
-    )
+def _judge_exact(text: dict[str, Any], values: Any, **limits: Any) -> Claim:
+    return judge_interval(**text, low=values, high=values, **limits)
+
+
+def _judge_ahead(claim: str, ahead: Array, discounts: Any) -> Claim:
+    fine = int((ahead > _SAME).sum())
+    text = words(claim, ahead=ahead, discounts=discounts, fine=fine)
+    return _judge_exact(text, ahead, above=_SAME)
 
 
 def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) -> Claim:
     """Judge that both rules converge to the truth, by the belief when a walk ends at the goal."""
-    at_goal = {name: np.asarray(beliefs[f"{name}_at_goal"]) for name in RULES}
-    both = np.concatenate([at_goal["SCBI"], at_goal["BI"]])
-    names = [f"{name} at {g:g}" for name in ("SCBI", "BI") for g in DISCOUNTS]
-    texts = []
+    rows = {}
     for name, rule in RULES.items():
+        at_goal = np.asarray(beliefs[f"{name}_at_goal"])
         rates = [float(rate_of_convergence(rule(w.matrix_at(w.start)), 0)) for w in worlds]
-        last = DISCOUNTS[at_goal[name] > SURE_LEVEL].max(initial=0.0)
-        texts.append(
-            f"{name} {at_goal[name].min():.3f} to {at_goal[name].max():.4f}, above {SURE_LEVEL:g} "
-            f"up to discount {last:g}; its rate at S, if walks went on there for ever, is "
-            f"{min(rates):.2g} to {max(rates):.2g} nats per round"
-        )
-    return judge_interval(
-        "Both BI and SCBI converge to the true hypothesis",
-        "Figure 6, caption",
-        both,
-        both,
-        above=SURE_LEVEL,
-        names=names,
-        measured="a walk ends at the goal. Belief in A when the shortest walk, left first, gets "
-        "there: " + "; ".join(texts),
-        rule=f"both watchers believe A with more than {SURE_LEVEL:g} at the goal, at every "
-        "discount; “except” where at most of them. The limit is ours",
-    )
+        last = DISCOUNTS[at_goal > SURE_LEVEL].max(initial=0.0)
+        rows[name] = at_goal.min(), at_goal.max(), last, min(rates), max(rates)
+    both = np.concatenate([beliefs[f"{name}_at_goal"] for name in RULES])
+    return _judge_exact(words("both converge", rows=rows, level=SURE_LEVEL), both, above=SURE_LEVEL)
 
 
-_TRENDS = {
-    "gap": (1.0, "On larger boards the gap between the posteriors of SCBI and BI grows"),
-    "SCBI_difference": (-1.0, "On larger boards SCBI’s expected difference falls"),
-    "BI_difference": (-1.0, "On larger boards BI’s expected difference falls"),
-}
+_TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
+"""Quantities, and whether the paper says that they grow or fall on larger boards."""
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -362,36 +289,19 @@ def judge_trends(trends: Mapping[str, Mapping[str, Array]]) -> tuple[Claim, ...]
     """Judge the trends on larger boards, each with all readings side by side."""
     middle = TREND_DISCOUNTS.index(0.5)
     claims = []
-    for quantity, (sign, statement) in _TRENDS.items():
-        found = [trend_of(np.asarray(trend[quantity]), sign) for trend in trends.values()]
-        steps, ends = np.array(found).swapaxes(0, 1)
+    for quantity, sign in _TRENDS.items():
+        values = {name: np.asarray(trend[quantity]) for name, trend in trends.items()}
+        steps, ends = np.array([trend_of(each, sign) for each in values.values()]).swapaxes(0, 1)
         verdict: Verdict = "does not hold"
         if steps.all():
             verdict = "holds"
         elif steps.all(axis=1).any() or ends.mean() > 0.5:
             verdict = "holds except"
-        texts = (
-            f"{name} {trend[quantity][0, middle]:.4g} → {trend[quantity][-1, middle]:.4g}"
-            for name, trend in trends.items()
-        )
-        way = "larger" if sign > 0.0 else "smaller"
-        claims.append(
-            Claim(
-                statement,
-                "Section 6, last paragraph",
-                verdict,
-                f"it is {way} on the largest board than on the smallest in {int(ends.sum())} of "
-                f"{ends.size} pairs of reading and discount, and {way} from each board to the next "
-                f"in {int(steps.sum())}; at every discount in {int(steps.all(axis=1).sum())} of "
-                f"{len(found)} readings. At discount 0.5, from the smallest board to the largest: "
-                + "; ".join(texts),
-                "exact",
-                "from each board to the next, in every reading and at every discount; “except” "
-                "where a reading does so at every discount, or where most pairs of reading and "
-                "discount do from the smallest board to the largest",
-            )
-        )
-    return about(TOPIC, *claims)
+        at = {name: (each[0, middle], each[-1, middle]) for name, each in values.items()}
+        numbers = {"quantity": quantity, "way": "larger" if sign > 0.0 else "smaller", "at": at}
+        text = words("larger boards", steps=steps, ends=ends, **numbers)
+        claims.append(Claim(verdict=verdict, **text))
+    return tuple(claims)
 
 
 def printed_matrix(discount: float) -> Array:
@@ -403,43 +313,42 @@ def printed_matrix(discount: float) -> Array:
 # --- Section and pictures --------------------------------------------------------------------
 
 
+PICTURES = {
+    "trend-width": ("width, two goals", "gap", "width"),
+    "trend-walk": (f"{_WALK}, log-odds", "gap", "width"),
+    "trend-goals": ("number of goals, width 25", "gap", "goals"),
+    "trend-difference": (f"{_WALK}, log-odds", "SCBI_difference", "width"),
+}
+"""The trends that are drawn: reading, quantity, and what grows."""
+
+
 def build(context: Context) -> Section:
     """Build the section."""
     context.tell("both panels, and readings of larger boards")
     result = context.run(grid_experiment(context))
     trends = {reading.name: result[reading.name].statistics for reading in READINGS}
     beliefs, errors = (_panel_data(result, name) for name in ("posteriors", "misjudgement"))
-    by_name = {reading.name: reading for reading in READINGS}
-    shown = {
-        "trend-width": ("width, two goals", "gap", "width"),
-        "trend-walk": (f"{_WALK}, log-odds", "gap", "width"),
-        "trend-goals": ("number of goals, width 25", "gap", "goals"),
-        "trend-difference": (f"{_WALK}, log-odds", "SCBI_difference", "width"),
+    figures = {
+        "posteriors": _draw_rules(beliefs, "belief in A after (left, up)", (0.48, 1.01)),
+        "misjudgement": _draw_rules(errors, "expected difference", (0.0, None)),
+        **{name: _draw_trend(trends, *which) for name, which in PICTURES.items()},
     }
+    both = beliefs.add_suffix("_belief").join(errors.add_suffix("_difference"))
     return write_section(
         "figure-6",
         values={
             "beliefs": beliefs.loc[0.5],
             "errors": errors.loc[0.5],
             "shift": result["misjudgement"].parameters["shift"],
-        },
-        figures={
-            "posteriors": _draw_rules(beliefs, "belief in A after (left, up)", (0.48, 1.01)),
-            "misjudgement": _draw_rules(errors, "expected difference", (0.0, None)),
-            **{
-                name: _draw_trend(by_name[reading], trends[reading], quantity, over)
-                for name, (reading, quantity, over) in shown.items()
+            "discounts": np.array(TREND_DISCOUNTS),
+            "readings": {
+                name: [trend_of(np.asarray(trend[key]), sign) for key, sign in _TRENDS.items()]
+                for name, trend in trends.items()
             },
         },
-        tables={"readings": _readings_table(trends)},
-        data={
-            "figure-6": beliefs.add_suffix("_belief")
-            .join(errors.add_suffix("_difference"))
-            .reset_index(),
-            "figure-6-trends": _trends_data(trends),
-        },
+        figures=figures,
+        data={"figure-6": both.reset_index(), "figure-6-trends": _trends_data(trends)},
         claims=(*judge_figure_6(result), *judge_trends(trends)),
-        sizes="everything is exact.",
     )
 
 
@@ -466,64 +375,32 @@ def _trends_data(trends: Mapping[str, Mapping[str, Array]]) -> pd.DataFrame:
     return pd.concat(tables)
 
 
-def _readings_table(trends: Mapping[str, Mapping[str, Array]]) -> Table:
-    rows = []
-    for reading in READINGS:
-        row = [reading.name]
-        for quantity, (sign, _) in _TRENDS.items():
-            steps, ends = trend_of(np.asarray(trends[reading.name][quantity]), sign)
-            held = ", ".join(f"{g:g}" for g in np.array(TREND_DISCOUNTS)[ends])
-            row.append("✓ at every step" if steps.all() else f"△ at {held}" if held else "✗ no")
-        rows.append(tuple(row))
-    discounts = ", ".join(f"{g:g}" for g in TREND_DISCOUNTS)
-    return Table(
-        "The two asserted trends in several readings of a larger board, at the discounts "
-        f"{discounts}. “At every step”: from each board to the next, at all discounts; else the "
-        "discounts at which it is so on the largest board against the smallest.",
-        ("what grows", "gap grows", "SCBI’s difference falls", "BI’s difference falls"),
-        tuple(rows),
-    )
-
-
 def _draw_rules(columns: pd.DataFrame, label: str, limits: tuple[float, float | None]) -> Figure:
-    figure = new_figure(4.8, 3.2)
-    ax = figure.subplots()
+    figure, ax = new_axes(4.8, 3.2)
     for rule in ("SCBI", "BI"):
-        style: dict[str, Any] = {
-            "label": rule,
-            "markevery": 4,
-            "markersize": 4,
-            **line_style(rule, 0),
-        }
-        ax.plot(columns.index, columns[rule], **style)
+        style = line_style(rule, 0)
+        ax.plot(columns.index, columns[rule], label=rule, markevery=4, markersize=4, **style)
     ax.set(xlabel="discount γ", ylabel=label, xlim=(0.0, 1.0), ylim=limits)
     ax.legend()
-    tidy(ax)
     return figure
 
 
-def _draw_trend(reading: Reading, trend: Mapping[str, Array], quantity: str, over: str) -> Figure:
+def _draw_trend(trends: Mapping[str, Any], name: str, quantity: str, over: str) -> Figure:
     """Draw a quantity against the board, one curve per discount."""
     import matplotlib as mpl
 
-    figure = new_figure(4.8, 3.0)
-    ax = figure.subplots()
+    (reading,) = (reading for reading in READINGS if reading.name == name)
+    figure, ax = new_axes(4.8, 3.0)
     sizes = [size[0 if over == "width" else 1] for size in reading.sizes]
-    for k, (discount, values) in enumerate(zip(TREND_DISCOUNTS, trend[quantity].T, strict=True)):
+    curves = zip(TREND_DISCOUNTS, np.asarray(trends[name][quantity]).T, "osD^v", strict=True)
+    for k, (discount, values, marker) in enumerate(curves):
         color = mpl.colormaps[COLORMAP](0.9 * k / (len(TREND_DISCOUNTS) - 1))
-        style: dict[str, Any] = {
-            "color": color,
-            "marker": "osD^v"[k],
-            "markersize": 4,
-            "label": f"{discount:g}",
-        }
-        ax.plot(sizes, values, **style)
+        ax.plot(sizes, values, c=color, marker=marker, markersize=4, label=f"{discount:g}")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     gap = f"gap in {'beliefs' if reading.scale == 'belief' else 'log-odds'}: SCBI less BI"
     ax.set_ylabel(gap if quantity == "gap" else "expected difference, SCBI")
     ax.set_xlabel("board width" if over == "width" else "number of goals")
-    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    ax.legend(title="discount", fontsize=8, title_fontsize=8, **beside)
+    small = {"fontsize": 8, "title_fontsize": 8}
+    ax.legend(title="discount", loc="center left", bbox_to_anchor=(1.0, 0.5), **small)
     count_in_whole_numbers(ax)
-    tidy(ax)
     return figure

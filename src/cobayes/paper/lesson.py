@@ -10,7 +10,7 @@ import numpy as np
 from cobayes.browser import live_figure
 from cobayes.example_library import Example, examples
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson, simulate
-from cobayes.paper.common import new_figure, write_section
+from cobayes.paper.common import new_axes, write_section
 from cobayes.plots.beliefs import plot_belief_bars, plot_belief_curves
 from cobayes.plots.comparison import plot_mean_beliefs
 from cobayes.plots.house import shorten_label
@@ -34,15 +34,8 @@ def average_experiment(context: Context) -> Experiment:
     default = context.count(100_000, at_least=200, quick=10_000)
     count = context.setting("num_lessons", default)
     num_rounds = context.setting("num_rounds", 12)
-    points = tuple(
-        Point(
-            rule,
-            {"rule": rule, "num_rounds": num_rounds},
-            count,
-            min(count, _LESSONS_PER_SHARD),
-        )
-        for rule in RULES
-    )
+    given = [{"rule": rule, "num_rounds": num_rounds} for rule in RULES]
+    points = [Point(each["rule"], each, count, min(count, _LESSONS_PER_SHARD)) for each in given]
     return Experiment("lesson-averages", points, average_shard, seed=context.seed)
 
 
@@ -50,14 +43,9 @@ def average_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> dict[str, Any]:
     """Teach lessons by "rule"; return sums of the belief in the truth, round by round."""
-    example = examples[EXAMPLE]
-    lessons = simulate(
-        RULES[parameters["rule"]](example),
-        example.hypothesis,
-        num_rounds=parameters["num_rounds"],
-        num_lessons=num_samples,
-        rng=np.random.default_rng(seed_sequence),
-    )
+    rule, rng = RULES[parameters["rule"]](examples[EXAMPLE]), np.random.default_rng(seed_sequence)
+    counts = {"num_rounds": parameters["num_rounds"], "num_lessons": num_samples}
+    lessons = simulate(rule, examples[EXAMPLE].hypothesis, rng=rng, **counts)
     mean, std = lessons.mean(), lessons.std()
     squares = (num_samples - 1) * std**2 + num_samples * mean**2
     return {"count": num_samples, "total": num_samples * mean, "squares": squares}
@@ -69,8 +57,7 @@ def build(context: Context) -> Section:
     num_lessons = experiment.points[0].num_samples
     num_rounds = experiment.points[0].parameters["num_rounds"]
     context.tell(f"averaging over {num_lessons:,} lessons of {num_rounds} rounds")
-    result = context.run(experiment)
-    means = {rule: _mean_belief(result[rule].statistics) for rule in RULES}
+    means = {point.name: _mean_belief(point.statistics) for point in context.run(experiment)}
     example, seeds = examples[EXAMPLE], context.seeds().spawn(2)
     lessons = _teach(example, num_rounds, seeds[0])
     cases = _teach(examples[REALISTIC], num_rounds, seeds[1])
@@ -83,25 +70,18 @@ def build(context: Context) -> Section:
             "num_lessons": f"{num_lessons:,}",
             "ends": [f"{lesson.beliefs[-1, lesson.hypothesis]:.3f}" for lesson in lessons],
             "means": {rule: f"{m[-1]:.3f} ± {e[-1]:.3f}" for rule, (m, e) in means.items()},
-            "matrix": _spell(example.model.matrix),
-            "scaled": _spell(SCBI(example).posteriors(example.model.distribution())),
+            "matrix": example.model.matrix,
+            "scaled": SCBI(example).posteriors(example.model.distribution()),
             "lessons": lessons,
             "cases": cases,
             "name": shorten_label,
         },
-        figures={
-            **_draw_matrices(example),
-            **{f"lesson-bars-{lesson.rule_name.lower()}": _draw_bars(lesson) for lesson in lessons},
-            **{f"{REALISTIC}-bars-{case.rule_name.lower()}": _draw_bars(case) for case in cases},
-            **_draw_curves(lessons, means),
-            "live": live_figure("lesson", example),
-        },
+        figures=_draw(example, lessons, cases, means),
         data={"lesson": _rounds_table(lessons)},
         downloads={
             f"lesson-{name.lower()}.npz": f"The {name} lesson, for cobayes.Lesson.load (NPZ)"
             for name in RULES
         },
-        sizes=f"{num_lessons:,} lessons of {num_rounds} rounds by each rule.",
     )
 
 
@@ -134,28 +114,22 @@ def _rounds_table(lessons: list[Lesson]) -> pd.DataFrame:
     return pd.concat(tables).rename_axis("round").reset_index()
 
 
-def _spell(matrix: np.ndarray) -> str:
-    return "; ".join(", ".join(f"{value:.3f}" for value in row) for row in matrix)
-
-
-def _draw_matrices(example: Example) -> dict[str, Figure]:
-    # Two pictures rather than one: a phone shows them below each other.
-    left, right = new_figure(4.8, 3.0), new_figure(4.8, 3.0)
-    plot_scaling(example, axes=(left.subplots(), right.subplots()))
-    return {"matrix": left, "scaled": right}
-
-
-def _draw_bars(lesson: Lesson) -> Figure:
-    figure = new_figure(4.8, 3.2)
-    plot_belief_bars(lesson, ax=figure.subplots())
-    return figure
-
-
-def _draw_curves(lessons: list[Lesson], means: Mapping[str, Any]) -> dict[str, Figure]:
-    curves, average, path = new_figure(4.8, 3.2), new_figure(4.8, 3.2), new_figure(4.8, 4.0)
-    plot_belief_curves(lessons, ax=curves.subplots())
-    plot_mean_beliefs(means, ax=average.subplots())
-    ax = path.subplots()
+def _draw(
+    example: Example, lessons: list[Lesson], cases: list[Lesson], means: Mapping[str, Any]
+) -> dict[str, Figure | str]:
+    # Two pictures of matrices rather than one: a phone shows them below each other.
+    (left, left_ax), (right, right_ax) = new_axes(4.8, 3.0), new_axes(4.8, 3.0)
+    plot_scaling(example, axes=(left_ax, right_ax))
+    figures: dict[str, Figure | str] = {"matrix": left, "scaled": right}
+    named = [("lesson", lesson) for lesson in lessons] + [(REALISTIC, case) for case in cases]
+    for name, lesson in named:
+        figures[f"{name}-bars-{lesson.rule_name.lower()}"], ax = new_axes(4.8, 3.2)
+        plot_belief_bars(lesson, ax=ax)
+    figures["curves"], ax = new_axes(4.8, 3.2)
+    plot_belief_curves(lessons, ax=ax)
+    figures["average"], ax = new_axes(4.8, 3.2)
+    plot_mean_beliefs(means, ax=ax)
+    figures["path"], ax = new_axes(4.8, 4.0)
     for number, lesson in enumerate(lessons):
         plot_simplex_path(lesson, frame=number == 0, ax=ax)
-    return {"curves": curves, "average": average, "path": path}
+    return {**figures, "live": live_figure("lesson", example)}

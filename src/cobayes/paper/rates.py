@@ -1,4 +1,4 @@
-"""Figure 2: how often, and by how much, SCBI converges faster than BI on random matrices.
+"""Figures 2 and S1: how often, and by how much, SCBI is faster than BI on random matrices.
 
 P is the probability that SCBI's mean rate is at least BI's, and E the mean of the difference. An
 exception is a matrix on which BI's mean rate is the higher one.
@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cobayes._intervals import exact_interval, proportion_stderr
-from cobayes.paper.common import new_figure, write_section
-from cobayes.plots.house import BLUE, GREEN, GREY, INK, tidy
+from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
+from cobayes.plots.house import BLUE, GREEN, GREY, INK
 from cobayes.random_matrices.exact_two import expected_advantage
 from cobayes.report.claims import (
     ERROR_RATE,
-    SURE,
     Claim,
     Verdict,
-    about,
     family_quantile,
     judge_agreement,
     judge_interval,
     judge_order,
+    probability_text,
     verdict_of,
 )
-from cobayes.report.section import Context, Section, Table
+from cobayes.report.section import Context, Section
 from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate, mean_estimate
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TOPIC = "Section 4.1: which rule is faster"
+Array = NDArray[np.float64]
 
 PAPER_SAMPLES = {"n-by-2": 10**10, "10-by-m": 10**8, "n-by-n": 10**8}
 QUICK_SAMPLES = {"n-by-2": 2_000_000, "10-by-m": 500_000, "n-by-n": 50_000}
@@ -47,6 +47,10 @@ SHAPES = {
     "n-by-n": tuple((n, n) for n in range(2, 51)),
 }
 """The three families of Figure 2: (number of data, number of hypotheses)."""
+
+PANELS = {"n-by-2": "AB", "10-by-m": "CD", "n-by-n": "EF"}
+GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
+"""The authors' values in -ln(1 - P) = a ln(x (x + 1) / (x - c)) + b x + d, Figure S1."""
 
 # Seconds per entry of a matrix and per pair of entries on one core, measured by
 # `cobayes reproduce figure-2`; used for the size of shards alone.
@@ -64,6 +68,7 @@ _NUM_SWEEPS = 2
 _STRAIGHT = 0.25  # two slopes that differ by less, as a share, are one straight line
 _SLOWLY = 0.5  # a quantity that keeps this share of itself decays slowly
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
+_CLOSE = 0.1  # "≈" in -ln(1 - P): a tenth of 1 - P
 
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8
@@ -177,42 +182,35 @@ def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
 
 def rates_table(family: str, result: RunResult) -> pd.DataFrame:
     """Return P, E and the mean rates of a family; a row per shape, named after it."""
-    rows, names = [], []
+    import pandas as pd
+
+    rows = {}
     for point in result:
         found, (n, m) = point.statistics, point.parameters.values()
         count = int(found["count"])
         exceptions = count - int(found["count_not_slower"])
         share = exceptions / count
         low, high = exact_interval(exceptions, count, 0.95)
-        advantage, bi, scbi = (_mean_of(found, key) for key in ("difference", "bi", "scbi"))
-        names.append(f"{n} × {m}")
-        rows.append(
-            {
-                "family": family,
-                "num_data": n,
-                "num_hypotheses": m,
-                "num_samples": count,
-                "num_exceptions": exceptions,
-                "probability": 1.0 - share,
-                "probability_stderr": proportion_stderr(exceptions, count),
-                "exception_low": low,
-                "exception_high": high,
-                "minus_log": -math.log(share) if exceptions else math.inf,
-                "minus_log_stderr": math.sqrt((1 - share) / exceptions) if exceptions else math.nan,
-                "advantage": advantage.value,
-                "advantage_stderr": advantage.stderr,
-                "advantage_exact": expected_advantage(n) if m == 2 else math.nan,
-                "mean_bi": bi.value,
-                "mean_bi_stderr": bi.stderr,
-                "mean_scbi": scbi.value,
-                "mean_scbi_stderr": scbi.stderr,
-            }
-        )
-    import pandas as pd
-
-    table = pd.DataFrame(rows, index=names)
-    table["size"] = table["num_hypotheses" if family == "10-by-m" else "num_data"]
-    return table
+        row = {
+            "family": family,
+            "num_data": n,
+            "num_hypotheses": m,
+            "size": m if family == "10-by-m" else n,
+            "num_samples": count,
+            "num_exceptions": exceptions,
+            "probability": 1.0 - share,
+            "probability_stderr": proportion_stderr(exceptions, count),
+            "exception_low": low,
+            "exception_high": high,
+            "minus_log": -math.log(share) if exceptions else math.inf,
+            "minus_log_stderr": math.sqrt((1 - share) / exceptions) if exceptions else math.nan,
+            "advantage_exact": expected_advantage(n) if m == 2 else math.nan,
+        }
+        for name, key in (("advantage", "difference"), ("mean_bi", "bi"), ("mean_scbi", "scbi")):
+            mean = _mean_of(found, key)
+            row[name], row[f"{name}_stderr"] = mean.value, mean.stderr
+        rows[f"{n} × {m}"] = row
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def splitting_table(result: RunResult) -> pd.DataFrame:
@@ -220,26 +218,19 @@ def splitting_table(result: RunResult) -> pd.DataFrame:
     import pandas as pd
     from scipy.special import stdtrit
 
-    found = [splitting_estimate(point.statistics, {})["-ln(1-P)"] for point in result]
-    table = pd.DataFrame(
-        {
-            "size": [point.parameters["num_data"] for point in result],
-            "minus_log": [estimate.value for estimate in found],
-            "minus_log_stderr": [estimate.stderr for estimate in found],
-        },
-        index=[
-            f"{point.parameters['num_data']} × {point.parameters['num_data']}" for point in result
-        ],
-    )
-    margin = stdtrit(result.points[0].num_samples - 1, 0.975) * table.minus_log_stderr
-    table["low"], table["high"] = table.minus_log - margin, table.minus_log + margin
-    return table
-
-
-def minus_log_interval(rates: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the intervals for -ln(1 - P); infinite without exceptions."""
-    with np.errstate(divide="ignore"):
-        return -np.log(rates.exception_high.to_numpy()), -np.log(rates.exception_low.to_numpy())
+    rows = {}
+    for point in result:
+        n, found = point.parameters["num_data"], point.estimates["-ln(1-P)"]
+        margin = stdtrit(point.num_samples - 1, 0.975) * found.stderr
+        rows[f"{n} × {n}"] = (
+            n,
+            found.value,
+            found.stderr,
+            found.value - margin,
+            found.value + margin,
+        )
+    columns = ["size", "minus_log", "minus_log_stderr", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _mean_of(statistics: Mapping[str, Any], key: str) -> Estimate:
@@ -247,91 +238,72 @@ def _mean_of(statistics: Mapping[str, Any], key: str) -> Estimate:
     return mean_estimate(statistics["count"], *sums)
 
 
-# --- Claims ----------------------------------------------------------------------------------
+# --- Claims of Figure 2 ----------------------------------------------------------------------
 
 
 def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) -> tuple[Claim, ...]:
     """Judge every claim that Figure 2 bears on."""
+    import pandas as pd
+
     two, ten, square = (families[name] for name in SHAPES)
-    return about(
-        TOPIC,
-        *_judge_all_shapes(families),
-        _judge_order("P grows with n for n × 2 matrices", "Figure 2 A, B", two, "probability"),
-        judge_order(
-            "E grows with n for n × 2 matrices",
-            "Figure 2 A",
-            list(two.index),
-            two.advantage_exact,
-            rises=True,
+    every = pd.concat(families.values())
+    low, high = share_intervals(every.num_exceptions, every.num_samples)
+    margin = family_quantile(len(every), two_sided=True) * every.advantage_stderr
+    shapes: dict[str, Any] = {"names": list(every.index), "places": "shapes"}
+    nats: dict[str, Any] = {"within": _MEAN_LIMIT, "unit": " nats per round"}
+    return (
+        judge_interval(
+            **words("P above one half"),
+            **shapes,
+            low=1.0 - high,
+            high=1.0 - low,
+            above=0.5,
+            values=every.probability,
+            what="P",
+        ),
+        judge_interval(
+            **words("E above zero"),
+            **shapes,
+            low=every.advantage - margin,
+            high=every.advantage + margin,
+            above=0.0,
             what="E",
         ),
+        _judge_order("P grows, n x 2", two, "probability"),
+        _judge_order("E grows, n x 2", two.assign(advantage_exact_stderr=0.0), "advantage_exact"),
         judge_agreement(
-            "The mean rate of BI on n × 2 matrices is (n − 1)/n",
-            "Supplement, Section 2",
-            two.mean_bi,
-            two.mean_bi_stderr,
-            (two.num_data - 1) / two.num_data,
-            within=_MEAN_LIMIT,
+            **words("mean rate of BI"),
+            **nats,
+            values=two.mean_bi,
+            stderrs=two.mean_bi_stderr,
+            expected=(two.num_data - 1) / two.num_data,
             what="sampled mean rate less (n − 1)/n",
-            unit=" nats per round",
         ),
         judge_agreement(
-            "E for n × 2 matrices is the integral that the paper samples",
-            "Supplement, Section 2",
-            two.advantage,
-            two.advantage_stderr,
-            two.advantage_exact,
-            within=_MEAN_LIMIT,
+            **words("E is the integral"),
+            **nats,
+            values=two.advantage,
+            stderrs=two.advantage_stderr,
+            expected=two.advantage_exact,
             what="sampled E less our closed form of it",
-            unit=" nats per round",
         ),
-        _judge_order("P grows with m for 10 × m matrices", "Figure 2 C, D", ten, "probability"),
-        _judge_order("E falls with m for 10 × m matrices", "Figure 2 C", ten, "advantage", False),
+        _judge_order("P grows, 10 x m", ten, "probability"),
+        _judge_order("E falls, 10 x m", ten, "advantage", rises=False),
         _judge_slow_decay(ten),
         _judge_growth_of_squares(square, split),
-        _judge_order("E grows with n for n × n matrices", "Figure 2 E", square, "advantage"),
+        _judge_order("E grows, n x n", square, "advantage"),
         judge_no_exceptions(square, split),
         judge_logistic(two, ten, split),
     )
 
 
-def _judge_order(statement: str, source: str, rates: Any, column: str, rises: bool = True) -> Claim:
-    values, errors = rates[column], rates[f"{column}_stderr"]
-    what = statement[0]
-    names = list(rates.index)
-    return judge_order(statement, source, names, values, errors, rises=rises, what=what)
-
-
-def _judge_all_shapes(families: Mapping[str, pd.DataFrame]) -> tuple[Claim, Claim]:
-    import pandas as pd
-
-    every = pd.concat(families.values())
-    confidence = 1.0 - ERROR_RATE / len(every)
-    counts = zip(every.num_exceptions, every.num_samples, strict=True)
-    low, high = np.array([exact_interval(k, count, confidence) for k, count in counts]).T
-    margin = family_quantile(len(every), two_sided=True) * every.advantage_stderr
-    names: dict[str, Any] = {"names": list(every.index), "places": "shapes"}
-    return (
-        judge_interval(
-            "P > 0.5: SCBI is the faster one on most matrices, whatever the shape",
-            "Section 4.1",
-            1.0 - high,
-            1.0 - low,
-            above=0.5,
-            values=every.probability,
-            what="P",
-            **names,
-        ),
-        judge_interval(
-            "E > 0: SCBI is faster on average, whatever the shape",
-            "Section 4.1",
-            every.advantage - margin,
-            every.advantage + margin,
-            above=0.0,
-            values=every.advantage,
-            what="E",
-            **names,
-        ),
+def _judge_order(
+    claim: str, rates: Any, column: str, *, rises: bool = True, what: str = ""
+) -> Claim:
+    values, errors, names = rates[column], rates[f"{column}_stderr"], list(rates.index)
+    what = what or claim[0]
+    return judge_order(
+        **words(claim), names=names, values=values, stderrs=errors, rises=rises, what=what
     )
 
 
@@ -341,16 +313,9 @@ def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))
     reach = family_quantile(1, two_sided=True) * left * noise
-    return judge_interval(
-        "E decays slowly with m for 10 × m matrices",
-        "Section 4.1; Figure 2, caption",
-        left - reach,
-        left + reach,
-        above=_SLOWLY,
-        measured=f"at {last.name} E is {100 * left:.1f} % of E at {first.name}",
-        uncertainty=f"±\u00a0{100 * reach:.1f} % ({SURE})",
-        rule=f"more than {100 * _SLOWLY:g} % is left, our reading of “slowly”",
-    )
+    sizes = {"first": first.name, "last": last.name}
+    text = words("E decays slowly", left=left, reach=reach, limit=_SLOWLY, **sizes)
+    return judge_interval(**text, low=left - reach, high=left + reach, above=_SLOWLY)
 
 
 def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
@@ -360,13 +325,10 @@ def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim
     small = square[(square["size"] < _SPLIT_FROM) & (square.num_exceptions > 0)]
     large = split[split["size"] >= _SPLIT_FROM]
     both = pd.concat([small, large])
-    claim = _judge_order("P grows with n for n × n matrices", "Figure 2 E, F", both, "minus_log")
+    claim = _judge_order("P grows, n x n", both, "minus_log", what="−ln(1 − P)")
     sampled, by_splitting = (", ".join(map(str, part["size"])) for part in (small, large))
-    return replace(
-        claim,
-        measured=f"{claim.measured.replace('P goes', '−ln(1 − P) goes', 1)}. Judged at {len(both)} "
-        f"of the {len(square)} sizes: n = {sampled} by sampling, n = {by_splitting} by splitting",
-    )
+    where = f"Judged at {len(both)} of the {len(square)} sizes: n = {sampled} by sampling"
+    return replace(claim, measured=f"{claim.measured}. {where}, n = {by_splitting} by splitting")
 
 
 def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
@@ -374,26 +336,15 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
     # Beyond the last size that was estimated the value of that size is taken, which is too large.
-    expected_at = np.interp(
-        np.arange(square["size"].to_numpy().max() + 1), split["size"], split.minus_log
-    )
-    expected_at = _PAPER_SQUARES * np.exp(-expected_at)
-    expected = float(expected_at[_FIRST_WITHOUT:].sum())
+    sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
+    at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
     factor = math.exp(family_quantile(1, two_sided=True) * error)
-    low, high = (math.exp(-expected * f) for f in (factor, 1.0 / factor))
-    return Claim(
-        "For square matrices with n > 17 SCBI is faster in all samples",
-        "Figure 2 F",
-        verdict_of([low >= ERROR_RATE and seen == 0], [high < ERROR_RATE or seen > 0]),
-        f"{seen} exceptions in {beyond.num_samples.sum():,} matrices with n ≥ {_FIRST_WITHOUT}; "
-        f"multilevel splitting expects {expected:.2g} in the paper’s 10⁸ per size for all these "
-        f"sizes together, and {expected_at[_FIRST_WITHOUT - 1]:.2g} at n = 17. P is not 1: "
-        "exceptions are rare, not absent",
-        f"factor {factor:.2f} either way ({SURE}, from the scatter at n = 18)",
-        "no exception was seen here, and by splitting the paper’s samples show none with a chance "
-        f"of {100 * low:.0f} to {100 * high:.0f} %; at least {ERROR_RATE:g} would do",
-    )
+    low, high = (math.exp(-sum(later) * f) for f in (factor, 1.0 / factor))
+    numbers = {"seen": seen, "matrices": beyond.num_samples.sum(), "first": _FIRST_WITHOUT}
+    numbers |= {"expected": sum(later), "at_17": at_17, "factor": factor, "chances": (low, high)}
+    is_fine = [low >= ERROR_RATE and seen == 0], [high < ERROR_RATE or seen > 0]
+    return Claim(verdict=verdict_of(*is_fine), **words("no exceptions", **numbers))
 
 
 def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) -> Claim:
@@ -401,9 +352,9 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     families = {"n × 2": two, "10 × m": ten, "n × n": split}
     slopes = {name: _two_slopes(table) for name, table in families.items()}
     known = {name: each for name, each in slopes.items() if math.isfinite(sum(each))}
-    quantile = family_quantile(max(len(known), 1), two_sided=True)
-    bends = np.array([abs(late / early - 1.0) for early, late, _ in known.values()])
-    reach = np.array([quantile * noise / abs(early) for early, _, noise in known.values()])
+    early, late, noise = np.array([*known.values()]).reshape(-1, 3).T
+    bends = np.abs(late / early - 1.0)
+    reach = family_quantile(max(len(known), 1), two_sided=True) * noise / np.abs(early)
     inside, outside = bends + reach < _STRAIGHT, bends - reach > _STRAIGHT
     verdict: Verdict = "not decided"
     if len(known) == len(families) and inside.all():
@@ -411,26 +362,14 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     elif outside.any():
         # One family that is bent refutes "in all situations".
         verdict = "holds except" if inside.any() else "does not hold"
-    texts = (f"{name} {early:.3f} and {late:.3f}" for name, (early, late, _) in known.items())
-    return Claim(
-        "P grows to 1 logistically in all situations",
-        "Figure 2, caption",
-        verdict,
-        "slope of −ln(1 − P) over the first and the second half of the sizes: " + "; ".join(texts),
-        "standard errors of the differences "
-        + ", ".join(f"{noise:.2g}" for _, _, noise in known.values()),
-        f"in every family the two slopes differ by less than {100 * _STRAIGHT:g} %, with their "
-        f"interval ({SURE} for all); “except” where in some",
-    )
+    return Claim(verdict=verdict, **words("P grows logistically", known=known, limit=_STRAIGHT))
 
 
 def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     """Return the slopes of both halves of -ln(1 - P), and the standard error of the difference."""
     at = [0, len(table) // 2, len(table) - 1]
-    sizes, values, errors = (
-        table[column].to_numpy(dtype=float)[at]
-        for column in ("size", "minus_log", "minus_log_stderr")
-    )
+    columns = ["size", "minus_log", "minus_log_stderr"]
+    sizes, values, errors = table[columns].to_numpy(dtype=float)[at].T
     first, second = 1.0 / np.diff(sizes)
     with np.errstate(invalid="ignore"):  # infinite where no exception was seen
         early, late = np.diff(values) / np.diff(sizes)
@@ -439,17 +378,105 @@ def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     return float(early), float(late), float(noise)
 
 
-# --- Section ---------------------------------------------------------------------------------
+# --- Figure S1: the empirical formula --------------------------------------------------------
 
-_PANELS = {
-    "n-by-2": ("A", "B", "n × 2", "number of rows n"),
-    "10-by-m": ("C", "D", "10 × m", "number of columns m"),
-    "n-by-n": ("E", "F", "n × n", "number of rows n"),
-}
+
+def empirical_formula(num_data: ArrayLike, a: float, c: float, b: float, d: float) -> Array:
+    """Return -ln(1 - P) by the supplement's formula, see `GUESS`.
+
+    With the authors' values this is 1 - P = sqrt((x - 1.5) / (x (x + 1))) exp(-0.1 x + 0.3).
+    """
+    x = np.asarray(num_data, dtype=float)
+    return a * np.log(x * (x + 1.0) / (x - c)) + b * x + d
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The formula fitted to data by weighted least squares.
+
+    Attributes
+    ----------
+    values, stderrs : ndarray
+        The four parameters in the order of `GUESS`.
+    misfit : float
+        Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
+        residuals; zero where they do by themselves.
+    chi_square, guess_chi_square : float
+        Sum of squared residuals in sampling errors: of the best fit, and of the authors' guess.
+    chance, guess_chance : float
+        The probability of larger residuals if the form, or the authors' formula, were exact.
+    num_points : int
+        Sizes with exceptions.
+    """
+
+    values: Array
+    stderrs: Array
+    misfit: float
+    chi_square: float
+    guess_chi_square: float
+    chance: float
+    guess_chance: float
+    num_points: int
+
+
+def fit_formula(rates: pd.DataFrame) -> Fit:
+    """Fit the formula's four parameters by weighted least squares.
+
+    Where the sampling errors are too small to explain the residuals, a common variance is added
+    to all of them until they do: else the fit would heed only the sizes that are known best.
+    """
+    from scipy.optimize import brentq, curve_fit
+    from scipy.special import gammaincc
+
+    seen = rates[rates.num_exceptions > 0]
+    x, y, error = (seen[name].to_numpy(float) for name in ("size", "minus_log", "minus_log_stderr"))
+    # The logarithm's argument must stay positive at the smallest size.
+    bounds = (-np.inf, [np.inf, x.min() - 1e-6, np.inf, np.inf])
+    guess, degrees = np.array([*GUESS.values()]), len(x) - len(GUESS)
+
+    def fit(misfit: float) -> tuple[Array, Array]:
+        sigma = np.hypot(error, misfit)
+        return curve_fit(
+            empirical_formula, x, y, guess, sigma=sigma, absolute_sigma=True, bounds=bounds
+        )
+
+    def chi_square(parameters: Array, misfit: float = 0.0) -> float:
+        rest = y - empirical_formula(x, *parameters)
+        return float(((rest / np.hypot(error, misfit)) ** 2).sum())
+
+    statistics = np.array([chi_square(fit(0.0)[0]), chi_square(guess)])
+    chances = gammaincc(0.5 * np.array([degrees, len(x)]), 0.5 * statistics)
+    misfit: Any = 0.0
+    if chances[0] < ERROR_RATE:
+        misfit = brentq(lambda s: chi_square(fit(s)[0], s) - degrees, 0.0, 1.0, xtol=1e-6)
+    values, covariance = fit(misfit)
+    found = dict(zip(("chi_square", "guess_chi_square"), statistics, strict=True))
+    found |= dict(zip(("chance", "guess_chance"), chances, strict=True))
+    return Fit(values, np.sqrt(np.diag(covariance)), misfit, num_points=len(x), **found)
+
+
+def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
+    """Return by how much the authors' formula is off at least, and at most, at each size."""
+    seen = rates[rates.num_exceptions > 0]
+    off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
+    noise = family_quantile(len(seen), two_sided=True) * seen.minus_log_stderr.to_numpy()
+    return np.maximum(off - noise, 0.0), off + noise
+
+
+def judge_formula(fit: Fit, rates: pd.DataFrame) -> Claim:
+    """Judge the authors' approximate formula."""
+    least, most = formula_errors(rates)
+    ends = np.array([least.max(), most.max()])
+    numbers = {"ends": ends, "shares": 100.0 * np.expm1(ends), "fit": fit, "limit": _CLOSE}
+    numbers |= {"errors": rates.minus_log_stderr, "p": probability_text(fit.guess_chance)}
+    return judge_interval(**words("formula", **numbers), low=least, high=most, below=_CLOSE)
+
+
+# --- Sections --------------------------------------------------------------------------------
 
 
 def build(context: Context) -> Section:
-    """Build the section."""
+    """Build the section of Figure 2."""
     import pandas as pd
 
     context.tell("random matrices of three families of shapes, and multilevel splitting")
@@ -460,65 +487,55 @@ def build(context: Context) -> Section:
     by_splitting = split[["minus_log", "minus_log_stderr"]].add_prefix("splitting_")
     families["n-by-n"] = square.join(by_splitting)
     every = pd.concat(families.values())
-    point = splitting.points[0]
-    sizes = "; ".join(
-        f"{families[name].num_samples.iloc[0]:,} matrices for each {shape}"
-        for name, (_, _, shape, _) in _PANELS.items()
-    )
+    panels = {name: _panels(families[name], *letters) for name, letters in PANELS.items()}
+    both = every[(every.num_exceptions >= 5) & every.splitting_minus_log.notna()].tail(2)
     return write_section(
         "figure-2",
         values={
-            "panels": [(families[name], *panel) for name, panel in _PANELS.items()],
+            "families": families,
+            "panels": PANELS,
+            "every": every,
+            "both": both,
             "split": split,
-            "num_estimates": point.num_samples,
-            "overlap": _overlap(families["n-by-n"]),
+            "splitting": splitting.points[0],
+            "Estimate": Estimate,
         },
         figures={
-            **{k: v for name in SHAPES for k, v in _panels(families[name], *_PANELS[name]).items()},
+            **{name: figure for each in panels.values() for name, figure in each.items()},
             "figure-2F-extended": _extended(square, split),
         },
-        tables={"values": _values_table(every)},
         data={"figure-2": every},
         claims=judge_figure_2(families, split),
-        sizes=f"{sizes}; splitting: {point.num_samples} estimates for each of {len(split)} sizes, "
-        f"{point.parameters['num_particles']} matrices in a population.",
     )
 
 
-def _overlap(square: pd.DataFrame) -> str:
-    """Return both estimates of -ln(1 - P) at the last sizes where both methods see exceptions."""
-    both = square[(square.num_exceptions >= 5) & square.splitting_minus_log.notna()].tail(2)
-    texts = []
-    for _, row in both.iterrows():
-        split = Estimate(row.splitting_minus_log, row.splitting_minus_log_stderr)
-        sampled = Estimate(row.minus_log, row.minus_log_stderr)
-        texts.append(f"n = {row['size']}: {split} against {sampled}")
-    return "; ".join(texts) or "there is no such size here"
-
-
-def _values_table(every: pd.DataFrame) -> Table:
-    shown = {
-        "n-by-2": (2, 3, 5, 10, 20, 50),
-        "10-by-m": (3, 5, 10),
-        "n-by-n": (3, 5, 10, 18, 22, 50),
-    }
-    rows = tuple(
-        (
-            str(name),
-            f"{row.probability:.6f}",
-            f"{row.exception_low:.3g} to {row.exception_high:.3g}",
-            f"{row.advantage:.5f} ± {row.advantage_stderr:.5f}",
-            "" if math.isnan(row.advantage_exact) else f"{row.advantage_exact:.6f}",
-            ""
-            if math.isnan(row.splitting_minus_log)
-            else f"{row.splitting_minus_log:.2f} ± {row.splitting_minus_log_stderr:.2f}",
-        )
-        for name, row in every.iterrows()
-        if row["size"] in shown[row.family]
+def build_formula(context: Context) -> Section:
+    """Build the section of Figure S1 from the run of Figure 2 A, B."""
+    context.tell("random n × 2 matrices, shared with figure 2")
+    rates = rates_table("n-by-2", context.run(rates_experiment(context, "n-by-2")))
+    fit = fit_formula(rates)
+    seen = rates[rates.num_exceptions > 0]
+    formula = empirical_formula(seen["size"], **GUESS)
+    fitted = empirical_formula(seen["size"], *fit.values)
+    numbers = seen.assign(
+        formula=formula,
+        fitted=fitted,
+        residual=seen.minus_log - formula,
+        residual_of_fit=seen.minus_log - fitted,
     )
-    header = ("shape", "P", "1 − P, 95 % interval", "E, sampled", "E, exact")
-    caption = "Some of the values (± standard error)."
-    return Table(caption, (*header, "−ln(1 − P) by splitting"), rows)
+    return write_section(
+        "figure-s1",
+        values={
+            "fit": fit,
+            "rates": rates,
+            "guess": GUESS,
+            "worst": formula_errors(rates)[0].max(),
+            "residuals": numbers.residual,
+        },
+        figures=_formula_pictures(rates, numbers, fit),
+        data={"figure-s1": numbers},
+        claims=(judge_formula(fit, rates),),
+    )
 
 
 # --- Pictures --------------------------------------------------------------------------------
@@ -526,57 +543,35 @@ def _values_table(every: pd.DataFrame) -> Table:
 RED = "#B2182B"
 """Of E, as in the paper; dark enough to differ from the blue of P without colour, too."""
 
-_POINTS: dict[str, Any] = {
-    "linestyle": "none",
-    "markersize": 3.5,
-    "elinewidth": 1.0,
-    "capsize": 1.5,
-}
 
-
-def _panels(
-    rates: pd.DataFrame, left: str, right: str, _: str, size_label: str
-) -> dict[str, Figure]:
-    both, exceptions = new_figure(4.8, 3.2), new_figure(4.8, 3.2)
-    ax = both.subplots()
+def _panels(rates: pd.DataFrame, left: str, right: str) -> dict[str, Figure]:
+    both, ax = new_axes(4.8, 3.2)
+    exceptions, other = new_axes(4.8, 3.2)
     for column, color, marker, label in (
         ("probability", BLUE, "o", "P, share of matrices"),
         ("advantage", RED, "s", "E, nats per round"),
     ):
-        style: dict[str, Any] = {
-            "color": color,
-            "marker": marker,
-            "label": label,
-            "zorder": 2,
-            **_POINTS,
-        }
-        ax.errorbar(rates["size"], rates[column], 2.0 * rates[f"{column}_stderr"], **style)
+        errors = 2.0 * rates[f"{column}_stderr"]
+        draw_points(ax, rates["size"], rates[column], errors, c=color, marker=marker, label=label)
     if rates.advantage_exact.notna().all():
-        line: dict[str, Any] = {"color": INK, "linewidth": 1.0, "label": "E, exact", "zorder": 3}
-        ax.plot(rates["size"], rates.advantage_exact, **line)
+        ax.plot(rates["size"], rates.advantage_exact, color=INK, lw=1.0, label="E, exact", zorder=3)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_ylim(0.0, 1.04)
-    finish(ax, size_label, "P and E")
+    _label(ax, rates, "P and E")
     ax.legend(fontsize=8.5, loc="best")
-    draw_exceptions(rates, exceptions.subplots(), size_label, with_limits=True)
+    draw_exceptions(rates, other, with_limits=True)
     return {f"figure-2{left}": both, f"figure-2{right}": exceptions}
 
 
-def draw_exceptions(
-    rates: pd.DataFrame, ax: Axes, size_label: str, *, with_limits: bool = False
-) -> None:
+def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False) -> None:
     """Draw -ln(1 - P) with intervals; where no exception was seen, what it exceeds."""
     size, value = rates["size"].to_numpy(), rates.minus_log.to_numpy()
-    low, high = minus_log_interval(rates)
+    with np.errstate(divide="ignore"):
+        low, high = -np.log(rates[["exception_high", "exception_low"]].to_numpy().T)
     seen = np.isfinite(value)
     bars = (value[seen] - low[seen], high[seen] - value[seen])
-    style: dict[str, Any] = {
-        "color": BLUE,
-        "marker": "o",
-        "label": "sampled, with 95 % interval",
-        **_POINTS,
-    }
-    ax.errorbar(size[seen], value[seen], bars, **style)
+    label = "sampled, with 95 % interval"
+    draw_points(ax, size[seen], value[seen], bars, color=BLUE, marker="o", label=label)
     if not seen.all():
         label = "no exception seen: at least this (97.5 %)"
         ax.plot(size[~seen], low[~seen], "^", color=GREY, markersize=4, label=label)
@@ -590,33 +585,49 @@ def draw_exceptions(
             ax.axhline(level, color=RED, linewidth=1.0, linestyle=line, label=label)
     # Room for the legend above the points.
     ax.set_ylim(0.0, highest / (0.96 - 0.075 * len(ax.get_legend_handles_labels()[1])))
-    finish(ax, size_label, "−ln(1 − P)")
+    _label(ax, rates, "−ln(1 − P)")
     ax.legend(fontsize=8, loc="upper left")
 
 
 def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
     """Draw squares beyond what sampling can see; splitting is drawn as open diamonds."""
-    figure = new_figure(8.4, 3.6)
-    ax = figure.subplots()
-    draw_exceptions(square, ax, "number of rows n")
+    figure, ax = new_axes(8.4, 3.6)
+    draw_exceptions(square, ax)
     bars = (split.minus_log - split.low, split.high - split.minus_log)
-    style: dict[str, Any] = {
-        "color": GREEN,
-        "marker": "D",
-        "markerfacecolor": "none",
-        "linestyle": "none",
-    }
+    style = {"color": GREEN, "marker": "D", "markerfacecolor": "none", "markersize": 5}
     label = "multilevel splitting, not plain sampling"
-    ax.errorbar(split["size"], split.minus_log, bars, label=label, markersize=5, capsize=2, **style)
+    draw_points(ax, split["size"], split.minus_log, bars, label=label, **style)
     ax.legend(fontsize=8, loc="upper left")
     ax.set_ylim(0.0, 1.08 * split.high.max())
     return figure
 
 
-def finish(ax: Axes, x_label: str, y_label: str) -> None:
+def _formula_pictures(rates: pd.DataFrame, numbers: pd.DataFrame, fit: Fit) -> dict[str, Figure]:
+    grid = np.linspace(2.0, rates["size"].to_numpy().max(), 300)
+    curve, ax = new_axes(4.8, 3.2)
+    draw_exceptions(rates, ax)
+    ax.plot(grid, empirical_formula(grid, **GUESS), color=RED, label="the authors’ formula")
+    ax.plot(grid, empirical_formula(grid, *fit.values), "--", color=GREEN, label="fitted anew")
+    ax.legend(fontsize=8.5)
+    rest, ax = new_axes(4.8, 3.2)
+    for column, color, marker, face, shift, label in (
+        ("residual", BLUE, "o", BLUE, -0.15, "data less the authors’ formula"),
+        ("residual_of_fit", GREEN, "D", "none", 0.15, "data less the fit"),
+    ):
+        style = {"color": color, "marker": marker, "markerfacecolor": face, "label": label}
+        errors = 2.0 * numbers.minus_log_stderr
+        draw_points(ax, numbers["size"] + shift, numbers[column], errors, **style)
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.margins(y=0.2)
+    _label(ax, rates, "residual of −ln(1 − P)")
+    ax.legend(fontsize=8.5)
+    return {"figure-S1": curve, "figure-S1-residuals": rest}
+
+
+def _label(ax: Axes, rates: pd.DataFrame, label: str) -> None:
     """Label the axes; ticks below fall on round integers."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.set(xlabel=x_label, ylabel=y_label)
+    growing = "columns m" if rates.family.iloc[0] == "10-by-m" else "rows n"
+    ax.set(xlabel=f"number of {growing}", ylabel=label)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    tidy(ax)

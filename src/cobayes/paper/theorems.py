@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._intervals import exact_interval
 from cobayes.example_library import examples
 from cobayes.lessons import simulate
 from cobayes.model import Model
 from cobayes.paper.beliefs import random_matrix
-from cobayes.paper.common import in_symbols, new_figure, write_section
-from cobayes.plots.house import GREY, HYPOTHESIS_COLORS, count_in_whole_numbers, line_style, tidy
-from cobayes.report.claims import (
-    ERROR_RATE,
-    SURE,
-    Claim,
-    about,
-    judge_agreement,
-    judge_interval,
+from cobayes.paper.common import (
+    draw_points,
+    in_symbols,
+    new_axes,
+    share_intervals,
+    words,
+    write_section,
 )
-from cobayes.report.section import Context, Section, Table
+from cobayes.plots.house import GREY, HYPOTHESIS_COLORS, count_in_whole_numbers, line_style
+from cobayes.report.claims import Claim, Verdict, judge_agreement, judge_interval
+from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Estimate, Experiment, Point, RunResult, mean_estimate
 from cobayes.stability.coupling import coupling
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Models = Mapping[str, tuple[Model, int]]
-
-CONSISTENCY = "Theorems 3.1 and 3.5: consistency"
-RATES = "Theorems 3.2 and 3.6: rates of convergence"
-UNIFORM = "Proposition 5.1: uniform data"
 
 RULES = {"BI": BI, "SCBI": SCBI}
 EXAMPLES = ("supplement-2x2", "M_1", "M_2", "M_3", "M_4", "M_5", "M'_1", "diagnosis", "gestures")
@@ -81,46 +76,27 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=20, quick=200))
     num_learners = context.setting("num_learners", context.count(20_000, at_least=500, quick=4096))
     num_mixtures = context.setting("num_mixtures", context.count(10_000, at_least=100, quick=1000))
-    points = []
     slopes = [(name, rule, *models[name], None) for name in models for rule in RULES]
     model, h = models["M_1"]
     slopes += [(EXCLUDED, rule, model, h, without_relevant(model, h, rule)) for rule in RULES]
+    points = []
     for name, rule, model, hypothesis, prior in slopes:
-        given: dict[str, Any] = {
-            "matrix": model.matrix,
-            "hypothesis": hypothesis,
-            "rule": rule,
-            "prior": prior,
-        }
-        points.append(
-            Point(
-                f"rate, {name}, {rule}",
-                {"part": "rate", "name": name, "num_rounds": num_rounds, **given},
-                num_lessons,
-                min(num_lessons, _LESSONS_PER_SHARD),
-            )
-        )
+        given = {"name": name, "rule": rule, "matrix": model.matrix, "hypothesis": hypothesis}
+        given |= {"part": "rate", "num_rounds": num_rounds, "prior": prior}
+        shard = min(num_lessons, _LESSONS_PER_SHARD)
+        points.append(Point(f"rate, {name}, {rule}", given, num_lessons, shard))
     for name, (model, hypothesis) in models.items():
-        given: dict[str, Any] = {
-            "part": "invariants",
-            "matrix": model.matrix,
-            "hypothesis": hypothesis,
-        }
+        given = {"part": "invariants", "matrix": model.matrix, "hypothesis": hypothesis}
         points.append(Point(f"invariants, {name}", given))
     for name, prior in UNIFORM_PRIORS.items():
-        given: dict[str, Any] = {
-            "part": "uniform",
-            "matrix": examples[name].model.matrix,
-            "prior": prior,
-        }
-        per_shard = min(num_learners, _LEARNERS_PER_SHARD)
-        points.append(Point(f"uniform data, {name}", given, num_learners, per_shard))
+        given = {"part": "uniform", "matrix": examples[name].model.matrix, "prior": prior}
+        shard = min(num_learners, _LEARNERS_PER_SHARD)
+        points.append(Point(f"uniform data, {name}", given, num_learners, shard))
     columns = examples[MIXTURE_MATRIX].model.normalized()
     points.append(Point("mixtures", {"part": "mixtures", "matrix": columns}, num_mixtures))
     points.append(Point("atoms", {"part": "atoms"}))
-    return Experiment(
-        "theorems", tuple(points), theorem_shard, seed=context.seed, estimate=theorem_estimate
-    )
+    functions: dict[str, Any] = {"shard": theorem_shard, "estimate": theorem_estimate}
+    return Experiment("theorems", points, seed=context.seed, **functions)
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
@@ -259,6 +235,17 @@ def slopes_table(models: Models, result: RunResult) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def ends_table(result: RunResult) -> pd.DataFrame:
+    """Return how many learners end where under uniform data, one row per matrix."""
+    import pandas as pd
+
+    rows = []
+    for name, prior in UNIFORM_PRIORS.items():
+        found = result[f"uniform data, {name}"].statistics
+        rows.append((name, prior, np.asarray(found["shares"]), int(found["unsettled"])))
+    return pd.DataFrame(rows, columns=["matrix", "prior", "counts", "unsettled"])
+
+
 # --- Claims ----------------------------------------------------------------------------------
 
 
@@ -267,35 +254,32 @@ def judge_theorems(
 ) -> tuple[Claim, ...]:
     """Judge the theorems, topic by topic."""
     reports = [result[f"invariants, {name}"].statistics for name in models]
+    mean_rises, ratio_constant, mean_constant, outwards = (
+        judge_invariant(reports, position) for position in range(4)
+    )
     return (
-        *about(
-            CONSISTENCY,
-            *(_judge_consistency(slopes, rule) for rule in RULES),
-            judge_mixtures(result["mixtures"].statistics),
-            *(judge_invariant(reports, position) for position in (0, 1)),
-            judge_inverse(models, rng),
-            judge_atoms(result["atoms"].statistics),
-        ),
-        *about(RATES, *(judge_rates(slopes, rule) for rule in RULES), judge_cross_ratios(models)),
-        *about(
-            UNIFORM,
-            judge_destinations(result),
-            *(judge_invariant(reports, position) for position in (2, 3)),
-        ),
+        *(_judge_consistency(slopes, rule) for rule in RULES),
+        judge_mixtures(result["mixtures"].statistics),
+        mean_rises,
+        ratio_constant,
+        judge_inverse(models, rng),
+        judge_atoms(result["atoms"].statistics),
+        *(judge_rates(slopes, rule) for rule in RULES),
+        judge_cross_ratios(models),
+        judge_destinations(result),
+        mean_constant,
+        outwards,
     )
 
 
 def _judge_consistency(slopes: pd.DataFrame, rule: str) -> Claim:
     """Judge that beliefs converge to the truth, in probability."""
     own = slopes[(slopes.rule == rule) & (slopes.matrix != EXCLUDED)]
-    confidence = 1.0 - ERROR_RATE / len(own)
-    counts = zip(own.num_sure, own.num_lessons, strict=True)
-    low, high = np.array([exact_interval(k, count, confidence) for k, count in counts]).T
+    low, high = share_intervals(own.num_sure, own.num_lessons)
     return judge_interval(
-        f"{rule} is consistent: the belief converges to the truth",
-        "Theorem 3.1 (strongly)" if rule == "BI" else "Theorem 3.5 (in probability)",
-        low,
-        high,
+        **words("consistency", rule=rule),
+        low=low,
+        high=high,
         above=_SURE_SHARE,
         values=own.num_sure / own.num_lessons,
         names=list(own.matrix),
@@ -308,37 +292,23 @@ def judge_rates(slopes: pd.DataFrame, rule: str) -> Claim:
     """Judge the theorem on the rate of a rule."""
     own = slopes[slopes.rule == rule]
     return judge_agreement(
-        f"The log-odds of the truth under {rule} grow at the rate of the theorem, the minimum over "
-        "the prior’s support",
-        "Theorem 3.2" if rule == "BI" else "Theorem 3.6",
-        own.measured,
-        own.stderr,
-        own.theory,
+        **words("rate", rule=rule),
+        values=own.measured,
+        stderrs=own.stderr,
+        expected=own.theory,
         within=_RATE_LIMIT * own.theory,
         what="slope in lessons less theory",
         unit=f" nats per round ({100 * _RATE_LIMIT:g} % of the rate)",
     )
 
 
-_INVARIANTS = (
-    ("The mean of θ(h) never falls while h is taught", "Proof of Theorem 3.5"),
-    ("The mean of θ(h′)/θ(h) is constant while h is taught", "Proof of Theorem 3.5"),
-    ("Under uniform data the mean belief is constant", "Proposition 5.1, proof"),
-    ("Under uniform data beliefs move outwards on average", "Proposition 5.1, proof"),
-)
-
-
 def judge_invariant(reports: list[Mapping[str, Any]], position: int) -> Claim:
-    """Judge an invariant of the proofs, by its position in `_INVARIANTS`."""
+    """Judge an invariant of the proofs, by its position among those of `check_invariants`."""
     rounds = [int(report["num_rounds"]) for report in reports]
     worst = max(float(report["deviations"][position]) for report in reports)
-    return _judge_identity(
-        *_INVARIANTS[position],
-        worst,
-        f"largest violation {worst:.1g} on {len(reports)} matrices, {min(rounds)} to {max(rounds)} "
-        "rounds",
-        max(float(report["tolerance"]) for report in reports),
-    )
+    tolerance = max(float(report["tolerance"]) for report in reports)
+    text = {"worst": worst, "limit": tolerance, "rounds": rounds}
+    return _judge_identity(f"invariant {position + 1}", **text)
 
 
 def judge_inverse(models: Models, rng: np.random.Generator) -> Claim:
@@ -351,14 +321,7 @@ def judge_inverse(models: Models, rng: np.random.Generator) -> Claim:
             for datum, posterior in enumerate(rule.posteriors(belief)):
                 apart = np.abs(inverse_update(rule, posterior, datum) - belief)
                 worst = max(worst, float(apart.max()))
-    return _judge_identity(
-        "The update T_d is a bijection of the beliefs, continuous both ways",
-        "Section 3.2",
-        worst,
-        "the inverse is a formula of sums, products and quotients of positive numbers; applied to "
-        f"T_d(θ) it returns θ up to {worst:.1g}, at 5 random θ and all data of {len(positive)} "
-        "matrices without zeros",
-    )
+    return _judge_identity("bijection", worst=worst, count=len(positive))
 
 
 def judge_cross_ratios(models: Models) -> Claim:
@@ -373,79 +336,53 @@ def judge_cross_ratios(models: Models) -> Claim:
             ratios = own[0] * other / (own * other[0])
             formula = np.log(own @ ratios) - own @ np.log(ratios)
             worst = max(worst, abs(float(formula - own @ np.log(own / other))))
-    return _judge_identity(
-        "KL(a, b) = log Σ aᵢCᵢ − Σ aᵢ log Cᵢ with the cross-ratios Cᵢ = a₁bᵢ/(aᵢb₁)",
-        "Supplement, proof of Theorem 3.6",
-        worst,
-        f"largest difference {worst:.1g} over all pairs of columns",
-    )
+    return _judge_identity("cross-ratios", worst=worst)
+
+
+def _judge_identity(claim: str, *, worst: float, limit: float = _ROUNDING, **numbers: Any) -> Claim:
+    text = words(claim, worst=worst, **numbers)
+    rule = f"the largest violation is rounding, at most {limit:.0e}"
+    return judge_interval(**text, low=worst, high=worst, below=limit, rule=rule)
 
 
 def judge_destinations(result: RunResult) -> Claim:
     """Judge that learners end where the prior says, under uniform data; Pearson's χ²."""
-    shares, errors, priors, statistic, degrees, unsettled = [], [], [], 0.0, 0, 0
-    for name, given in UNIFORM_PRIORS.items():
-        found, prior = result[f"uniform data, {name}"].statistics, np.array(given)
-        counts = np.asarray(found["shares"])
-        total = counts.sum()
+    shares, priors, variances, statistic = [], [], [], 0.0
+    ends = ends_table(result)
+    for given, counts in zip(ends.prior, ends.counts, strict=True):
+        prior, total = np.array(given), counts.sum()
         shares.append(counts / total)
         priors.append(prior)
-        errors.append(np.sqrt(prior * (1.0 - prior) / total))
+        variances.append(prior * (1.0 - prior) / total)
         statistic += float(((counts - total * prior) ** 2 / (total * prior)).sum())
-        degrees += len(prior) - 1
-        unsettled += int(found["unsettled"])
+    joined = np.concatenate(priors)
     return judge_agreement(
-        "Under uniform data a learner ends at hypothesis i with the prior probability of i",
-        "Proposition 5.1",
-        np.concatenate(shares),
-        np.concatenate(errors),
-        np.concatenate(priors),
+        **words("destinations"),
+        values=np.concatenate(shares),
+        stderrs=np.sqrt(np.concatenate(variances)),
+        expected=joined,
         within=_SHARE_LIMIT,
-        what=f"share of learners less prior ({unsettled} unsettled)",
-        chi_square=(statistic, degrees),
+        what=f"share of learners less prior ({ends.unsettled.sum()} unsettled)",
+        chi_square=(statistic, len(joined) - len(ends)),
     )
 
 
 def judge_mixtures(found: Mapping[str, Any]) -> Claim:
     """Judge that BI does not find a true distribution over several hypotheses."""
-    count, away = int(found["count"]), int(found["away"])
-    low, high = exact_interval(away, count, 1.0 - ERROR_RATE)
-    return judge_interval(
-        "BI with a general true distribution θ̂ is almost never consistent",
-        "Remark after Theorem 3.1",
-        low,
-        high,
-        above=_ALMOST_ALL,
-        measured=f"{away} of {count} uniform θ̂ on M₃ end farther than 0.1 (L¹) from θ̂ after "
-        f"{MIXTURE_ROUNDS:,} rounds; {int(found['at_corner'])} are certain of one hypothesis",
-        uncertainty=f"{100 * low:.1f} to {100 * high:.1f} % of all θ̂ ({SURE})",
-        rule=f"the interval of the share that ends elsewhere lies above {100 * _ALMOST_ALL:g} %, "
-        "our reading of “almost never” in finitely many rounds",
-    )
+    (low,), (high,) = share_intervals([int(found["away"])], [int(found["count"])])
+    numbers = {"low": low, "high": high, "limit": _ALMOST_ALL, "num_rounds": MIXTURE_ROUNDS}
+    text = words("mixtures", found=found, **numbers)
+    return judge_interval(**text, low=low, high=high, above=_ALMOST_ALL)
 
 
 def judge_atoms(found: Mapping[str, Any]) -> Claim:
     """Judge the number of different beliefs after some rounds."""
     full = 3 ** np.arange(1, len(found["random"]) + 1)
-    is_full = [bool((np.asarray(found[name]) == full).all()) for name in ("random", "alike")]
-    random, alike = (", ".join(map(str, found[name])) for name in ("random", "alike"))
-    return Claim(
-        "After k rounds the distribution of beliefs has exactly nᵏ atoms",
-        "Section 3.2",
-        "holds" if all(is_full) else "holds except" if is_full[0] else "does not hold",
-        f"different beliefs after 1 to {len(full)} rounds: {random} on a random 3 × 3 matrix, "
-        f"{alike} on one with two proportional rows, which give the same posterior",
-        "exact",
-        "as many different beliefs as sequences of data; “except” where some matrices have fewer",
-    )
-
-
-def _judge_identity(
-    statement: str, source: str, worst: float, measured: str, tolerance: float = _ROUNDING
-) -> Claim:
-    rule = f"the largest violation is rounding, at most {tolerance:.0e}"
-    limits: dict[str, Any] = {"below": tolerance, "measured": measured, "rule": rule}
-    return judge_interval(statement, source, worst, worst, **limits)
+    random, alike = (bool((np.asarray(found[name]) == full).all()) for name in ("random", "alike"))
+    verdict: Verdict = "does not hold"
+    if random:
+        verdict = "holds" if alike else "holds except"
+    return Claim(verdict=verdict, **words("atoms", found=found))
 
 
 # --- Section and pictures --------------------------------------------------------------------
@@ -457,28 +394,21 @@ def build(context: Context) -> Section:
     models = models_of(context)
     result = context.run(theorem_experiment(context, models))
     slopes = slopes_table(models, result)
-    mixtures = result["mixtures"].statistics
-    rate = result.points[0]
-    learners = result[f"uniform data, {next(iter(UNIFORM_PRIORS))}"].num_samples
     return write_section(
         "theorems",
         values={
-            "num_rounds": rate.parameters["num_rounds"],
             "slopes": slopes,
-            "excluded": [
-                (row, slopes[(slopes.matrix == "M_1") & (slopes.rule == row.rule)].iloc[0])
-                for _, row in slopes[slopes.matrix == EXCLUDED].iterrows()
-            ],
-            "mixture": mixtures,
-            "mixture_rounds": f"{MIXTURE_ROUNDS:,}",
+            "rate": result.points[0],
+            "excluded": EXCLUDED,
+            "ends": ends_table(result),
+            "limits": (SETTLED, MAX_UNIFORM_ROUNDS),
+            "mixture": result["mixtures"].statistics,
+            "mixture_rounds": MIXTURE_ROUNDS,
+            "shown": _shown,
         },
         figures=_draw(slopes, {n: result[f"invariants, {n}"].statistics for n in models}),
-        tables={"rate-table": _rates_table(slopes), "ends": _ends_table(result)},
         data={"theorems": slopes},
         claims=judge_theorems(slopes, models, result, context.rng()),
-        sizes=f"{rate.num_samples} lessons of {rate.parameters['num_rounds']} rounds for each of "
-        f"{len(slopes)} slopes; {learners} learners under uniform data for each of "
-        f"{len(UNIFORM_PRIORS)} matrices.",
     )
 
 
@@ -488,63 +418,22 @@ def _shown(name: str) -> str:
     return (in_symbols(first) if first.startswith("M") else first) + comma + rest
 
 
-def _rates_table(slopes: pd.DataFrame) -> Table:
-    rows = []
-    for name, pair in slopes.groupby("matrix", sort=False):
-        row = [_shown(str(name))]
-        for _, rate in pair.iterrows():
-            row += [f"{rate.theory:.5f}", f"{rate.measured:.5f} ± {rate.stderr:.5f}"]
-        rows.append(tuple(row))
-    header = ("matrix", "BI, theory", "BI, lessons", "SCBI, theory", "SCBI, lessons")
-    caption = "Rates of convergence, nats per round (± standard error)."
-    return Table(caption, header, tuple(rows))
-
-
-def _ends_table(result: RunResult) -> Table:
-    rows = []
-    for name, prior in UNIFORM_PRIORS.items():
-        found = result[f"uniform data, {name}"].statistics
-        total = np.sum(found["shares"])
-        shares = np.asarray(found["shares"]) / total
-        errors = np.sqrt(shares * (1.0 - shares) / total)
-        texts = (f"{a:.3f} ± {b:.3f}" for a, b in zip(shares, errors, strict=True))
-        given = ", ".join(f"{value:g}" for value in prior)
-        rows.append((_shown(name), given, ", ".join(texts), str(int(found["unsettled"]))))
-    return Table(
-        "Where SCBI learners end under uniform random data: followed until they are sure of "
-        f"something (belief above {SETTLED:g}), at most {MAX_UNIFORM_ROUNDS:,} rounds.",
-        ("matrix", "prior", "share that ends there", "unsettled"),
-        tuple(rows),
-    )
-
-
 def _draw(slopes: pd.DataFrame, reports: Mapping[str, Any]) -> dict[str, Figure]:
-    rates, invariants = new_figure(4.8, 3.6), new_figure(4.8, 3.6)
-    ax = rates.subplots()
+    rates, ax = new_axes(4.8, 3.6)
     top = 1.08 * slopes.theory.max()
     ax.plot((0.0, top), (0.0, top), color=GREY, linewidth=0.8)
     for rule, own in slopes.groupby("rule"):
-        style: dict[str, Any] = {
-            **line_style(str(rule), 0),
-            "linestyle": "none",
-            "markerfacecolor": "none",
-        }
-        ax.errorbar(own.theory, own.measured, 2.0 * own.stderr, label=rule, markersize=5, **style)
+        style = {**line_style(str(rule), 0), "markerfacecolor": "none", "markersize": 5}
+        draw_points(ax, own.theory, own.measured, 2.0 * own.stderr, label=rule, **style)
     ax.set(xlabel="rate by the theorem, nats per round", ylabel="slope in lessons")
     ax.legend()
-    tidy(ax)
-    ax = invariants.subplots()
+    invariants, ax = new_axes(4.8, 3.6)
     # The supplement's five matrices.
     for k, name in enumerate(f"M_{k}" for k in range(1, 6)):
         if name in reports:
-            style: dict[str, Any] = {
-                "color": HYPOTHESIS_COLORS[k],
-                "marker": "os^Dv"[k],
-                "markersize": 4,
-            }
-            ax.plot(reports[name]["mean_belief"], label=_shown(name), **style)
+            means, color = reports[name]["mean_belief"], HYPOTHESIS_COLORS[k]
+            ax.plot(means, color=color, marker="os^Dv"[k], markersize=4, label=_shown(name))
     ax.set(xlabel="round", ylabel="exact mean of θ(h)")
     count_in_whole_numbers(ax)
     ax.legend(fontsize=8.5)
-    tidy(ax)
     return {"rates": rates, "invariants": invariants}

@@ -11,7 +11,9 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from cobayes import _core
@@ -19,7 +21,7 @@ from cobayes._input.labels import suggest
 from cobayes._output import csv_text, frame_csv, write_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import style
-from cobayes.report.page import Page, render_page
+from cobayes.report.page import render_page
 from cobayes.report.section import QUICK_SCALE, Context, Picture, Recipe, Section, Table
 from cobayes.runs.plan import function_digest, package_digest, versions
 
@@ -29,6 +31,8 @@ FORMATS = (*PICTURE_FORMATS, "csv")
 
 # A drawing with a longer SVG file (many points) is shown as PNG, which is then smaller.
 _MAX_SVG_BYTES = 400_000
+# A wider drawing takes the whole width of the page.
+_COLUMN_INCHES = 6.0
 _SECTION_FILE = "section.json"
 _CANNOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR)
 
@@ -107,15 +111,15 @@ def build_report(
             f"{unknown[0]!r} is not a format.", f"choose among: {', '.join(FORMATS)}."
         )
     import_optional("matplotlib", "plots", "the report")
-    place = Path(folder)
-    words = "quick" if scale is None else f"{scale:g}"
+    place, changed = Path(folder), dict(settings or {})
+    made = {"seed": seed, "scale": "quick" if scale is None else f"{scale:g}"}
+    sets = "".join(f" --set {name}={value}" for name, value in changed.items())
     deleted: set[Path] = set()
     with _failures_explained(place):
         place.mkdir(parents=True, exist_ok=True)
         for number, recipe in enumerate(chosen, start=1):
-            line = _speaker(tell, f"[{number}/{len(chosen)}] {recipe.name}")
-            changed = dict(settings or {})
-            key = _key(recipe, words, seed, formats, changed)
+            line = partial(tell or _be_silent, f"[{number}/{len(chosen)}] {recipe.name}")
+            key = _key(recipe, [made, sorted(formats), changed])
             stored = load_section(place / recipe.name)
             if stored is not None and key and stored["key"] == key and not fresh:
                 line("done before; nothing has changed since")
@@ -132,17 +136,8 @@ def build_report(
                 settings=changed,
                 _deleted=deleted,
             )
-            made = {
-                "command": " ".join(
-                    [
-                        command.format(name=recipe.name, scale=words, seed=seed),
-                        *(f"--set {name}={value}" for name, value in changed.items()),
-                    ]
-                ),
-                "seed": seed,
-                "scale": words,
-            }
-            _build(recipe, context, formats, made, key)
+            own = {"command": (command.format(name=recipe.name, **made) + sets).strip(), **made}
+            _build(recipe, context, formats, own, key)
         return write_page(place, recipes, title=title, lead=lead, formats=formats)
 
 
@@ -193,7 +188,8 @@ def write_page(
         write_text(folder / "claims.csv", csv_text(rows))
     page = folder / "index.html"
     # Replaced in one step: a reader never sees half a page.
-    write_text(page, render_page(Page(title, lead, folder, found, "claims.csv" if has_csv else "")))
+    files = "claims.csv" if has_csv else ""
+    write_text(page, render_page(found, folder, title=title, lead=lead, claims_file=files))
     return page
 
 
@@ -304,17 +300,16 @@ def _build(
     context.tell(f"done in {time.perf_counter() - start:.1f} s")
 
 
-def _key(
-    recipe: Recipe, scale: str, seed: int, formats: Collection[str], settings: dict[str, Any]
-) -> str:
-    """Return a digest of what decides how a section comes out; empty where it is not known."""
+def _key(recipe: Recipe, choices: list[Any]) -> str:
+    """Return a digest of what decides how a section comes out; empty where it is not known.
+
+    What a method, a lambda or a function inside another one depends on besides its code is unknown.
+    """
     builder = recipe.builder()
-    if "<" in getattr(builder, "__qualname__", "<"):  # a lambda, or a function inside another one
+    if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:
         return ""
-    is_ours = builder.__module__.startswith("cobayes.")
-    code = "" if is_ours else function_digest(builder)
-    package = package_digest(everything=True)
-    parts = [scale, seed, sorted(formats), settings, package, recipe.name, code]
+    code = [package_digest(everything=True), function_digest(builder)]
+    parts = [*choices, *code, recipe.name]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
@@ -338,11 +333,12 @@ def _save_block(
         return {"kind": "text", "text": block}
     if isinstance(block, Table):
         return {"kind": "table", **asdict(block)}
-    words = {"caption": block.caption, "alt": block.alt, "is_wide": block.is_wide}
+    words = {"caption": block.caption, "alt": block.alt}
     if isinstance(block.figure, str):
         return {"kind": "live", "html": block.figure, **words}
     files = _save_drawing(block.figure, block.name, folder, formats)
-    return {"kind": "picture", "files": files, **words}
+    is_wide = bool(block.figure.get_figwidth() > _COLUMN_INCHES)
+    return {"kind": "picture", "files": files, "is_wide": is_wide, **words}
 
 
 def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str]) -> list[str]:
@@ -385,5 +381,5 @@ def _failures_explained(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _speaker(tell: Callable[[str, str], None] | None, name: str) -> Callable[[str], None]:
-    return lambda text: tell(name, text) if tell is not None else None
+def _be_silent(_name: str, _text: str) -> None:
+    pass

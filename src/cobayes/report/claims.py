@@ -11,7 +11,6 @@ values together with probability 1 - `ERROR_RATE`.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -66,31 +65,6 @@ class Claim:
     topic: str = ""
 
 
-def about(topic: str, *claims: Claim) -> tuple[Claim, ...]:
-    """Return claims with their topic.
-
-    Parameters
-    ----------
-    topic
-        The heading under which the page shows them.
-    *claims
-        Any number of claims.
-
-    Returns
-    -------
-    tuple of Claim
-        The same claims, in their order.
-
-    Examples
-    --------
-    >>> from cobayes.report import about, judge_interval
-    >>> claim = judge_interval("Rows sum to one", "Section 2", 1e-16, 1e-16, below=1e-12)
-    >>> [one.topic for one in about("Scaling", claim)]
-    ['Scaling']
-    """
-    return tuple(dataclasses.replace(claim, topic=topic) for claim in claims)
-
-
 def judge_interval(
     statement: str,
     source: str,
@@ -103,9 +77,7 @@ def judge_interval(
     names: Sequence[str] = (),
     what: str = "value",
     places: str = "cases",
-    measured: str | None = None,
-    uncertainty: str | None = None,
-    rule: str | None = None,
+    **texts: str,
 ) -> Claim:
     """Judge that a quantity lies above one limit and not above another, in every case.
 
@@ -124,8 +96,9 @@ def judge_interval(
         Names of the cases.
     what, places
         The quantity's name, and what the cases are, in the plural.
-    measured, uncertainty, rule
-        Texts of the claim in place of the ones written here.
+    **texts
+        Further texts of the claim: its topic; measured, uncertainty or rule in place of the ones
+        written here.
 
     Returns
     -------
@@ -147,28 +120,22 @@ def judge_interval(
     inside = (low > above) & (high <= below)
     outside = ~inside if is_exact else (high < above) | (low > below)
     verdict = verdict_of(inside, outside)
-    margins = np.minimum(values - above, below - values)
-    worst = int(np.argmin(margins))
-    if measured is None:
-        extreme = "smallest" if values[worst] - above <= below - values[worst] else "largest"
-        where = "" if len(low) == 1 else f" at {names[worst]}; {len(low)} {places}"
-        measured = f"{extreme} {what} {number_text(values[worst])}{where}"
-        if verdict == "holds except":
-            measured += f"; not at {listed(names, outside)}"
-    if uncertainty is None:
-        together = "" if len(low) == 1 else " for all together"
-        uncertainty = f"{number_text(low[worst])} to {number_text(high[worst])}, {SURE}{together}"
-    limits = [f"above {above:g}"] * (above > -math.inf) + [f"at most {below:g}"] * (
-        below < math.inf
-    )
-    return Claim(
-        statement,
-        source,
-        verdict,
-        measured,
-        "exact" if is_exact else uncertainty,
-        rule or f"every {'value' if is_exact else 'interval'} lies {' and '.join(limits)}",
-    )
+    worst = int(np.argmin(np.minimum(values - above, below - values)))
+    extreme = "smallest" if values[worst] - above <= below - values[worst] else "largest"
+    measured = f"{extreme} {what} {number_text(values[worst])}"
+    ends = f"{number_text(low[worst])} to {number_text(high[worst])}, {SURE}"
+    if len(low) > 1:
+        measured += f" at {names[worst]}; {len(low)} {places}"
+        ends += " for all together"
+    if verdict == "holds except":
+        measured += f"; not at {listed(names, outside)}"
+    limits = [f"above {above:g}"] if above > -math.inf else []
+    limits += [f"at most {below:g}"] if below < math.inf else []
+    rule = f"every {'value' if is_exact else 'interval'} lies {' and '.join(limits)}"
+    found = {"measured": measured, "uncertainty": ends, "rule": rule, **texts}
+    if is_exact:
+        found["uncertainty"] = "exact"
+    return Claim(statement, source, verdict, **found)
 
 
 def judge_order(
@@ -180,6 +147,7 @@ def judge_order(
     *,
     rises: bool,
     what: str,
+    **texts: str,
 ) -> Claim:
     """Judge that a quantity rises, or falls, from each case to the next.
 
@@ -195,6 +163,8 @@ def judge_order(
         Whether it should rise, or fall.
     what
         The quantity's name.
+    **texts
+        See `judge_interval`.
 
     Returns
     -------
@@ -228,15 +198,11 @@ def judge_order(
             f"; it {other} {listed(each, wrong)} "
             f"({number_text(values[worst])} → {number_text(values[worst + 1])})"
         )
-    return Claim(
-        statement,
-        source,
-        verdict_of(right, wrong),
-        measured,
-        "exact" if is_exact else f"standard errors up to {stderrs.max():.2g}",
-        f"every step {way}"
-        + ("" if is_exact else f" beyond the noise ({SURE} for all steps together)"),
-    )
+    found = {"measured": measured, "uncertainty": "exact", "rule": f"every step {way}"}
+    if not is_exact:
+        found["uncertainty"] = f"standard errors up to {stderrs.max():.2g}"
+        found["rule"] += f" beyond the noise ({SURE} for all steps together)"
+    return Claim(statement, source, verdict_of(right, wrong), **{**found, **texts})
 
 
 def judge_agreement(
@@ -250,6 +216,7 @@ def judge_agreement(
     what: str,
     unit: str = "",
     chi_square: tuple[float, int] | None = None,
+    **texts: str,
 ) -> Claim:
     """Judge that measured values equal the claimed ones.
 
@@ -274,6 +241,8 @@ def judge_agreement(
         The χ² statistic and its degrees of freedom where the values depend on each other, such
         as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
         over the values, which are then taken as independent).
+    **texts
+        See `judge_interval`.
 
     Returns
     -------
@@ -302,17 +271,15 @@ def judge_agreement(
     elif (reach <= limit).all():
         verdict = "holds"
     limits = f"{limit.min():.2g}" + (f" to {limit.max():.2g}" if np.ptp(limit) > 0 else "")
-    return Claim(
-        statement,
-        source,
-        verdict,
-        f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, with its error "
-        f"at most {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} degrees of freedom, "
-        f"{probability_text(chance)}",
-        f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
-        f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of the "
-        f"claimed value; “does not hold” where χ² has p < {ERROR_RATE:g}",
-    )
+    found = {
+        "measured": f"{what}: largest difference {apart.max():.2g} over {len(values)} cases, with "
+        f"its error at most {reach.max():.2g}; χ² = {statistic:.1f} with {degrees} degrees of "
+        f"freedom, {probability_text(chance)}",
+        "uncertainty": f"standard errors {stderrs.min():.2g} to {stderrs.max():.2g}",
+        "rule": f"every interval ({SURE} for all together) lies within ±\u00a0{limits}{unit} of "
+        f"the claimed value; “does not hold” where χ² has p < {ERROR_RATE:g}",
+    }
+    return Claim(statement, source, verdict, **{**found, **texts})
 
 
 def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
@@ -25,37 +24,30 @@ _COUNTED = {
 }
 
 
-@dataclass(frozen=True)
-class Page:
-    """What the page shows.
-
-    Attributes
-    ----------
-    title, lead : str
-        The heading, and Markdown below it.
-    folder : Path
-        The report's folder, with a folder for each section.
-    sections : sequence of dict
-        Stored sections in order, with "name" and "is_opening".
-    claims_file : str
-        Name of the file that holds the claims; empty for none.
-    """
-
-    title: str
-    lead: str
-    folder: Path
-    sections: Sequence[dict[str, Any]]
-    claims_file: str = ""
-
-
-def render_page(page: Page) -> str:
+def render_page(
+    sections: Sequence[dict[str, Any]],
+    folder: Path,
+    *,
+    title: str,
+    lead: str = "",
+    claims_file: str = "",
+) -> str:
     """Return the page as HTML that needs no other file.
 
     Parameters
     ----------
-    page
-        What it shows.
+    sections
+        Stored sections in order, with "name" and "is_opening".
+    folder
+        The report's folder, with a folder for each section.
+    title, lead
+        The heading, and Markdown below it.
+    claims_file
+        Name of the file that holds the claims; empty for none.
     """
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
     from cobayes import __version__
 
     jinja2 = import_optional("jinja2", "plots", "the report")
@@ -66,22 +58,29 @@ def render_page(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"inline": _inline, "paragraph": _paragraph}
+    # HTML in Markdown is shown, not obeyed.
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    environment.filters |= {
+        "inline": lambda text: Markup(markdown.renderInline(text)),
+        "paragraph": lambda text: Markup(markdown.render(text)),
+    }
     environment.globals |= {"sign": _sign, "tone": _tone}
     prepared = [
-        {**section, "groups": list(_groups(section, page.folder / section["name"]))}
-        for section in page.sections
+        {**section, "groups": list(_groups(section, folder / section["name"]))}
+        for section in sections
     ]
     claims = [
         {**claim, "section": section["name"], "title": section["title"].partition(":")[0]}
-        for section in page.sections
+        for section in sections
         for claim in section["claims"]
     ]
     return environment.get_template("page.html").render(
-        page=page,
+        title=title,
+        lead=lead,
+        claims_file=claims_file,
         version=__version__,
-        style=_safe(_resource("report.css")),
-        script=_safe(_resource("report.js")),
+        style=Markup(_resource("report.css")),
+        script=Markup(_resource("report.js")),
         opening=[section for section in prepared if section["is_opening"]],
         others=[section for section in prepared if not section["is_opening"]],
         topics=_topics(claims),
@@ -150,28 +149,6 @@ def _sign(verdict: str) -> str:
 
 def _tone(text: str) -> str:
     return _TONES.get(text[:1], "")
-
-
-def _inline(text: str) -> Any:
-    """Turn a line of Markdown into HTML; HTML in it is shown, not obeyed."""
-    return _safe(_markdown().renderInline(text))
-
-
-def _paragraph(text: str) -> Any:
-    """Turn Markdown into HTML; HTML in it is shown, not obeyed."""
-    return _safe(_markdown().render(text))
-
-
-def _markdown() -> Any:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-
-
-def _safe(html: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(html)
 
 
 def _resource(name: str) -> str:

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,9 +19,13 @@ from cobayes.runs import Experiment, RunResult, run_all
 
 if TYPE_CHECKING:
     import pandas as pd
+    from jinja2 import Template
     from matplotlib.figure import Figure
 
 Number = TypeVar("Number", int, float)
+
+# ![alt](name "caption")
+_IMAGE = re.compile(r'!\[([^\]]*)\]\((\S+)\s+"([^"]*)"\)')
 
 QUICK_SCALE = 0.01
 """The scale at which a report without a scale is built, where a section has no quick numbers."""
@@ -37,13 +40,12 @@ class Picture:
     name : str
         The file's name without suffix, unique within the section.
     figure : matplotlib Figure or str
-        The drawing; or HTML that the page shows as it is, such as a live figure of the studio.
+        The drawing, which takes the whole width of the page if it is wider than 6 inches; or HTML
+        that the page shows as it is, such as a live figure of the studio.
     caption : str
         One or two sentences below the drawing, as Markdown.
     alt : str
         What the drawing shows, for readers who cannot see it.
-    is_wide : bool
-        Whether it takes the whole width of the page.
 
     Examples
     --------
@@ -57,7 +59,6 @@ class Picture:
     figure: Figure | str = field(repr=False)
     caption: str
     alt: str = ""
-    is_wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,6 @@ class Table:
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-
-Part = Picture | Table | Sequence[Picture | Table]
 
 
 @dataclass(frozen=True)
@@ -157,84 +155,93 @@ def data_frame(title: str, *columns: tuple[str, Any, str]) -> pd.DataFrame:
 
 
 def written_section(
-    text: str, *, values: Mapping[str, Any], parts: Mapping[str, Part], **fields: Any
+    text: str | Template,
+    *,
+    values: Mapping[str, Any],
+    figures: Mapping[str, Figure | str] | None = None,
+    data: Mapping[str, pd.DataFrame] | None = None,
+    **fields: Any,
 ) -> Section:
     r"""Return a section whose words are Markdown.
 
-    The first line is the heading. ``{{ name }}`` stands for a value. A paragraph
-    ``[[ name, other ]]`` stands for pictures and tables.
+    The first line is the heading. ``{{ name }}`` stands for a value, ``![alt](name "caption")`` for
+    a drawing. The lines of a table follow its caption, ``Table: caption``. At the end may stand
+    ``## Sizes``, and for each table to download ``## Numbers: name``: its title, and an item
+    ``- `column`: description`` for each column.
 
     Parameters
     ----------
     text
-        The Markdown.
+        The Markdown, or a Jinja template of it.
     values
         The value of each ``{{ name }}``.
-    parts
-        The picture, the table, or the sequence of them that each ``[[ name ]]`` stands for.
+    figures
+        The drawing, or the HTML of a live figure, of each image.
+    data
+        The DataFrame of each ``## Numbers: name``.
     **fields
-        Further attributes of `Section`: data, downloads, claims, sizes.
+        Further attributes of `Section`: downloads and claims.
 
     Returns
     -------
     Section
-        Title and blocks in the order of the text.
+        Title, blocks in the order of the text, data and sizes.
 
     Examples
     --------
-    >>> from cobayes.report import Table, written_section
-    >>> table = Table("Counts.", ("n",), (("3",),))
-    >>> section = written_section(
-    ...     "# Mine\n\nThere are {{ n }}.\n\n[[ counts ]]\n",
-    ...     values={"n": 3},
-    ...     parts={"counts": table},
-    ... )
-    >>> section.title, section.blocks[0]
-    ('Mine', 'There are 3.')
+    >>> from cobayes.report import written_section
+    >>> text = "# Mine\n\nThere are {{ n }}.\n\nTable: Counts.\n| n |\n|---|\n| {{ n }} |\n"
+    >>> section = written_section(text, values={"n": 3})
+    >>> section.title, section.blocks[0], section.blocks[1].rows
+    ('Mine', 'There are 3.', (('3',),))
     """
     jinja2 = import_optional("jinja2", "plots", "the report")
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    plain = jinja2.Environment(undefined=jinja2.StrictUndefined)
     try:
-        filled = environment.from_string(text).render(values)
+        filled = (plain.from_string(text) if isinstance(text, str) else text).render(values)
     except jinja2.UndefinedError as error:
         raise CobayesError(f"the text of a section has no value for a name: {error}.") from None
-    first, _, rest = filled.lstrip().partition("\n")
-    if not first.startswith("# "):
-        raise CobayesError(f"a section's text begins with {first!r:.60}; expected '# Heading'.")
+    words, *ends = re.split(r"\n## (?=Sizes\n|Numbers: )", filled.strip())
+    title, _, rest = words.partition("\n")
+    if not title.startswith("# "):
+        raise CobayesError(f"a section's text begins with {title!r:.60}; expected '# Heading'.")
+    figures, shown = figures or {}, {name: (alt, said) for alt, name, said in _IMAGE.findall(rest)}
+    for name in figures.keys() - shown.keys():
+        raise CobayesError(f"the text of {title!r} does not show {name!r}.")
+    for name in shown.keys() - figures.keys():
+        raise CobayesError(f"the text of {title!r} names {name!r}, which is not given.")
     blocks: list[str | Picture | Table] = []
-    missing = dict.fromkeys(parts)
-    for paragraph in re.split(r"\n\s*\n", rest.strip()):
-        match = re.fullmatch(r"\[\[(.+)\]\]", paragraph.strip())
-        if match is None:
+    for paragraph in re.split(r"\n\s*\n", _IMAGE.sub(r"\n\n![\2]\n\n", rest).strip()):
+        if paragraph.startswith("Table: "):
+            blocks.append(_written_table(paragraph))
+        elif paragraph[2:-1] in shown:
+            name = paragraph[2:-1]
+            alt, caption = (" ".join(part.split()) for part in shown[name])
+            blocks.append(Picture(name, figures[name], caption, alt))
+        else:
             blocks.append(paragraph)
-            continue
-        for name in (part.strip() for part in match[1].split(",")):
-            if name not in parts:
-                raise CobayesError(f"the text of {first!r} names {name!r}, which is not given.")
-            part = parts[name]
-            missing.pop(name, None)
-            blocks.extend([part] if isinstance(part, Picture | Table) else part)
-    if missing:
-        raise CobayesError(f"the text of {first!r} does not show {', '.join(missing)}.")
-    return Section(first[2:].strip(), tuple(blocks), **fields)
+    parts = {name: said.strip() for name, _, said in (end.partition("\n") for end in ends)}
+    sizes = " ".join(parts.pop("Sizes", "").split())
+    names = [name.removeprefix("Numbers: ") for name in parts]
+    described = zip(names, parts.values(), strict=True)
+    numbers = {name: _described(said, (data or {})[name]) for name, said in described}
+    return Section(title[2:].strip(), tuple(blocks), numbers, sizes=sizes, **fields)
 
 
-def read_prose(package: str, name: str) -> str:
-    """Return the Markdown file ``name.md`` of a package.
+def _written_table(paragraph: str) -> Table:
+    caption, lines = paragraph.removeprefix("Table: ").split("\n|", 1)
+    header, _, *rows = (
+        tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
+        for line in lines.split("\n")
+    )
+    return Table(" ".join(caption.split()), header, tuple(rows))
 
-    Parameters
-    ----------
-    package
-        Its dotted name.
-    name
-        Name of the file, without suffix.
 
-    Returns
-    -------
-    str
-        The Markdown.
-    """
-    return (resources.files(package) / f"{name}.md").read_text(encoding="utf-8")
+def _described(text: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that a text describes, with its title."""
+    columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
+    title = text.partition("\n")[0]
+    return data_frame(title, *((column, frame[column], said) for column, said in columns))
 
 
 @dataclass

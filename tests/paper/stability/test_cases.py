@@ -19,6 +19,7 @@ from cobayes.paper.stability.cases import (
     learners_of,
     normalized_divergence,
     plane_basis,
+    points_of,
     random_directions,
     spherical_coordinates,
 )
@@ -48,8 +49,8 @@ def test_rays_are_sixty_degrees_apart_and_the_first_aims_at_the_first_corner():
 
 def test_points_outside_the_open_simplex_are_left_out_and_counted():
     found = learners_of(Case("directions", "M'_1", "theta'_3"), PAPER, 1)
-    assert found.num_left_out == 301 - len(found) > 0
-    assert (found.priors > 0.0).all()
+    assert found.attrs["num_left_out"] == 301 - len(found) > 0
+    assert (points_of(found) > 0.0).all()
 
 
 def test_directions_have_length_one_and_lie_in_the_simplex():
@@ -58,7 +59,7 @@ def test_directions_have_length_one_and_lie_in_the_simplex():
     np.testing.assert_allclose(directions.sum(axis=1), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1.0)
     found = learners_of(Case("directions", "M'_1", "theta'_1"), PAPER, 1)
-    np.testing.assert_allclose(found.distances[found.rays == 7], 0.005 * np.arange(1, 21))
+    np.testing.assert_allclose(found.distance[found.ray == 7], 0.005 * np.arange(1, 21))
 
 
 @given(st.integers(2, 9))
@@ -79,7 +80,7 @@ def test_uniform_priors_have_uniform_coordinates():
     found = learners_of(Case("uniform", "M_3", "theta_1"), Effort(1, num_uniform=4000), 1)
     # P(x > t) = (1 - t)^2 on the triangle; four standard errors of a proportion.
     for level in (0.1, 0.3, 0.6):
-        share = (found.priors[:, 0] > level).mean()
+        share = (found.learner_prior_1 > level).mean()
         expected = (1.0 - level) ** 2
         assert abs(share - expected) < 4.0 * np.sqrt(expected * (1.0 - expected) / 4000)
 
@@ -87,19 +88,19 @@ def test_uniform_priors_have_uniform_coordinates():
 @pytest.mark.parametrize("case", all_columns(), ids=lambda case: case.name)
 def test_column_perturbations_keep_their_promises(case):
     found = learners_of(case, PAPER, 1)
-    assert len(found) + found.num_left_out == 1 + 330 + 90 + 50
-    assert (found.kinds == DISC).sum() == 330 - found.num_left_out
-    assert (found.columns > 0.0).all()
-    np.testing.assert_allclose(found.columns.sum(axis=1), 1.0, rtol=1e-12)
+    assert len(found) + found.attrs["num_left_out"] == 1 + 330 + 90 + 50
+    assert (found.kind == DISC).sum() == 330 - found.attrs["num_left_out"]
+    assert (points_of(found) > 0.0).all()
+    np.testing.assert_allclose(points_of(found).sum(axis=1), 1.0, rtol=1e-12)
     own, aim = case.model.matrix[:, case.column], case.model.matrix[:, 0]
-    curve = found.columns[found.kinds == CURVE]
+    curve = points_of(found[found.kind == CURVE])
     np.testing.assert_allclose(
         normalized_divergence(curve, aim), normalized_divergence(own, aim), rtol=1e-12
     )
     np.testing.assert_allclose(curve[0], own, rtol=1e-9)
     steps = np.linalg.norm(np.diff(np.vstack([curve, curve[:1]]), axis=0), axis=1)
     assert steps.max() < 1.3 * steps.min()
-    line = found.columns[found.kinds == MIXTURE]
+    line = points_of(found[found.kind == MIXTURE])
     # On one line through both columns, from beyond the column to close to the target.
     assert np.linalg.matrix_rank(np.vstack([line, aim]) - own, tol=1e-9) == 1
     assert line[0].min() < 0.02

@@ -1,12 +1,18 @@
 """Verdicts on stability come from the numbers: known shapes in, known answers out."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 
-from cobayes.paper.stability.cases import Case, Effort, column_cases, learners_of, plane_basis
+from cobayes.paper.stability.cases import (
+    Case,
+    Effort,
+    column_cases,
+    learners_of,
+    plane_basis,
+    points_of,
+)
 from cobayes.paper.stability.claims import (
     judge_axes,
     judge_bounds,
@@ -23,7 +29,7 @@ from cobayes.paper.stability.experiment import (
     deviance_limit,
     excess_above,
     excess_below,
-    fit_cone,
+    fit_cones,
     fit_rays,
     used_share,
 )
@@ -40,14 +46,14 @@ def rates_with(case, value, noise=0.0, seed=1, num_lessons=4000):
     errors = noise * np.random.default_rng(seed).standard_normal((BATCHES, len(exact)))
     batches = exact + errors
     mean = np.clip(batches.mean(axis=0), 0.0, 1.0)
-    return CaseRates(
-        case=case,
-        learners=learners,
-        value=mean,
-        stderr=np.sqrt(mean * (1.0 - mean) / num_lessons),
-        lower=mean,
-        upper=mean,
-        batches=batches,
+    return CaseRates.of(
+        case,
+        learners,
+        batches,
+        success=mean,
+        success_stderr=np.sqrt(mean * (1.0 - mean) / num_lessons),
+        success_low=mean,
+        success_high=mean,
         num_lessons=num_lessons,
         num_unfinished=0,
     )
@@ -58,25 +64,25 @@ DISC = Case("disc", "M_3", "theta_1")
 
 def falling(bend=0.0, noise=0.0, **more):
     def value(learners):
-        return 1.0 - 2.0 * learners.distances + bend * learners.distances**2
+        return 1.0 - 2.0 * learners.distance + bend * learners.distance**2
 
     return rates_with(DISC, value, noise, **more)
 
 
 def test_straight_ray_has_no_bend_and_a_parabola_its_sagitta():
-    for fit in fit_rays(falling()):
+    for fit in fit_rays(falling()).itertuples():
         assert fit.bend == pytest.approx(0.0, abs=1e-12)
         assert fit.r_squared == pytest.approx(1.0)
         assert fit.fall == pytest.approx(0.14)
     # 1 - 2 d + 8 d^2 on [0, 0.07]: the chord is 8 (0.035)^2 away in the middle.
-    for fit in fit_rays(falling(bend=8.0)):
+    for fit in fit_rays(falling(bend=8.0)).itertuples():
         assert fit.bend == pytest.approx(8.0 * 0.035**2)
         assert fit.bend_stderr == pytest.approx(0.0, abs=1e-12)
 
 
 def test_standard_error_of_a_bend_is_that_of_repeated_experiments():
     # 60 repetitions: the sample's own error is 9 % of it.
-    found = [fit_rays(falling(noise=0.01, seed=seed))[3] for seed in range(60)]
+    found = [fit_rays(falling(noise=0.01, seed=seed)).iloc[3] for seed in range(60)]
     scatter = np.std([fit.bend for fit in found], ddof=1)
     claimed = np.mean([fit.bend_stderr for fit in found])
     assert claimed == pytest.approx(scatter, rel=0.35)
@@ -88,7 +94,7 @@ def test_standard_error_of_a_bend_is_that_of_repeated_experiments():
         (falling(noise=0.0005), "holds"),
         (falling(bend=8.0, noise=0.0002), "does not hold"),
         (falling(noise=0.02), "not decided"),
-        (rates_with(DISC, lambda learners: 1.0 - 0.01 * learners.distances), "not decided"),
+        (rates_with(DISC, lambda learners: 1.0 - 0.01 * learners.distance), "not decided"),
     ],
     ids=["straight", "bent", "noisy", "flat"],
 )
@@ -108,11 +114,11 @@ UNIFORM = Case("uniform", "M'_1", "theta'_3")
 
 
 def upper(learners):
-    return frechet(UNIFORM.teacher_prior[0], learners.priors[:, 0])[1]
+    return frechet(UNIFORM.teacher_prior[0], learners.learner_prior_1.to_numpy())[1]
 
 
 def lower(learners):
-    return frechet(UNIFORM.teacher_prior[0], learners.priors[:, 0])[0]
+    return frechet(UNIFORM.teacher_prior[0], learners.learner_prior_1.to_numpy())[0]
 
 
 def test_success_at_the_bounds_violates_nothing():
@@ -143,33 +149,33 @@ def test_excess_is_the_number_of_standard_errors():
     rates = rates_with(UNIFORM, lambda learners: np.full(len(learners), 0.31))
     # Binomial: a standard error of sqrt(0.3 * 0.7 / 4000) = 0.00725.
     expected = 0.01 / math.sqrt(0.3 * 0.7 / 4000)
-    assert excess_above(rates, np.full(60, 0.30))[0] == pytest.approx(expected, rel=0.03)
-    assert excess_above(rates, np.full(60, 0.32)).max() == 0.0
-    assert excess_below(rates, np.full(60, 0.32))[0] == pytest.approx(expected, rel=0.03)
-    assert excess_below(rates, np.full(60, -0.5)).max() == 0.0
+    assert excess_above(rates.learners, np.full(60, 0.30))[0] == pytest.approx(expected, rel=0.03)
+    assert excess_above(rates.learners, np.full(60, 0.32)).max() == 0.0
+    assert excess_below(rates.learners, np.full(60, 0.32))[0] == pytest.approx(expected, rel=0.03)
+    assert excess_below(rates.learners, np.full(60, -0.5)).max() == 0.0
 
 
 def test_no_failure_seen_is_no_proof_of_certainty():
     # 100 successes in 100 where the bound is 0.99: the sample's standard error is zero, yet it
     # happens with probability 0.37.
     rates = rates_with(UNIFORM, lambda learners: np.ones(len(learners)), num_lessons=100)
-    assert excess_above(rates, np.full(60, 0.99))[0] == pytest.approx(
+    assert excess_above(rates.learners, np.full(60, 0.99))[0] == pytest.approx(
         math.sqrt(-200 * math.log(0.99))
     )
-    assert excess_above(rates, np.full(60, 0.99))[0] < deviance_limit(60)
+    assert excess_above(rates.learners, np.full(60, 0.99))[0] < deviance_limit(60)
 
 
 def test_what_stopping_hides_does_not_count_against_a_lower_bound():
     rates = rates_with(UNIFORM, lambda learners: np.full(len(learners), 0.5))
-    patient = dataclasses.replace(rates, upper=np.full(60, 0.9))
-    assert excess_below(rates, np.full(60, 0.9)).min() > 4.0
+    patient = rates.learners.assign(success_high=0.9)
+    assert excess_below(rates.learners, np.full(60, 0.9)).min() > 4.0
     assert excess_below(patient, np.full(60, 0.9)).max() == 0.0
 
 
 def test_conjecture_is_judged_by_the_failure_that_it_allows():
     def promised(factor):
         belief = DISC.teacher_prior[0]
-        return lambda learners: 1.0 - factor * learners.distances / belief
+        return lambda learners: 1.0 - factor * learners.distance / belief
 
     kept = judge_conjecture([rates_with(DISC, promised(0.1), num_lessons=10**8)], "here")
     assert kept.verdict == "holds"
@@ -179,15 +185,15 @@ def test_conjecture_is_judged_by_the_failure_that_it_allows():
     assert broken.verdict == "does not hold"
     nearly = judge_conjecture([rates_with(DISC, promised(1.09))], "here")
     assert nearly.verdict == "not decided"
-    shares, _ = used_share(rates_with(DISC, promised(0.9)), "euclidean")
+    shares, _ = used_share(rates_with(DISC, promised(0.9)).learners, "euclidean")
     assert np.isnan(shares[0])
     assert np.allclose(shares[1:], 0.9)
 
 
 def test_total_variation_and_l1_differ_by_a_factor_of_two():
     rates = falling()
-    tv, _ = used_share(rates, "tv")
-    l1, _ = used_share(rates, "l1")
+    tv, _ = used_share(rates.learners, "tv")
+    l1, _ = used_share(rates.learners, "l1")
     assert np.allclose(tv[1:], 2.0 * l1[1:])
 
 
@@ -223,7 +229,7 @@ def cone(slow, fast, angle, noise=0.0, seed=1):
     first, second = plane_basis(3)
 
     def value(learners):
-        moved = learners.columns - learners.columns[0]
+        moved = points_of(learners) - points_of(learners)[0]
         x, y = moved @ first, moved @ second
         turned = np.arctan2(y, x) - np.radians(angle)
         speed = 0.5 * (slow + fast) + 0.5 * (slow - fast) * np.cos(2.0 * turned)
@@ -233,21 +239,21 @@ def cone(slow, fast, angle, noise=0.0, seed=1):
 
 
 def test_cone_fit_finds_speeds_and_axes():
-    fit = fit_cone(cone(1.0, 3.0, 40.0))
+    fit = fit_cones([cone(1.0, 3.0, 40.0)]).iloc[0]
     assert fit.slow == pytest.approx(1.0, rel=1e-6)
     assert fit.fast == pytest.approx(3.0, rel=1e-6)
-    assert fit.between == pytest.approx(90.0, abs=1.0)
+    assert fit.angle == pytest.approx(90.0, abs=1.0)
     assert fit.r_squared == pytest.approx(1.0)
 
 
 def test_slow_axis_along_the_curve_of_equal_divergence_is_not_off_it():
     learners = cone(1.0, 3.0, 40.0).learners
-    curve = learners.columns[learners.kinds == "equal divergence"]
+    curve = points_of(learners[learners.kind == "equal divergence"])
     first, second = plane_basis(3)
     step = curve[1] - curve[-1]
     angle = math.degrees(math.atan2(step @ second, step @ first)) % 180.0
-    assert fit_cone(cone(1.0, 3.0, angle)).off_curve == pytest.approx(0.0, abs=2.0)
-    assert fit_cone(cone(1.0, 3.0, angle + 30.0)).off_curve == pytest.approx(30.0, abs=2.0)
+    assert fit_cones([cone(1.0, 3.0, angle)]).off_curve[0] == pytest.approx(0.0, abs=2.0)
+    assert fit_cones([cone(1.0, 3.0, angle + 30.0)]).off_curve[0] == pytest.approx(30.0, abs=2.0)
 
 
 def test_largest_step_is_that_between_neighbours():

@@ -15,6 +15,7 @@ from cobayes.paper.stability.cases import (
     all_priors,
     column_cases,
     learners_of,
+    points_of,
 )
 from cobayes.paper.stability.experiment import (
     join,
@@ -37,14 +38,14 @@ def test_learners_are_as_many_as_in_the_paper():
     # 330 + 90 + 50 columns.
     disc = learners_of(Case("disc", "M_3", "theta_1"), PAPER, 1)
     assert len(disc) == 630 + 1
-    assert (disc.rays >= 0).sum() == 84
+    assert (disc.ray >= 0).sum() == 84
     along = learners_of(Case("directions", "M'_1", "theta'_1"), PAPER, 1)
     assert len(along) == 15 * 20 + 1
     assert len(learners_of(Case("uniform", "M_3", "theta_1"), PAPER, 1)) == 300
     irrelevant, relevant = column_cases("M_3")
     assert len(learners_of(irrelevant, PAPER, 1)) == 330 + 90 + 50 + 1
     found = learners_of(relevant, PAPER, 1)
-    assert len(found) + found.num_left_out == 330 + 90 + 50 + 1
+    assert len(found) + found.attrs["num_left_out"] == 330 + 90 + 50 + 1
     assert [len(all_priors("uniform", size)) for size in (3, 4)] == [25, 9]
 
 
@@ -54,13 +55,13 @@ def test_quick_scale_reaches_as_far_with_fewer_points(tmp_path):
         full, less = learners_of(case, PAPER, 1), learners_of(case, effort, 1)
         assert len(less) < 0.6 * len(full)
         if case.kind in ("disc", "directions"):
-            assert less.distances.max() == pytest.approx(full.distances.max())
+            assert less.distance.max() == pytest.approx(full.distance.max())
 
 
 def test_directions_are_the_same_for_all_cases_and_differ_with_the_seed():
     def moved(prior, seed):
         found = learners_of(Case("directions", "M'_1", prior), PAPER, seed)
-        return (found.priors[1] - found.priors[0]) / found.distances[1]
+        return (points_of(found)[1] - points_of(found)[0]) / found.distance[1]
 
     assert np.allclose(moved("theta'_1", 1), moved("theta'_2", 1))
     assert not np.allclose(moved("theta'_1", 1), moved("theta'_1", 2))
@@ -69,15 +70,15 @@ def test_directions_are_the_same_for_all_cases_and_differ_with_the_seed():
 def test_all_learners_lie_in_the_open_simplex():
     for case in (*all_priors("disc", 3), *all_priors("directions", 4)):
         found = learners_of(case, PAPER, 1)
-        assert (found.priors > 0.0).all()
-        assert np.allclose(found.priors.sum(axis=1), 1.0)
+        assert (points_of(found) > 0.0).all()
+        assert np.allclose(points_of(found).sum(axis=1), 1.0)
 
 
 def test_a_parameter_can_be_changed_and_a_wrong_one_is_refused(tmp_path):
     effort = Effort.of(quick(tmp_path, radius="0.2", num_circles=3))
     assert (effort.num_lessons, effort.radius, effort.num_circles) == (40, 0.2, 3)
     found = learners_of(Case("disc", "M_3", "theta_1"), effort, 1)
-    assert found.distances.max() == pytest.approx(0.2)
+    assert found.distance.max() == pytest.approx(0.2)
     with pytest.raises(cb.CobayesError, match="radius is 'x'; expected a positive number"):
         Effort.of(quick(tmp_path, radius="x"))
     with pytest.raises(cb.CobayesError, match="any has no setting 'radios'"):
@@ -97,8 +98,8 @@ def shard_of(case, count, seed=3, batch=10):
     parameters = {
         "matrix": case.model.matrix,
         "teacher_prior": case.teacher_prior,
-        "learner_priors": learners.priors.tolist(),
-        "learner_columns": None if learners.columns is None else learners.columns.tolist(),
+        "learner_priors": points_of(learners).tolist() if case.column is None else None,
+        "learner_columns": None if case.column is None else points_of(learners).tolist(),
         "column": case.column,
         "batch": batch,
     }
@@ -107,9 +108,13 @@ def shard_of(case, count, seed=3, batch=10):
 
 def matrix_of(case, learners, position):
     matrix = case.model.matrix.copy()
-    if learners.columns is not None:
-        matrix[:, case.column] = learners.columns[position]
+    if case.column is not None:
+        matrix[:, case.column] = points_of(learners)[position]
     return matrix
+
+
+def prior_of(case, learners, position):
+    return case.teacher_prior if case.column is not None else points_of(learners)[position]
 
 
 @pytest.mark.parametrize("case", [Case("disc", "M_3", "theta_2"), column_cases("M_4")[1]])
@@ -121,7 +126,7 @@ def test_a_shard_returns_what_the_sequences_say(case):
         num_lessons=60,
         prior=case.teacher_prior,
         learner_rules=[matrix_of(case, learners, k) for k in range(len(learners))],
-        learner_priors=list(learners.priors),
+        learner_priors=[prior_of(case, learners, k) for k in range(len(learners))],
         rng=np.random.SeedSequence(3),
     )
     assert found["count"] == 60
@@ -161,7 +166,7 @@ def test_success_rates_agree_with_agents_that_take_one_step_after_the_other():
             own = []
             for _ in range(100):
                 teacher = cb.Teacher(rule, 0, prior=case.teacher_prior, rng=rng)
-                learner = cb.Learner(other, prior=learners.priors[position])
+                learner = cb.Learner(other, prior=prior_of(case, learners, position))
                 while teacher.belief[0] <= 1 - 1e-5:
                     datum = teacher.choose()
                     learner.observe(datum)
@@ -182,7 +187,7 @@ def test_success_rates_agree_with_the_coupling():
                 case.model,
                 hypothesis=0,
                 prior=case.teacher_prior,
-                learner_prior=learners.priors[position],
+                learner_prior=prior_of(case, learners, position),
                 num_lessons=4000,
                 method="coupling",
                 rng=5,
@@ -209,16 +214,16 @@ def test_shards_are_equal_and_made_of_whole_batches(tmp_path):
 def test_a_figure_computes_its_own_cases_and_shares_those_of_another(tmp_path):
     context = quick(tmp_path, num_uniform=6)
     some = all_priors("uniform", 4)[:3]
-    found = success_rates(context, some).found
+    found = success_rates(context, some)
     runs = tmp_path / "runs" / "stability"
     assert {path.name for path in runs.iterdir()} == {f"uniform-Mp_1-thetap_{k}" for k in (1, 2, 3)}
     assert [rates.case for rates in found] == list(some)
     # The last panel of Figure 4 is one of these cases.
-    (again,) = success_rates(context, FIGURE_FOUR[3:]).found
+    (again,) = success_rates(context, FIGURE_FOUR[3:])
     assert np.array_equal(again.value, found[0].value)
     assert len(list(runs.iterdir())) == 3
 
 
 def test_every_case_has_a_folder_of_its_own():
-    cases = {case for figure in stability.FIGURES for case in figure.cases}
+    cases = {case for figure in stability.FIGURES.values() for case in figure.cases}
     assert len({case.folder for case in cases}) == len(cases) == 25 + 25 + 9 + 9 + 10

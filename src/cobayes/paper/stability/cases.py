@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from cobayes.model import Model
 from cobayes.paper.common import in_symbols
 from cobayes.report.section import Context
 from cobayes.theory.rates import relevant_hypothesis
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = NDArray[np.float64]
 Kind = Literal["disc", "uniform", "directions", "column"]
@@ -127,37 +130,6 @@ class Case:
         return printed / printed.sum()
 
 
-@dataclass(frozen=True, eq=False)
-class Learners:
-    """The learners of a case.
-
-    Attributes
-    ----------
-    priors : ndarray
-        (learners, m).
-    columns : ndarray or None
-        The perturbed column, (learners, n); None where all have the teacher's matrix.
-    kinds : ndarray
-        "centre", "disc", "directions", "uniform", "equal divergence" or "mixture".
-    rays : ndarray
-        The number of the ray on which a learner lies, or -1.
-    distances : ndarray
-        Of the prior, or of the column, from the teacher's.
-    num_left_out : int
-        Planned learners that lie outside the open simplex.
-    """
-
-    priors: Array
-    columns: Array | None
-    kinds: NDArray[np.str_]
-    rays: NDArray[np.int64]
-    distances: Array
-    num_left_out: int
-
-    def __len__(self) -> int:
-        return len(self.priors)
-
-
 FIGURE_FOUR = (
     Case("disc", "M_3", "theta_1"),
     Case("uniform", "M_3", "theta_1"),
@@ -185,15 +157,21 @@ def all_columns() -> tuple[Case, ...]:
     return tuple(case for k in range(1, 6) for case in column_cases(f"M_{k}"))
 
 
-def learners_of(case: Case, effort: Effort, seed: int) -> Learners:
-    """Return the learners of a case; the seed decides random priors and directions."""
+def learners_of(case: Case, effort: Effort, seed: int) -> pd.DataFrame:
+    """Return the learners of a case; the seed decides random priors and directions.
+
+    Columns are the "kind" ("centre", "disc", "directions", "uniform", "equal divergence" or
+    "mixture"), the "ray" (-1 for none), the "distance" of the prior or the column from the
+    teacher's, and the prior or column itself, see `points_of`. ``attrs["num_left_out"]`` is the
+    number of points outside the open simplex.
+    """
     if case.column is not None:
         return _with_columns(case, case.column, effort)
     centre = case.teacher_prior
     if case.kind == "uniform":
         rng = np.random.default_rng([seed, *case.name.encode()])
         points = rng.dirichlet(np.ones(len(centre)), effort.num_uniform)
-        return _with_priors(centre, points, np.full(len(points), -1), case.kind)
+        return _table(centre, points, np.full(len(points), case.kind), -1, "learner_prior")
     if case.kind == "disc":
         points, rays = circles(centre, effort.num_circles, effort.radius)
     else:
@@ -201,9 +179,13 @@ def learners_of(case: Case, effort: Effort, seed: int) -> Learners:
         directions = random_directions(seed)
         points = centre + (distances[None, :, None] * directions[:, None, :]).reshape(-1, 4)
         rays = np.repeat(np.arange(len(directions)), len(distances))
-    return _with_priors(
-        centre, np.concatenate([[centre], points]), np.concatenate([[-1], rays]), case.kind
-    )
+    kinds = np.repeat([CENTRE, case.kind], [1, len(points)])
+    return _table(centre, np.vstack([centre, points]), kinds, np.append(-1, rays), "learner_prior")
+
+
+def points_of(learners: pd.DataFrame) -> Array:
+    """Return the learners' priors, or their perturbed columns, (learners, m) or (learners, n)."""
+    return learners.filter(regex=r"^(learner_prior|entry)_\d$").to_numpy()
 
 
 def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
@@ -317,35 +299,26 @@ def _ratios_at(level: float, rays: Array) -> Array:
     return ratios(0.5 * (low + high))
 
 
-def _with_priors(centre: Array, points: Array, rays: NDArray[np.int64], kind: Kind) -> Learners:
-    inside = (points > 0.0).all(axis=1)
-    distances = np.linalg.norm(points - centre, axis=1)[inside]
-    return Learners(
-        priors=points[inside],
-        columns=None,
-        kinds=np.where(distances > 0.0, kind, CENTRE),
-        rays=rays[inside],
-        distances=distances,
-        num_left_out=int((~inside).sum()),
-    )
-
-
-def _with_columns(case: Case, column: int, effort: Effort) -> Learners:
+def _with_columns(case: Case, column: int, effort: Effort) -> pd.DataFrame:
     own, target = case.model.matrix[:, column], case.model.matrix[:, 0]
-    around, _ = circles(own, effort.num_column_circles, effort.column_radius)
-    inside = (around > 0.0).all(axis=1)
     parts = {
         CENTRE: own[None],
-        DISC: around[inside],
+        DISC: circles(own, effort.num_column_circles, effort.column_radius)[0],
         CURVE: equal_divergence_curve(own, target, effort.num_curve),
         MIXTURE: mixtures_with_target(own, target, effort.num_mixtures),
     }
-    columns = np.concatenate(list(parts.values()))
-    return Learners(
-        priors=np.repeat(case.teacher_prior[None], len(columns), axis=0),
-        columns=columns,
-        kinds=np.repeat(list(parts), [len(points) for points in parts.values()]),
-        rays=np.full(len(columns), -1),
-        distances=np.linalg.norm(columns - own, axis=1),
-        num_left_out=int((~inside).sum()),
-    )
+    kinds = np.repeat(list(parts), [len(points) for points in parts.values()])
+    return _table(own, np.concatenate(list(parts.values())), kinds, -1, "entry")
+
+
+def _table(centre: Array, points: Array, kinds: Any, rays: Any, name: str) -> pd.DataFrame:
+    """Return the points inside the open simplex; see `learners_of`."""
+    import pandas as pd
+
+    distances = np.linalg.norm(points - centre, axis=1)
+    found = pd.DataFrame({"kind": kinds, "ray": rays, "distance": distances})
+    found[[f"{name}_{j + 1}" for j in range(len(centre))]] = points
+    inside = (points > 0.0).all(axis=1)
+    found = found.loc[inside].reset_index(drop=True)
+    found.attrs["num_left_out"] = int((~inside).sum())
+    return found

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.paper.stability.cases import DISC, Case, Effort, Learners, learners_of, plane_basis
+from cobayes.paper.common import in_symbols
+from cobayes.paper.stability.cases import DISC, Case, Effort, learners_of, plane_basis, points_of
 from cobayes.report.claims import ERROR_RATE
 from cobayes.report.section import Context
 from cobayes.rules import SCBI
@@ -23,9 +24,18 @@ from cobayes.runs import Estimate, Experiment, Point, PointResult
 from cobayes.stability.bounds import Distance, frechet, prior_distance
 from cobayes.theory.rates import rate_of_convergence
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Array = NDArray[np.float64]
 
 NUM_BATCHES = 40
+PROMISES: dict[Distance, str] = {
+    "euclidean": "conjectured",
+    "tv": "conjectured_tv",
+    "l1": "conjectured_l1",
+}
+"""Columns of what Conjecture 5.3 promises, by the distance that it is read in."""
 
 # Measured on one core, and used for the size of shards alone: the seconds that a round of a
 # learner costs, by the number of hypotheses; and rounds of a lesson times the rate of convergence.
@@ -47,45 +57,49 @@ class CaseRates:
     ----------
     case : Case
         Matrix, prior and kind of learners.
-    learners : Learners
-        Their priors and columns.
-    value, stderr : ndarray
-        Success rates and their standard errors, (learners,).
-    lower, upper : ndarray
-        Bounds of the success rates if every sequence were taken to its end.
+    learners : DataFrame
+        See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", its
+        bounds if every sequence were taken to its end; "num_lessons" and "num_unfinished". Where
+        priors differ also the proved bounds "bound_low" and "bound_high", and what Conjecture 5.3
+        promises, by `PROMISES`.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
-    num_lessons, num_unfinished : int
-        Teaching sequences, and those that were cut off.
     """
 
     case: Case
-    learners: Learners
-    value: Array
-    stderr: Array
-    lower: Array
-    upper: Array
+    learners: pd.DataFrame
     batches: Array
-    num_lessons: int
-    num_unfinished: int
 
-    def __len__(self) -> int:
-        return len(self.value)
+    @classmethod
+    def of(cls, case: Case, learners: pd.DataFrame, batches: Array, **columns: Any) -> CaseRates:
+        """Add columns of results, and what follows from the case, to the table of learners."""
+        names = {"matrix": case.matrix, "prior": case.prior, "title": case.title}
+        found = learners.assign(**names, **columns)
+        if case.column is not None:
+            found = found.assign(column=case.column, role=case.role)
+        else:
+            taught, points = case.teacher_prior, points_of(found)
+            found["bound_low"], found["bound_high"] = frechet(float(taught[0]), points[:, 0])
+            for distance, name in PROMISES.items():
+                found[name] = 1.0 - prior_distance(points, taught, distance) / taught[0]
+        return cls(case, found, batches)
 
     @property
-    def teacher_belief(self) -> float:
-        """The teacher's prior in what is taught."""
-        return float(self.case.teacher_prior[0])
+    def points(self) -> Array:
+        """The learners' priors, or their perturbed columns."""
+        return points_of(self.learners)
 
     @property
-    def learner_belief(self) -> Array:
-        """The learners' priors in what is taught."""
-        return self.learners.priors[:, 0]
+    def value(self) -> Array:
+        """The success rates, (learners,)."""
+        return self.learners.success.to_numpy()
 
-    @property
-    def bounds(self) -> tuple[Array, Array]:
-        """The proved bounds of the success rates: lower and upper."""
-        return frechet(self.teacher_belief, self.learner_belief)
+
+def joined(found: Sequence[CaseRates]) -> pd.DataFrame:
+    """Return the learners of all cases in one table."""
+    import pandas as pd
+
+    return pd.concat([rates.learners for rates in found], ignore_index=True)
 
 
 def success_shard(
@@ -145,34 +159,11 @@ def success_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
     }
 
 
-@dataclass(frozen=True)
-class Shown:
-    """Success rates of all cases of a figure.
-
-    Attributes
-    ----------
-    found : list of CaseRates
-        In the order of the cases.
-    effort : Effort
-        Numbers of lessons and learners.
-    seed : int
-        The report's seed, which decides random directions.
-    """
-
-    found: list[CaseRates]
-    effort: Effort
-    seed: int
-
-
-def success_rates(context: Context, cases: Sequence[Case]) -> Shown:
+def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
     """Run some cases; each has a run of its own, which figures that show the same case share."""
-    effort = Effort.of(context)
     plans = [(stability_experiment(context, case), case.folder) for case in cases]
-    found = [
-        _case_rates(case, learners_of(case, effort, context.seed), result[case.name])
-        for case, result in zip(cases, context.run_all(plans), strict=True)
-    ]
-    return Shown(found, effort, context.seed)
+    results = zip(cases, context.run_all(plans), strict=True)
+    return [_case_rates(context, case, result[case.name]) for case, result in results]
 
 
 def stability_experiment(context: Context, case: Case) -> Experiment:
@@ -186,150 +177,92 @@ def stability_experiment(context: Context, case: Case) -> Experiment:
     wanted = min(_MOST_PER_SHARD, max(batch, int(_SHARD_SECONDS / seconds)))
     # Shards of equal size, made of whole batches.
     num_shards = -(-num_batches // (wanted // batch))
-    point = Point(
-        case.name,
-        {
-            "matrix": case.model.matrix,
-            "teacher_prior": case.teacher_prior,
-            "learner_priors": None if learners.columns is not None else learners.priors,
-            "learner_columns": learners.columns,
-            "column": case.column,
-            "batch": batch,
-        },
-        num_batches * batch,
-        -(-num_batches // num_shards) * batch,
-    )
-    return Experiment(
-        "stability",
-        (point,),
-        success_shard,
-        seed=context.seed,
-        estimate=success_estimate,
-        reduce=join,
-    )
+    parameters = {
+        "matrix": case.model.matrix,
+        "teacher_prior": case.teacher_prior,
+        "learner_priors": points_of(learners) if case.column is None else None,
+        "learner_columns": None if case.column is None else points_of(learners),
+        "column": case.column,
+        "batch": batch,
+    }
+    per_shard = -(-num_batches // num_shards) * batch
+    point = Point(case.name, parameters, num_batches * batch, per_shard)
+    functions: dict[str, Any] = {"estimate": success_estimate, "reduce": join}
+    return Experiment("stability", (point,), success_shard, seed=context.seed, **functions)
 
 
-def _case_rates(case: Case, learners: Learners, point: PointResult) -> CaseRates:
+def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
     found = point.statistics
-    count = int(found["count"])
-    batches = np.asarray(found["batches"])
+    count, batches = int(found["count"]), np.asarray(found["batches"])
     value = batches.mean(axis=0)
     variance = np.asarray(found["squared_failures"]) / count - (1.0 - value) ** 2
-    return CaseRates(
-        case=case,
-        learners=learners,
-        value=value,
-        stderr=np.sqrt(np.maximum(variance, 0.0) / (count - 1)),
-        lower=np.asarray(found["lower"]) / count,
-        upper=np.asarray(found["upper"]) / count,
-        batches=batches,
+    return CaseRates.of(
+        case,
+        learners_of(case, Effort.of(context), context.seed),
+        batches,
+        success=value,
+        success_stderr=np.sqrt(np.maximum(variance, 0.0) / (count - 1)),
+        success_low=np.asarray(found["lower"]) / count,
+        success_high=np.asarray(found["upper"]) / count,
         num_lessons=count,
         num_unfinished=int(found["unfinished"]),
     )
 
 
-@dataclass(frozen=True)
-class RayFit:
-    """A straight line and a parabola through the centre, fitted along one ray.
-
-    Attributes
-    ----------
-    title : str
-        Matrix, prior and ray.
-    fall : float
-        How much the success rate falls up to the last learner.
-    r_squared : float
-        The share of the variation that the straight line explains.
-    bend, bend_stderr : float
-        The largest distance between the parabola and its chord, positive where the fall slows
-        down, and its standard error.
-    """
-
-    title: str
-    fall: float
-    r_squared: float
-    bend: float
-    bend_stderr: float
-
-
-def fit_rays(rates: CaseRates) -> list[RayFit]:
-    """Fit the rays of a case that have enough learners.
+def fit_rays(rates: CaseRates) -> pd.DataFrame:
+    """Fit a straight line and a parabola through the centre along every ray of a case.
 
     The parabola ``s(d) = s(0) - a d - b d**2`` is fitted by least squares; its largest distance
-    from the chord is ``b D**2 / 4`` for a ray of length D.
+    from the chord, the bend, is ``b D**2 / 4`` for a ray of length D. Rays with fewer than
+    `FEWEST_ON_RAY` learners are left out.
+
+    Returns
+    -------
+    DataFrame
+        A row per ray: its title; by how much success falls up to the last learner; the share
+        "r_squared" of the variation that the line explains; the bend, positive where the fall
+        slows down, and its standard error.
     """
-    learners = rates.learners
-    fits = []
-    for ray in range(int(learners.rays.max()) + 1):
-        chosen = learners.rays == ray
-        if chosen.sum() < FEWEST_ON_RAY:
+    import pandas as pd
+
+    rows = []
+    for ray in range(rates.learners.ray.max() + 1):
+        own = rates.learners.loc[rates.learners.ray == ray]
+        if len(own) < FEWEST_ON_RAY:
             continue
-        distance = learners.distances[chosen]
-        fall = rates.value[0] - rates.value[chosen]
-        slope = float(distance @ fall / (distance @ distance))
+        distance = own.distance.to_numpy()
+        fall = rates.value[0] - own.success.to_numpy()
+        line = distance * (distance @ fall / (distance @ distance))
         solve = np.linalg.pinv(np.stack([distance, distance**2], axis=1))
-        curvatures = (rates.batches[:, :1] - rates.batches[:, chosen]) @ solve[1]
-        bends = -0.25 * float(distance[-1]) ** 2 * curvatures
-        fits.append(
-            RayFit(
-                f"{rates.case.title} ray {ray + 1}",
-                float(fall[-1]),
-                _explained(fall, slope * distance),
-                float(bends.mean()),
-                scatter(bends),
-            )
-        )
-    return fits
+        curvatures = (rates.batches[:, :1] - rates.batches[:, own.index]) @ solve[1]
+        bends = -0.25 * distance[-1] ** 2 * curvatures
+        title = f"{rates.case.title} ray {ray + 1}"
+        rows.append((title, fall[-1], _explained(fall, line), bends.mean(), scatter(bends)))
+    return pd.DataFrame(rows, columns=["title", "fall", "r_squared", "bend", "bend_stderr"])
 
 
-@dataclass(frozen=True)
-class ConeFit:
-    """How fast the success rate falls around a column, by direction.
+def fit_cones(found: Sequence[CaseRates]) -> pd.DataFrame:
+    """Fit how fast success falls around the perturbed column of each case, by direction.
 
-    Attributes
-    ----------
-    title : str
-        Matrix and role of the column.
-    slow, fast : float
-        The fall per unit of distance along the slowest and the fastest axis, each the mean of
-        its two ends.
-    log_ratio_stderr : float
-        The standard error of ln(fast / slow).
-    between, between_stderr : float
-        The angle between the two axes, 0 to 90 degrees, and its standard error.
-    off_curve : float
-        The angle between the slow axis and the curve of equal divergence, 0 to 90 degrees.
-    r_squared : float
-        The share of the variation over the disc that the fit explains.
+    The fall is ``s(0) - s = r F(angle)`` with F of four harmonics. An axis has two ends: the mean
+    of F over both is its speed.
+
+    Returns
+    -------
+    DataFrame
+        A row per case: its title; the speeds along the "slow" and the "fast" axis, their "ratio"
+        and "log_ratio_stderr"; "angle", the angle of the two axes in degrees, with its standard
+        error; "off_curve", the angle between the slow axis and the curve of equal divergence;
+        "r_squared", the share of the variation that the fit explains.
     """
+    import pandas as pd
 
-    title: str
-    slow: float
-    fast: float
-    log_ratio_stderr: float
-    between: float
-    between_stderr: float
-    off_curve: float
-    r_squared: float
-
-    @property
-    def ratio(self) -> float:
-        """The speed along the fastest axis over that along the slowest."""
-        return self.fast / self.slow
+    return pd.DataFrame([_fit_cone(rates) for rates in found])
 
 
-def fit_cone(rates: CaseRates) -> ConeFit:
-    """Fit the fall around a column, ``s(0) - s = r F(angle)`` with F of four harmonics.
-
-    An axis has two ends: the mean of F over both is its speed.
-    """
-    learners = rates.learners
-    assert learners.columns is not None
-    own = learners.columns[0]
-    chosen = learners.kinds == DISC
-    first, second = plane_basis(len(own))
-    moved = learners.columns[chosen] - own
-    x, y = moved @ first, moved @ second
+def _fit_cone(rates: CaseRates) -> dict[str, Any]:
+    own, chosen = rates.points[0], (rates.learners.kind == DISC).to_numpy()
+    x, y = plane_basis(len(own)) @ (rates.points[chosen] - own).T
     design = np.hypot(x, y)[:, None] * _waves(np.arctan2(y, x))
     solve = np.linalg.pinv(design)
     both_ends = 0.5 * (_waves(_ANGLES) + _waves(_ANGLES + np.pi)) @ solve
@@ -338,25 +271,27 @@ def fit_cone(rates: CaseRates) -> ConeFit:
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
     # Noise may turn the smallest speed negative; a thousandth of the largest stands for zero.
-    least = 1e-3 * float(speeds.max())
+    least = 1e-3 * speeds[fast]
     # The jackknife, leaving out one batch at a time: the ratio is no mean of the batches' ratios.
     count = len(falls)
     without = np.maximum(both_ends @ ((count * fall - falls) / (count - 1)).T, least)
     log_ratios = np.log(without.max(axis=0) / without.min(axis=0))
     between = _acute(_ANGLES[without.argmax(axis=0)] - _ANGLES[without.argmin(axis=0)])
-    return ConeFit(
-        title=f"{rates.case.title.split(',')[0]}, {rates.case.role} column",
-        slow=max(float(speeds[slow]), least),
-        fast=float(speeds[fast]),
-        log_ratio_stderr=math.sqrt((count - 1) * float(log_ratios.var())),
-        between=float(_acute(_ANGLES[fast] - _ANGLES[slow])),
-        between_stderr=math.sqrt((count - 1) * float(between.var())),
-        off_curve=float(_acute(_ANGLES[slow] - _curve_angle(own, rates.case.model.matrix[:, 0]))),
-        r_squared=_explained(fall, design @ (solve @ fall)),
-    )
+    curve = _curve_angle(own, rates.case.model.matrix[:, 0])
+    return {
+        "title": f"{in_symbols(rates.case.matrix)}, {rates.case.role} column",
+        "slow": max(speeds[slow], least),
+        "fast": speeds[fast],
+        "ratio": speeds[fast] / max(speeds[slow], least),
+        "log_ratio_stderr": math.sqrt((count - 1) * log_ratios.var()),
+        "angle": _acute(_ANGLES[fast] - _ANGLES[slow]),
+        "angle_stderr": math.sqrt((count - 1) * between.var()),
+        "off_curve": _acute(_ANGLES[slow] - curve),
+        "r_squared": _explained(fall, design @ (solve @ fall)),
+    }
 
 
-def excess_above(rates: CaseRates, bound: Array) -> Array:
+def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
     """Return by how many standard errors success rates lie above a bound; zero where they do not.
 
     Notes
@@ -365,16 +300,18 @@ def excess_above(rates: CaseRates, bound: Array) -> Array:
     probability of at most ``exp(-z**2 / 2)`` for any number of sequences and any law of beliefs:
     where failures are rare, the sample's own standard error may be zero.
     """
-    return _deviance(rates.value, bound, rates.num_lessons, rates.value > bound)
+    value = learners.success.to_numpy()
+    return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
 
 
-def excess_below(rates: CaseRates, bound: Array) -> Array:
+def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
     """Return by how many standard errors success rates lie below a bound; see `excess_above`.
 
     Sequences that were cut off count in favour of the bound.
     """
-    value = np.minimum(rates.upper, 1.0)
-    return _deviance(value, bound, rates.num_lessons, (value < bound) & (bound > 0.0))
+    value = np.minimum(learners.success_high.to_numpy(), 1.0)
+    is_below = (value < bound) & (bound > 0.0)
+    return np.where(is_below, _deviance(value, bound, learners.num_lessons), 0.0)
 
 
 def deviance_limit(count: int) -> float:
@@ -382,18 +319,13 @@ def deviance_limit(count: int) -> float:
     return math.sqrt(2.0 * math.log(count / ERROR_RATE))
 
 
-def conjecture_bound(rates: CaseRates, distance: Distance) -> Array:
-    """Return the success rates that Conjecture 5.3 promises, (learners,); they may be negative."""
-    apart = prior_distance(rates.learners.priors, rates.case.teacher_prior, distance)
-    return 1.0 - apart / rates.teacher_belief
-
-
-def used_share(rates: CaseRates, distance: Distance) -> tuple[Array, Array]:
+def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
     """Return failure over what Conjecture 5.3 allows, with standard errors; NaN at the centre."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        allowed = 1.0 - conjecture_bound(rates, distance)
-        scale = np.where(allowed > 0.0, 1.0 / allowed, np.nan)
-    return scale * (1.0 - np.minimum(rates.upper, 1.0)), scale * rates.stderr
+    allowed = 1.0 - learners[PROMISES[distance]]
+    allowed = allowed.where(allowed > 0.0)
+    return (
+        1.0 - learners.success_high.clip(upper=1.0)
+    ) / allowed, learners.success_stderr / allowed
 
 
 def scatter(batches: Array) -> float:
@@ -401,21 +333,17 @@ def scatter(batches: Array) -> float:
     return float(batches.std(ddof=1)) / math.sqrt(len(batches))
 
 
-def _deviance(value: Array, bound: Array, count: int, is_beyond: NDArray[np.bool_]) -> Array:
-    v, b = value[is_beyond], np.clip(bound[is_beyond], 1e-300, 1.0)
-    found = np.zeros(len(value))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(v > 0.0, v * np.log(v / b), 0.0)
-        other = np.where(v < 1.0, (1.0 - v) * np.log((1.0 - v) / (1.0 - b)), 0.0)
-    found[is_beyond] = np.sqrt(2.0 * count * np.maximum(own + other, 0.0))
-    return found
+def _deviance(value: Array, bound: Array, count: Any) -> Array:
+    from scipy.special import rel_entr
+
+    b = np.clip(bound, 1e-300, 1.0)
+    divergence = rel_entr(value, b) + rel_entr(1.0 - value, 1.0 - b)
+    return np.sqrt(2.0 * np.asarray(count) * np.maximum(divergence, 0.0))
 
 
 def _waves(angle: Array) -> Array:
-    waves = [np.ones_like(angle)]
-    for k in range(1, _HARMONICS + 1):
-        waves += [np.cos(k * angle), np.sin(k * angle)]
-    return np.stack(waves, axis=1)
+    turns = np.multiply.outer(angle, np.arange(1, _HARMONICS + 1))
+    return np.hstack([np.ones((len(angle), 1)), np.cos(turns), np.sin(turns)])
 
 
 def _curve_angle(own: Array, target: Array) -> float:

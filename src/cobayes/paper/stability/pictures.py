@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes.paper.common import in_symbols, new_figure
+from cobayes.paper.common import in_symbols, new_axes
 from cobayes.paper.stability.cases import (
     CENTRE,
     DISC,
     random_directions,
     spherical_coordinates,
 )
-from cobayes.paper.stability.experiment import CaseRates, Shown
+from cobayes.paper.stability.experiment import CaseRates, joined
 from cobayes.plots.house import (
     BLUE,
     COLORMAP,
@@ -28,9 +28,10 @@ from cobayes.plots.house import (
     PURPLE,
     SKY,
     VERMILION,
-    tidy,
+    new_figure,
 )
 from cobayes.plots.simplex import CORNERS, draw_frame, project
+from cobayes.stability.bounds import frechet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,10 +50,10 @@ _PAGE_INCHES = 9.6
 _MARGIN = 0.03
 
 
-def four_panels(shown: Shown) -> Figures:
+def four_panels(found: Found, seed: int) -> Figures:
     """Return the panels of Figure 4, each with its legend."""
     figures = {f"figure-4{letter}": new_figure(4.8, 3.5) for letter in "ABCD"}
-    (rays, uniform, along, distant), seed = shown.found, shown.seed
+    rays, uniform, along, distant = found
     a, b, c, d = (figure.subplots() for figure in figures.values())
     draw_rays(rays, a, seed=seed, with_markers=True)
     draw_against_belief(uniform, b, size=3.4)
@@ -72,24 +73,24 @@ def four_panels(shown: Shown) -> Figures:
     return figures
 
 
-def disc_grid(shown: Shown) -> Figures:
+def disc_grid(found: Found, _: int) -> Figures:
     """Return the picture of Figure S2: discs of learners, enlarged, for all cases."""
     from matplotlib.figure import Figure
 
-    found = shown.found
     matrices = list(dict.fromkeys(rates.case.matrix for rates in found))
     columns = len(found) // len(matrices)
-    limits = _color_limits(np.concatenate([rates.value for rates in found]))
+    learners = joined(found)
+    limits, radius = _color_limits(learners.success), learners.distance.max()
     figure = Figure(figsize=(_PAGE_INCHES, 10.4))
     axes = figure.subplots(
         len(matrices) + 1, columns, gridspec_kw={"height_ratios": [0.8] + [1.0] * len(matrices)}
     )
     for ax, rates in zip(axes[0], found[:columns], strict=True):
-        _draw_position(ax, rates.case.teacher_prior, shown.effort.radius)
+        _draw_position(ax, rates.case.teacher_prior, radius)
         ax.set_title(in_symbols(rates.case.prior), fontsize=12, color=INK)
     for ax, rates in zip(axes[1:].flat, found, strict=True):
-        area = _dot_area(106.0, len(rates) - 1 + rates.learners.num_left_out)
-        flat = project(rates.learners.priors)
+        area = _dot_area(106.0, len(rates.learners) - 1 + rates.learners.attrs["num_left_out"])
+        flat = project(rates.points)
         _color_dots(ax, flat, rates.value, limits, s=area, linewidths=0.0)
         ax.plot(*flat[0], "+", color=INK, markersize=6, markeredgewidth=1.2, zorder=3)
         _zoom_to(ax, flat)
@@ -102,62 +103,57 @@ def disc_grid(shown: Shown) -> Figures:
     return {"figure-s2": figure}
 
 
-def ray_grid(shown: Shown) -> Figures:
+def ray_grid(found: Found, seed: int) -> Figures:
     """Return the pictures of Figure S3: where the six rays are, and success along them."""
-    first = shown.found[0]
+    first = found[0]
     far, near = new_figure(4.6, 3.8), new_figure(4.6, 3.8)
     ax = draw_frame(far.subplots(), ("h₁, the truth", "h₂", "h₃"), highlight=0)
     _draw_ray_points(ax, first, size=2.0)
     ax = near.subplots()
-    ax.plot(*project(first.learners.priors).T, ".", color=FAINT, markersize=3.0, zorder=2)
+    ax.plot(*project(first.points).T, ".", color=FAINT, markersize=3.0, zorder=2)
     _draw_ray_points(ax, first, size=3.8)
     ax.set_aspect("equal")
     ax.set_axis_off()
     _ray_key(ax, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1)
-    grid = _grid(shown.found, partial(draw_rays, seed=shown.seed), DISTANCE)
+    grid = _grid(found, partial(draw_rays, seed=seed), DISTANCE)
     return {"figure-s3-rays": far, "figure-s3-rays-enlarged": near, "figure-s3": grid}
 
 
-def direction_grid(shown: Shown) -> Figures:
+def direction_grid(found: Found, seed: int) -> Figures:
     """Return the pictures of Figure S4: the fifteen directions, and success along them."""
-    figure = new_figure(5.4, 3.6)
-    ax = figure.subplots()
-    down, around = np.degrees(spherical_coordinates(random_directions(shown.seed))).T
+    figure, ax = new_axes(5.4, 3.6)
+    down, around = np.degrees(spherical_coordinates(random_directions(seed))).T
     ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
-    for number, (x, y, color) in enumerate(
-        zip(around, down, _shades(shown.seed), strict=True), start=1
-    ):
+    for k, (x, y, color) in enumerate(zip(around, down, _shades(seed), strict=True), start=1):
         ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
-        text_color = "white" if 0.3 * color[0] + 0.6 * color[1] + 0.1 * color[2] < 0.55 else INK
-        middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
-        ax.annotate(str(number), (x, y), fontsize=7.5, color=text_color, **middle)
+        ink = "white" if np.dot(color[:3], (0.3, 0.6, 0.1)) < 0.55 else INK
+        ax.text(x, y, str(k), fontsize=7.5, color=ink, ha="center", va="center_baseline")
     ax.set(xlim=(-185, 185), ylim=(185, -5), xticks=range(-180, 181, 60), yticks=range(0, 181, 45))
     ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
     ax.set_ylabel("φ: away from h₁, degrees")
-    tidy(ax)
-    draw = partial(draw_rays, seed=shown.seed)
-    grid = _grid(shown.found, draw, DISTANCE, panel_height=2.2)
+    draw = partial(draw_rays, seed=seed)
+    grid = _grid(found, draw, DISTANCE, panel_height=2.2)
     return {"figure-s4-directions": figure, "figure-s4": grid}
 
 
-def belief_grid(shown: Shown) -> Figures:
+def belief_grid(found: Found, _: int) -> Figures:
     """Return the picture of Figure S5: success against the learner's prior in the truth."""
-    return {"figure-s5": _grid(shown.found, draw_against_belief, BELIEF, share_y=True)}
+    return {"figure-s5": _grid(found, draw_against_belief, BELIEF, share_y=True)}
 
 
-def distance_grid(shown: Shown) -> Figures:
+def distance_grid(found: Found, _: int) -> Figures:
     """Return the picture of Figure S6: success against the distance of the priors."""
-    grid = _grid(shown.found, draw_against_distance, DISTANCE, panel_height=2.1, share_y=True)
+    grid = _grid(found, draw_against_distance, DISTANCE, panel_height=2.1, share_y=True)
     return {"figure-s6": grid}
 
 
-def column_panels(shown: Shown) -> Figures:
+def column_panels(found: Found, _: int) -> Figures:
     """Return the panels of Figure 5: each column, and the disc around it enlarged."""
     figures = {}
-    for rates in shown.found:
+    for rates in found:
         for width, suffix in ((None, ""), (215.0, "-enlarged")):
-            figure = new_figure(4.8, 4.0)
-            ax = _draw_columns(rates, figure.subplots(), width=width)
+            figure, ax = new_axes(4.8, 4.0)
+            _draw_columns(rates, ax, width=width)
             bar = figure.colorbar(ax.collections[0], ax=ax, shrink=0.75, pad=0.02)
             _tick(bar, 5)
             bar.set_label("success rate")
@@ -165,18 +161,18 @@ def column_panels(shown: Shown) -> Figures:
     return figures
 
 
-def column_grid(shown: Shown) -> Figures:
+def column_grid(found: Found, _: int) -> Figures:
     """Return the picture of Figure S7: a row of panels for each matrix."""
     from matplotlib.figure import Figure
 
-    found = shown.found
     figure = Figure(figsize=(_PAGE_INCHES, 10.6))
     axes = figure.subplots(len(found) // 2, 4, gridspec_kw={"width_ratios": [1.15, 1.0, 1.15, 1.0]})
     figure.subplots_adjust(left=0.045, right=0.945, top=0.965, bottom=0.08, wspace=0.16, hspace=0.1)
     for position, rates in enumerate(found):
         row, pair = divmod(position, 2)
         _draw_columns(rates, axes[row, 2 * pair])
-        near = _draw_columns(rates, axes[row, 2 * pair + 1], width=112.0)
+        near = axes[row, 2 * pair + 1]
+        _draw_columns(rates, near, width=112.0)
         box = near.get_position()
         place = (box.x1 + 0.004, box.y0 + 0.12 * box.height, 0.008, 0.76 * box.height)
         bar = figure.colorbar(near.collections[0], cax=figure.add_axes(place))
@@ -196,41 +192,29 @@ def column_grid(shown: Shown) -> Figures:
 
 def draw_rays(rates: CaseRates, ax: Axes, *, seed: int, with_markers: bool = False) -> None:
     """Draw success against distance, one line per ray, and Conjecture 5.3's line."""
-    learners = rates.learners
+    learners = rates.learners.loc[(rates.learners.ray >= 0) | (rates.learners.kind == CENTRE)]
     colors = RAY_COLORS if rates.case.kind == "disc" else _shades(seed)
-    for ray in np.unique(learners.rays[learners.rays >= 0]):
+    for ray in learners.ray[learners.ray >= 0].unique():
         # The centre belongs to every ray.
-        own = np.flatnonzero((learners.kinds == CENTRE) | (learners.rays == ray))
-        own = own[np.argsort(learners.distances[own], kind="stable")]
-        ax.plot(
-            learners.distances[own],
-            rates.value[own],
-            color=colors[ray],
-            linewidth=1.0,
-            marker=RAY_MARKERS[ray] if with_markers else None,
-            markersize=2.8,
-            markeredgewidth=0.0,
-            label=f"ray {ray + 1}",
-        )
-    shown = (learners.rays >= 0) | (learners.kinds == CENTRE)
-    reach, lowest = learners.distances[shown].max(), rates.value[shown].min()
-    line = (1.0, 1.0 - reach / rates.teacher_belief)
+        own = learners.loc[learners.ray.isin((-1, ray))].sort_values("distance")
+        marker = RAY_MARKERS[ray] if with_markers else None
+        style = {"color": colors[ray], "marker": marker, "markersize": 2.8, "markeredgewidth": 0.0}
+        ax.plot(own.distance, own.success, linewidth=1.0, label=f"ray {ray + 1}", **style)
+    reach, lowest = learners.distance.max(), learners.success.min()
+    line = (1.0, 1.0 - reach / rates.case.teacher_prior[0])
     ax.plot((0.0, reach), line, "--", color=VERMILION, linewidth=1.0, label="Conjecture 5.3")
     margin = _MARGIN * (1.0 - lowest) + 1e-4
     ax.set(xlim=(0.0, 1.02 * reach), ylim=(lowest - margin, 1.0 + margin))
-    tidy(ax)
 
 
 def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
     """Draw success against the learner's prior in the truth, between the proved bounds."""
-    from cobayes.stability.bounds import frechet
-
-    taught = rates.teacher_belief
+    taught = float(rates.case.teacher_prior[0])
     corners = np.unique([0.0, 1.0 - taught, taught, 1.0])
     lower, upper = frechet(taught, corners)
     ax.plot(corners, upper, color=VERMILION, linewidth=1.1, zorder=2, label="upper bound, proved")
     ax.plot(corners, lower, ":", color=GREY, linewidth=1.0, zorder=2, label="lower bound, proved")
-    _draw_learners(ax, rates.learner_belief, rates.value, size)
+    _draw_learners(ax, rates.learners.learner_prior_1, rates.value, size)
     ax.set_xlim(0.0, 1.0)
     # Numbers at both ends would run into those of the neighbours.
     ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
@@ -238,59 +222,45 @@ def draw_against_belief(rates: CaseRates, ax: Axes, size: float | None = None) -
 
 def draw_against_distance(rates: CaseRates, ax: Axes, size: float | None = None) -> None:
     """Draw success against the distance of the priors, with Conjecture 5.3's line."""
-    line: dict[str, Any] = {
-        "color": VERMILION,
-        "linewidth": 1.1,
-        "label": "Conjecture 5.3, lower bound",
-    }
-    ax.plot([0.0, rates.teacher_belief], [1.0, 0.0], zorder=2, **line)
-    _draw_learners(ax, rates.learners.distances, rates.value, size)
+    line, label = [[0.0, rates.case.teacher_prior[0]], [1.0, 0.0]], "Conjecture 5.3, lower bound"
+    ax.plot(*line, color=VERMILION, linewidth=1.1, zorder=2, label=label)
+    _draw_learners(ax, rates.learners.distance, rates.value, size)
     ax.set_xlim(0.0, None)
 
 
-def _draw_learners(ax: Axes, places: Array, values: Array, size: float | None) -> None:
+def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> None:
     # The more learners, the smaller their dots.
-    style: dict[str, Any] = {
-        "color": BLUE,
-        "markersize": size or 30.0 / len(values) ** 0.5,
-        "markeredgewidth": 0.0,
-    }
-    ax.plot(places, values, "o", zorder=3, label="learners", **style)
+    size = size or 30.0 / len(values) ** 0.5
+    ax.plot(places, values, "o", c=BLUE, markersize=size, mew=0.0, zorder=3, label="learners")
     ax.set_ylim(-_MARGIN, 1.0 + _MARGIN)
-    tidy(ax)
 
 
-def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> Axes:
+def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> None:
     """Draw the perturbed columns of a case in the triangle of distributions over data.
 
     With a width, in points, only the disc is drawn, so wide and with a colour scale of its own.
     """
-    learners, model = rates.learners, rates.case.model
-    assert learners.columns is not None
-    is_disc = np.isin(learners.kinds, (DISC, CENTRE))
+    learners, case = rates.learners, rates.case
+    is_disc = learners.kind.isin((DISC, CENTRE)).to_numpy()
     chosen, size, edges, limits = slice(None), 5.0, 0.0, (0.0, 1.0)
     if width is not None:
-        radius = float(learners.distances[is_disc].max())
-        chosen = learners.distances <= radius * (1.0 + 1e-9)
-        area = _dot_area(width, int(is_disc.sum()) - 1 + learners.num_left_out)
+        chosen = (learners.distance <= learners.distance[is_disc].max() * (1.0 + 1e-9)).to_numpy()
+        area = _dot_area(width, int(is_disc.sum()) - 1 + learners.attrs["num_left_out"])
         size, edges = np.where(is_disc, area, 9.0)[chosen], np.where(is_disc, 0.0, 0.5)[chosen]
         limits = _color_limits(rates.value[chosen])
-    flat, crosses = project(learners.columns[chosen]), project(model.matrix.T)
+    flat, crosses = project(rates.points[chosen]), project(case.model.matrix.T)
     ax.plot(*CORNERS[[0, 1, 2, 0]].T, color=GREY, linewidth=0.8, zorder=1)
-    style: dict[str, Any] = {"s": size, "linewidths": edges, "edgecolors": INK}
-    _color_dots(ax, flat, rates.value[chosen], limits, **style)
+    _color_dots(ax, flat, rates.value[chosen], limits, s=size, linewidths=edges, edgecolors=INK)
     for edge, line in (("white", 3.0), (VERMILION, 1.5)):
         ax.plot(*crosses.T, "x", color=edge, markersize=6.0, markeredgewidth=line, zorder=4)
     if width is not None:
         _zoom_to(ax, flat)
-        return ax
-    changed = "rel. h" if rates.case.is_relevant else "irr. h"
-    other = "irr. h" if rates.case.is_relevant else "rel. h"
-    names = ["tr. h", *(changed if j == rates.case.column else other for j in (1, 2))]
+        return
+    roles = ("rel. h", "irr. h") if case.is_relevant else ("irr. h", "rel. h")
+    names = ["tr. h", *(roles[j != case.column] for j in (1, 2))]
     _name_crosses(ax, crosses, names, flat)
     ax.set(aspect="equal", xlim=(-0.03, 1.03), ylim=(-0.03, float(CORNERS[2, 1]) + 0.03))
     ax.set_axis_off()
-    return ax
 
 
 def _draw_position(ax: Axes, centre: Array, radius: float) -> None:
@@ -308,9 +278,9 @@ def _draw_position(ax: Axes, centre: Array, radius: float) -> None:
 
 
 def _draw_ray_points(ax: Axes, rates: CaseRates, *, size: float) -> None:
-    flat = project(rates.learners.priors)
+    flat = project(rates.points)
     for ray, (color, marker) in enumerate(zip(RAY_COLORS, RAY_MARKERS, strict=True)):
-        own = flat[rates.learners.rays == ray]
+        own = flat[rates.learners.ray == ray]
         ax.plot(*own.T, marker, color=color, markersize=size, linestyle="-", lw=0.8, zorder=3)
 
 
@@ -376,12 +346,13 @@ def _shades(seed: int) -> list[tuple[float, float, float, float]]:
 def _color_dots(
     ax: Axes, flat: Array, values: Array, limits: tuple[float, float], **style: Any
 ) -> None:
-    scale: dict[str, Any] = {"c": values, "cmap": COLORMAP, "vmin": limits[0], "vmax": limits[1]}
+    low, high = limits
+    style = {"c": values, "cmap": COLORMAP, "vmin": low, "vmax": high, "zorder": 2, **style}
     # Thousands of dots would make a vector file huge.
-    ax.scatter(*flat.T, zorder=2, rasterized=True, **scale, **style)
+    ax.scatter(*flat.T, rasterized=True, **style)
 
 
-def _color_limits(values: Array) -> tuple[float, float]:
+def _color_limits(values: Any) -> tuple[float, float]:
     """Return the ends of a colour scale of success rates: a round number, and one."""
     step = 0.05 if values.min() < 0.9 else 0.01
     return float(np.floor(values.min() / step + 1e-9) * step), 1.0
