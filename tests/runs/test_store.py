@@ -25,11 +25,18 @@ from .conftest import drive, end, finish, mounted, wait_until
 from .experiments import bulky, draw, drawing
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A complete run that no test changes."""
+    folder = tmp_path_factory.mktemp("finished")
+    run(drawing(), folder, jobs=1)
+    return folder
+
+
 @pytest.fixture
-def complete(tmp_path):
+def complete(finished, tmp_path):
     """A folder with a complete run."""
-    run(drawing(), tmp_path, jobs=1)
-    return tmp_path
+    return Path(shutil.copytree(finished, tmp_path, dirs_exist_ok=True))
 
 
 def rows_of(folder: Path) -> list:
