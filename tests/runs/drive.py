@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, RunInterrupted, run, workers
-from runs.experiments import bulky, drawing
+from cobayes.runs import RunInterrupted, run, workers
+from runs.experiments import bulky_experiment, drawing
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
     options = parser.parse_args()
     experiment = drawing(options.num_shards, pause=options.pause)
     if options.bulky:
-        experiment = Experiment("bulky", [Point("noise", {}, 40 * 2000, 2000)], bulky)
+        experiment = bulky_experiment()
     try:
         with workers(jobs=options.jobs, scheduler=options.scheduler) as executor:
             result = run(experiment, options.folder, executor=executor, progress=True)

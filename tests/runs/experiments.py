@@ -85,6 +85,10 @@ def bulky(parameters, seeds, num_samples):
     return {"noise": np.random.default_rng(seeds).random(num_samples)}
 
 
+def bulky_experiment() -> Experiment:
+    return Experiment("bulky", [Point("noise", {}, 40 * 2000, 2000)], bulky)
+
+
 def solve(parameters, seeds, num_samples):
     """A linear system large enough for BLAS to use several threads, and round differently."""
     rng = np.random.default_rng(seeds)
