@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,7 @@ def success_enclosure(
         seconds=count * LEAF_SECONDS,
         num_bytes=count * (LEAF_BYTES + 32.0 * model.num_hypotheses),
     )
-    agents = _Agent.of(rule, own, position), _Agent.of(rule, theirs, position)
+    agents = _Agent(rule, own, position), _Agent(rule, theirs, position)
     tree = _Tree(agents, depth, max_leaves)
     return SuccessEnclosure(*tree.interval(), tree.num_leaves, tree.depth, name)
 
@@ -202,18 +202,16 @@ class _Leaves(NamedTuple):
     taught_errors: Array
     believed_errors: Array
 
-    def chosen(self, which: NDArray) -> _Leaves:
+    def chosen(self, which: NDArray | slice) -> _Leaves:
         """Return some of them."""
-        parts: list[Any] = [values[which] for values in self]
-        return _Leaves(*parts)
+        return _Leaves(*(cast(Any, values[which]) for values in self))
 
-    def joined(self, other: _Leaves) -> _Leaves:
-        """Return both."""
-        parts: list[Any] = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
-        return _Leaves(*parts)
+    @classmethod
+    def joined(cls, parts: list[_Leaves]) -> _Leaves:
+        """Return all of them."""
+        return cls(*(cast(Any, np.concatenate(values)) for values in zip(*parts, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
 class _Agent:
     """A learner on the hypotheses that its prior does not exclude.
 
@@ -227,23 +225,24 @@ class _Agent:
         Where the taught hypothesis is among them.
     data_prior : ndarray
         (n,).
+    most_growth : float
+        How much a distance may grow in a round, at any belief: Birkhoff's cosh(D / 4)^2.
     """
 
-    rule: Rule
-    prior: Array
-    position: int
-    data_prior: Array
-
-    @classmethod
-    def of(cls, rule: Rule, prior: Array, position: int) -> _Agent:
-        """Return the agent with a prior."""
+    def __init__(self, rule: Rule, prior: Array, position: int) -> None:
         kept = np.flatnonzero(prior > 0.0)
         model = rule.model
         part = Model(model.matrix[:, kept], model.data, [model.hypotheses[j] for j in kept])
-        law = model.distribution(getattr(rule, "data_prior", None), over="datum")
-        return cls(
-            SCBI(part, data_prior=law), prior[kept], int(np.searchsorted(kept, position)), law
+        self.data_prior = model.distribution(rule.data_prior, over="datum")
+        self.rule = SCBI(part, data_prior=self.data_prior)
+        self.prior, self.position = prior[kept], int(np.searchsorted(kept, position))
+        logs = np.log(part.matrix)
+        # The largest log cross-ratio is the largest spread, over rows, of a difference of columns.
+        spread = max(
+            float(np.ptp(logs[:, j : j + 1] - logs[:, j + 1 :], axis=0).max(initial=0.0))
+            for j in range(logs.shape[1])
         )
+        self.most_growth = math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
 
     def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
         """Return posteriors (a, n, m') and their errors (a,); NaN where nothing is proved."""
@@ -269,21 +268,10 @@ class _Agent:
             overlap = np.minimum(overlap, common.min(axis=1, initial=1.0))
         # Within SMALL_ERROR of the node the chain's entries change by a factor e^(4 SMALL_ERROR).
         local = math.exp(4.0 * SMALL_ERROR) * (1.0 + 100.0 * rounding) / overlap
-        growth = np.minimum(local, self.birkhoff)
+        growth = np.minimum(local, self.most_growth)
         found = growth * (errors + residual)
         is_proved = (found <= SMALL_ERROR) & np.isfinite(rows).all(axis=(1, 2))
         return rows, np.where(is_proved, found + 2.0 * rounding, np.nan)
-
-    @property
-    def birkhoff(self) -> float:
-        """How much a distance may grow in a round, at any belief: cosh(D / 4)^2."""
-        logs = np.log(self.rule.model.matrix)
-        # The largest log cross-ratio is the largest spread, over rows, of a difference of columns.
-        spread = max(
-            float(np.ptp(logs[:, j : j + 1] - logs[:, j + 1 :], axis=0).max(initial=0.0))
-            for j in range(logs.shape[1])
-        )
-        return math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
 
 
 class _Tree:
@@ -313,12 +301,8 @@ class _Tree:
             rest = np.ones(len(leaves.rounds), dtype=np.bool_)
             rest[chosen] = False
             grown = self._expanded(leaves.chosen(chosen), depth)
-            more = self._sides(grown)
-            leaves = leaves.chosen(rest).joined(grown)
-            sides = (
-                np.concatenate([sides[0][rest], more[0]]),
-                np.concatenate([sides[1][rest], more[1]]),
-            )
+            leaves = _Leaves.joined([leaves.chosen(rest), grown])
+            sides = np.concatenate([sides[:, rest], self._sides(grown)], axis=1)
         self._lower, self._upper = sides
         self.num_leaves = len(leaves.rounds)
         self.depth = int(np.minimum(leaves.rounds, depth).max())
@@ -334,19 +318,17 @@ class _Tree:
         upper = min(math.fsum(self._upper.tolist()) / prior, most) * (1.0 + slack)
         return max(lower, 0.0), min(upper, 1.0)
 
-    def _sides(self, leaves: _Leaves) -> tuple[Array, Array]:
-        """Return every leaf's share of the lower and of the upper side, rounded outwards."""
+    def _sides(self, leaves: _Leaves) -> Array:
+        """Return every leaf's share of lower and upper side, rounded outwards, (2, leaves)."""
         weights = np.exp(leaves.log_weights)
         # As many sums of logarithms as rounds, an exponential, and the products below.
         slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
         t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
         l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])
         lower = np.maximum(t_low + l_low - 1.0 - 2.0 * EPSILON, 0.0) * weights * (1.0 - slack)
-        return lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)
+        return np.array([lower, np.minimum(t_high, l_high) * weights * (1.0 + slack)])
 
-    def _choose(
-        self, leaves: _Leaves, sides: tuple[Array, Array], depth: int, budget: int
-    ) -> NDArray[np.intp]:
+    def _choose(self, leaves: _Leaves, sides: Array, depth: int, budget: int) -> NDArray[np.intp]:
         """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
         gaps = sides[1] - sides[0]
         is_open = (gaps > SETTLED * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
@@ -355,35 +337,32 @@ class _Tree:
         chosen = np.flatnonzero(is_open)
         whole = depth * math.log(len(self.data)) <= math.log(budget + len(gaps))
         count = min(budget, len(chosen) if whole else max(64, len(chosen) // 8))
-        if len(chosen) > count:
-            order = np.argsort(-gaps[chosen], kind="stable")
-            chosen = chosen[order[: max(count, 0)]]
-        return chosen
+        return chosen[np.argsort(-gaps[chosen], kind="stable")[: max(count, 0)]]
 
     def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
         """Return the children of leaves; a leaf without proved children stays, and stays closed."""
         widest = max(len(agent.prior) for agent in self.agents)
         size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
-        found: _Leaves | None = None
+        parts = []
         for start in range(0, len(leaves.rounds), size):
-            block = leaves.chosen(np.arange(start, min(start + size, len(leaves.rounds))))
+            block = leaves.chosen(slice(start, start + size))
             taught, taught_errors = self.agents[0].expand(block.taught, block.taught_errors)
             believed, believed_errors = self.agents[1].expand(block.believed, block.believed_errors)
             is_proved = np.isfinite(taught_errors) & np.isfinite(believed_errors)
             left = block.chosen(~is_proved)
-            left = left._replace(rounds=np.full_like(left.rounds, depth))
             copies = len(self.data)
-            children = _Leaves(
-                (block.log_weights[is_proved, None] + self._log_shares).reshape(-1),
-                np.repeat(block.rounds[is_proved] + 1, copies),
-                taught[is_proved][:, self.data].reshape(-1, taught.shape[2]),
-                believed[is_proved][:, self.data].reshape(-1, believed.shape[2]),
-                np.repeat(taught_errors[is_proved], copies),
-                np.repeat(believed_errors[is_proved], copies),
-            ).joined(left)
-            found = children if found is None else found.joined(children)
-        assert found is not None  # there is at least one leaf
-        return found
+            parts += [
+                _Leaves(
+                    (block.log_weights[is_proved, None] + self._log_shares).reshape(-1),
+                    np.repeat(block.rounds[is_proved] + 1, copies),
+                    taught[is_proved][:, self.data].reshape(-1, taught.shape[2]),
+                    believed[is_proved][:, self.data].reshape(-1, believed.shape[2]),
+                    np.repeat(taught_errors[is_proved], copies),
+                    np.repeat(believed_errors[is_proved], copies),
+                ),
+                left._replace(rounds=np.full_like(left.rounds, depth)),
+            ]
+        return _Leaves.joined(parts)
 
 
 def _different_data(agents: tuple[_Agent, _Agent]) -> tuple[NDArray[np.intp], Array]:

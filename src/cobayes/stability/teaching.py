@@ -97,12 +97,13 @@ def common_law(teacher: Rule, learner: Rule) -> Array | None:
 
     SCBI on a table without zeros expects the data prior, whatever it believes.
     """
-    rules = (teacher, learner)
-    if not all(map(is_scbi, rules)) or any((rule.model.matrix == 0.0).any() for rule in rules):
-        return None
-    uniform = np.full(teacher.model.num_data, 1.0 / teacher.model.num_data)
-    own, other = (uniform if rule.data_prior is None else rule.data_prior for rule in rules)
-    return own if np.array_equal(own, other) else None
+    laws = []
+    for rule in (teacher, learner):
+        if not is_scbi(rule) or (rule.model.matrix == 0.0).any():
+            return None
+        uniform = np.full(rule.model.num_data, 1.0 / rule.model.num_data)
+        laws.append(uniform if rule.data_prior is None else rule.data_prior)
+    return laws[0] if np.array_equal(*laws) else None
 
 
 def teach_until_sure(
@@ -121,24 +122,28 @@ def teach_until_sure(
     different data priors, the sure teacher goes on until the learner is sure, too, or has excluded
     the hypothesis, for `max_rounds` more rounds at most.
     """
-    teacher, hypothesis = in_every_round(pairs[0].teacher), pairs[0].hypothesis
-    learners = [in_every_round(pair.learner) for pair in pairs]
-    priors = np.array([pairs[0].teacher_prior, *(pair.learner_prior for pair in pairs)])
-    cores = [rule.core for rule in (teacher, *learners) if rule.core is not None]
-    if len(cores) <= len(pairs):
-        rules = [teacher, *learners]
-        return _teach_one_by_one(rules, priors, hypothesis, num_lessons, rng, level, max_rounds)
-    goes_on = [
-        is_scbi(teacher) and is_scbi(learner) and common_law(teacher, learner) is None
-        for learner in learners
-    ]
+    hypothesis = pairs[0].hypothesis
+    rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]
+    for pair in pairs:
+        rules.append(pair.learner)
+        priors.append(pair.learner_prior)
+    cores, goes_on, log_priors = [], [], np.array(priors)
+    for k, rule in enumerate(rules):
+        if rule.task is not rule.model:
+            rules[k] = in_every_round(rule)
+        cores.append(rules[k].core)
+        is_pair = is_scbi(rules[0]) and is_scbi(rules[k])
+        goes_on.append(is_pair and common_law(rules[0], rules[k]) is None)
+    if None in cores:
+        return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
+    law = rules[0].at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
     taught, believed, num_rounds, is_finished, is_known = _core.teach(
         cores[0],
         cores[1:],
-        teacher_logs=priors[0],
-        learner_logs=priors[1:],
-        goes_on=goes_on,
-        law=teacher.at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None,
+        teacher_logs=log_priors[0],
+        learner_logs=log_priors[1:],
+        goes_on=goes_on[1:],
+        law=law,
         hypothesis=hypothesis,
         level=level,
         max_rounds=max_rounds,
