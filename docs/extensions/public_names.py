@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import Counter
 from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
@@ -80,7 +81,7 @@ class PublicNames(SphinxDirective):
 
 
 def _class_lines(path: str, thing: type) -> list[str]:
-    """Return the directives for a class and its members, those first that some page uses.
+    """Return the directives for a class and its members, those first that pages use most.
 
     Inherited and overridden members that no page uses are described with the base class.
     """
@@ -94,9 +95,9 @@ def _class_lines(path: str, thing: type) -> list[str]:
         for name, member in _members(thing).items()
         if name in mentioned() or name not in inherited
     }
-    inherited = {name: m for name, m in inherited.items() if name in mentioned()}
-    used = {name: member for name, member in own.items() if name in mentioned()}
-    for name, member in (used | {**inherited, **used} | own).items():
+    shown = {name: m for name, m in inherited.items() if name in mentioned()} | own
+    for name in sorted(shown, key=lambda name: -mentioned()[name]):
+        member = shown[name]
         kind = "property" if isinstance(member, (property, cached_property)) else "method"
         lines += [f"   .. auto{kind}:: {name}", ""]
     return lines
@@ -114,11 +115,11 @@ def _members(thing: type) -> dict[str, object]:
 
 
 @cache
-def mentioned() -> frozenset[str]:
-    """Return the names after a dot, or in back-quotes, on the pages and in the gallery."""
+def mentioned() -> Counter[str]:
+    """Count the names after a dot, or in back-quotes, on the pages and in the gallery."""
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *SCRIPTS.glob("*.py")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    return frozenset(re.findall(r"(?:\.|`)([a-z_]+)\b", text))
+    return Counter(re.findall(r"(?:\.|`)([a-z_]+)\b", text))
 
 
 def _as_myst(lines: list[str]) -> str:
