@@ -2,7 +2,8 @@
 
 Exceedance probabilities say which model is the most frequent one among people. The population is a
 Dirichlet distribution over models (Stephan et al. 2009, NeuroImage 46:1004); protection against
-chance is that of Rigoux et al. (2014, NeuroImage 84:971). They are integrals, not counts of samples.
+chance is that of Rigoux et al. (2014, NeuroImage 84:971). They are
+integrals, not counts of samples.
 """
 
 from __future__ import annotations
