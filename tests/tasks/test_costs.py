@@ -1,5 +1,10 @@
 """Costs of going from one datum to the next."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,3 +84,25 @@ def test_costs_and_no_repeats_go_together(tmp_path):
 def test_bad_costs_get_one_clear_error(costs, weight, message):
     with pytest.raises(cb.CobayesError, match=message):
         cb.moving_costs(MODEL, costs, weight)
+
+
+def test_ctrl_c_ends_lessons_with_costs_soon():
+    code = (
+        "import numpy as np, cobayes as cb; place = np.arange(60.0)\n"
+        "task = cb.moving_costs(np.random.default_rng(0).random((60, 20)),"
+        " abs(place[:, None] - place), 0.1)\n"
+        "print('started', flush=True)\n"
+        "cb.simulate(cb.SCBI(task), 0, num_rounds=200, num_lessons=100_000, rng=1)"
+    )
+    lessons = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert lessons.stdout is not None
+    lessons.stdout.readline()
+    time.sleep(0.5)
+    start = time.monotonic()
+    lessons.send_signal(signal.SIGINT)
+    _, errors = lessons.communicate(timeout=30)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    # 0.07 s on two busy cores; it was 19 s while lessons ran in Numba.
+    assert time.monotonic() - start < 5.0
