@@ -1,5 +1,6 @@
 import re
 import warnings
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
@@ -83,3 +84,13 @@ def test_every_example_of_the_gallery_has_a_picture_in_the_list_of_examples():
     for script in SCRIPTS:
         assert f"](../docs/pictures/gallery/{script.stem}.png)](gallery/{script.name})" in text
         assert (ROOT / "docs" / "pictures" / "gallery" / f"{script.stem}.png").exists()
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_files_that_contributors_are_sent_to_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w/]+\.(?:py|pyi|hpp|cpp|md))`", text):
+        if name.isupper() or any(part.isupper() for part in Path(name).with_suffix("").parts):
+            continue  # stands for any name
+        places = (ROOT, ROOT / "src" / "cobayes", ROOT / "core")
+        assert any((place / name).exists() for place in places), name
