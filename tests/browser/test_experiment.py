@@ -231,8 +231,10 @@ def test_the_demo_explains_itself_and_saves_nothing(chromium, tmp_path):
         for _ in range(2):
             assert "what the teacher thinks you believe" in page.inner_text(".cobayes-inside")
             assert page.locator(".cobayes-inside meter").count() == 4
+            assert "Lesson 1 of 4" in page.inner_text(".cobayes-head")
             page.locator(".cobayes-choices button").first.click()
         assert "The right answer was" in page.inner_text(".cobayes-text")
+        assert page.locator(".cobayes-table tbody td").first.inner_text() == "demo"
         assert page.locator(".cobayes-table tbody tr").count() == 2
         page.click("button:has-text('Start again')")
         page.wait_for_selector(".cobayes-text:has-text('nothing is saved')")

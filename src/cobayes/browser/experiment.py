@@ -11,19 +11,21 @@ from html import escape
 from numbers import Real
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from numpy.typing import ArrayLike
+
+from cobayes import __version__
 from cobayes._output import counted, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.browser.stimuli import Stimuli, read_stimuli
 from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.tasks.costs import MovingCosts
+from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.task import Task
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from cobayes.model import MatrixLike, Model
-
-    Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
+Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
 
 _COSTS_NOTE = """
 
@@ -108,9 +110,6 @@ def write_experiment(
     >>> sorted(path.name for path in write_experiment(cb.examples, folder).iterdir())[:3]
     ['README.md', 'config.js', 'experiment.js']
     """
-    from cobayes import __version__
-    from cobayes.model import as_model
-
     _require_one_of(role, ("learner", "teacher"), "role")
     _require_one_of(rule, ("scbi", "bi", "pragmatic"), "rule")
     _require_one_of(response, ("guess", "rating"), "response")
@@ -138,10 +137,8 @@ def write_experiment(
         for name, model in models.items()
     ]
     kind = json.loads(read("experiment/words.json"))["choice" if role == "teacher" else response]
-    num_lessons = sum(model.num_hypotheses for model in models.values())
-    length = (
-        f"There are {counted(num_lessons, 'lesson')} of up to {counted(num_rounds, 'example')}."
-    )
+    lessons = counted(sum(model.num_hypotheses for model in models.values()), "lesson")
+    length = f"There are {lessons} of up to {counted(num_rounds, 'example')}."
     settings = {
         "role": role,
         "rule": _rule_settings(rule, depth, rationality, literal),
@@ -198,11 +195,6 @@ def _filled(file: str, values: Mapping[str, str]) -> str:
 
 def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
     """Return the constraints of a task for the browser twin; empty for a plain table."""
-    from cobayes.model import Model
-    from cobayes.tasks.costs import MovingCosts
-    from cobayes.tasks.repeats import WithoutRepeats
-    from cobayes.tasks.task import Task
-
     found: dict[str, Any] = {}
     task: Any = matrix
     while isinstance(task, WithoutRepeats | MovingCosts):

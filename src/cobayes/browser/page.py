@@ -7,14 +7,16 @@ import hashlib
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cobayes import __version__
 from cobayes._output import shape_in_words, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
-
-if TYPE_CHECKING:
-    from cobayes.model import MatrixLike
+from cobayes.example_library import Example, examples
+from cobayes.model import MatrixLike, Model, as_model
+from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.task import Task
 
 MAX_DATA, MAX_HYPOTHESES = 200, 60
 """The largest table that the page shows."""
@@ -78,12 +80,9 @@ class Studio:
         return frame(self.to_html(), title="cobayes studio", height=900)
 
     def __repr__(self) -> str:
-        table = self._start.get("table")
-        what = (
-            shape_in_words(len(table["data"]), len(table["hypotheses"]))
-            if table
-            else f"example {self._start['example']!r}"
-        )
+        what = f"example {self._start['example']!r}"
+        if table := self._start.get("table"):
+            what = shape_in_words(len(table["data"]), len(table["hypotheses"]))
         return f"Studio({what}; .save('page.html') writes the page)"
 
 
@@ -134,13 +133,10 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     >>> import cobayes as cb
     >>> frame = cb.browser.live_figure("round", "example:M_1")  # doctest: +SKIP
     """
-    from cobayes.model import as_model
-
     if kind not in LIVE_FIGURES:
         raise CobayesError(f"there is no live figure {kind!r}.", "choose 'round' or 'lesson'.")
     title = LIVE_FIGURES[kind]
-    first = _first_table(matrix)
-    page = render({"view": "lesson", "embed": kind, **first}, title=title)
+    page = render({"view": "lesson", "embed": kind, **_first_table(matrix)}, title=title)
     num_data = as_model(matrix).num_data if matrix is not None else 8
     default = {"round": 290 + 32 * num_data, "lesson": 800}[kind]
     return frame(page, title=title, height=default if height is None else height)
@@ -179,8 +175,6 @@ def render(start: dict[str, Any], title: str = "cobayes studio") -> str:
     The content security policy names the script and the style sheet by their hashes. The browser
     runs no other script, whatever the labels of a table are, and opens no address.
     """
-    from cobayes import __version__
-
     style, program = read("page/style.css"), f'"use strict";\n{bundle("page/main.js")}'
     policy = (
         f"default-src 'none'; script-src {_fingerprint(program)}; style-src {_fingerprint(style)}; "
@@ -203,11 +197,6 @@ def _fingerprint(text: str) -> str:
 
 def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
     """Return the part of the page's first state that names the table."""
-    from cobayes.example_library import Example, examples
-    from cobayes.model import Model, as_model
-    from cobayes.tasks.repeats import WithoutRepeats
-    from cobayes.tasks.task import Task
-
     if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
         raise CobayesError(
             f"the studio shows one table; that of a {type(matrix).__name__} changes.",
@@ -229,16 +218,13 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
 
 def _examples() -> list[dict[str, Any]]:
     """Return the built-in examples as plain content, the gestures and one with zeros first."""
-    from cobayes.example_library import examples
-
-    first = ("gestures", "reference-game")
-    names = [*first, *(name for name in examples if name not in first)]
+    first = {"gestures": 0, "reference-game": 1}
     return [
         {
-            "name": name,
-            "title": examples[name].title,
-            "hypothesis": examples[name].model.hypothesis_index(examples[name].hypothesis),
-            **examples[name].model.to_dict(),
+            "name": example.name,
+            "title": example.title,
+            "hypothesis": example.model.hypothesis_index(example.hypothesis),
+            **example.model.to_dict(),
         }
-        for name in names
+        for example in sorted(examples.values(), key=lambda example: first.get(example.name, 2))
     ]

@@ -6,14 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError
+from cobayes.model import Model
 from cobayes.reading import existing_file, read_text
-
-if TYPE_CHECKING:
-    from cobayes.model import Model
 
 Stimuli = str | Path | Iterable[Mapping[str, str]]
 """Rows with the columns of `COLUMNS`, or a CSV file that holds them."""

@@ -40,10 +40,10 @@ def conjecture() -> None:
 def check(given: Given) -> int:
     """Run a certificate again: measure the success rate against the conjecture.
 
-    The exit code is 0 where two ways to measure put it at least six standard errors below what the
-    conjecture says, or where an enclosure of the success rate or a sequence of data in the file
-    proves it, else 1. A certificate for the limit of small perturbations is measured in one way,
-    which must exceed one by six standard errors.
+    The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
+    at least six standard errors below the conjectured bound, or an upper bound that is proved (an
+    enclosure, or the witness in the file) lies below it. Otherwise the exit code is 1. For small
+    perturbations the ratio of failures to those allowed must exceed one by six standard errors.
     """
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):

@@ -31,7 +31,7 @@ from cobayes.errors import CobayesError
     "--role",
     type=options.Name("learner", "teacher"),
     default="learner",
-    help="What the person is; the artificial partner is the other one.",
+    help="The person's role; a computer takes the other one.",
 )
 @options.rule("scbi", "scbi", "bi", "pragmatic")
 @options.prior
@@ -64,7 +64,7 @@ from cobayes.errors import CobayesError
 )
 @options.smooth
 def experiment(given: Given) -> None:
-    """Write a folder with a jsPsych experiment that runs on any static host.
+    """Write a folder with an experiment for people (by jsPsych) that any web server can host.
 
     The person learns from an artificial teacher, or teaches an artificial learner. The table that
     the experiment saves is the one that `cobayes fit` reads.

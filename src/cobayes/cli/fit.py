@@ -49,7 +49,7 @@ def _family_options(function: Any) -> Any:
         else:
             metavar = {"depth": "LIST", "other": "DEPTH"}.get(setting.name, "NUMBER|LOW:HIGH")
             if setting.name == "other":
-                text += f" '{_MIND}' is that default."
+                text += f" '{_MIND}': the default."
             default = _written(setting.default)
             added = options.option(flag, metavar=metavar, default=default, help=text)
         function = added(function)
@@ -101,7 +101,7 @@ def _number(text: str, name: str) -> float:
     "choices",
     type=click.Path(path_type=Path),
     help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, hypothesis and "
-    "datum; or with a column count, where a row stands for several first responses of anybody.",
+    "datum; or problem, hypothesis, datum and count: how many people gave this first response.",
 )
 @options.path(
     "--problems",
@@ -114,8 +114,7 @@ def _number(text: str, name: str) -> float:
 @options.option(
     "--columns",
     metavar="NAMES",
-    default="",
-    help="The names of your columns where they are others, as person=subject,round=trial.",
+    help="Your own names of the columns, as person=subject,round=trial (default: as above).",
 )
 @_family_options
 @options.path(
@@ -195,10 +194,10 @@ def fit(given: Given) -> None:
     terminal.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
 
 
-def _renamed(text: str) -> dict[str, str]:
+def _renamed(text: str | None) -> dict[str, str]:
     """Read ``person=subject,round=trial``."""
     found = {}
-    for part in filter(None, text.split(",")):
+    for part in filter(None, (text or "").split(",")):
         ours, equals, theirs = (word.strip() for word in part.partition("="))
         if not (ours and equals and theirs):
             raise CobayesError(

@@ -319,9 +319,7 @@ smooth = number(
 
 as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text.")
 
-raw = flag(
-    "--raw", help="Write labels to CSV as they are, even those that a spreadsheet would run."
-)
+raw = flag("--raw", help="Do not protect labels in CSV that a spreadsheet would run as formulas.")
 
 plot = output("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
 

@@ -46,7 +46,7 @@ from cobayes.runs import workers
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Change a parameter of the figure; a wrong name lists them. May be repeated.",
+    help="Change a parameter of a figure; an unknown name lists the parameters. May be repeated.",
 )
 @options.option(
     "--format",

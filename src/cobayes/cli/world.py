@@ -32,7 +32,7 @@ _GAP = "    "
     type=options.Number(0.0, 1.0),
     metavar="FACTOR",
     default=0.5,
-    help="By what a reward shrinks with every step, between 0 and 1.",
+    help="Factor, between 0 and 1, by which a reward shrinks with every step.",
 )
 @options.path(
     "--board",

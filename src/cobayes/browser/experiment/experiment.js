@@ -3,15 +3,13 @@
 const address = new URLSearchParams(location.search);
 const isDemo = address.has("demo");
 // Recruiting services put their own name for a person into the address.
-const person =
-  address.get("person") ??
-  address.get("PROLIFIC_PID") ??
-  address.get("workerId") ??
-  `p${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+const named = address.get("person") ?? address.get("PROLIFIC_PID") ?? address.get("workerId");
+const made = `p${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+const person = named ?? (isDemo ? "demo" : made);
 const seed = CONFIG.seed ?? Math.floor(Math.random() * 2 ** 31);
 const response = CONFIG.role === "teacher" ? "choice" : CONFIG.response;
 
-const jsPsych = initJsPsych({ show_progress_bar: CONFIG.progress_bar, auto_update_progress_bar: true });
+const jsPsych = initJsPsych({ show_progress_bar: CONFIG.progress_bar, message_progress_bar: "Progress" });
 const page = (paragraphs, more = {}) => ({ type: jsPsychCobayes.TextPage, paragraphs, ...more });
 
 /** The lessons in order: every problem with every truth that was asked for. */
@@ -30,7 +28,7 @@ function lessons() {
         problem,
         truth,
         number: k + 1,
-        numLessons: taken.length,
+        numLessons: order.length,
         numRounds: CONFIG.rounds,
         rule: CONFIG.rule,
         prior: problem.prior ?? null,
@@ -91,7 +89,7 @@ const demoStart = page([
 ]);
 const demoEnd = page(
   () => [
-    `That was one lesson. The right answer was “${all[0].problem.hypotheses[all[0].truth]}”.`,
+    `That was one lesson. The right answer was “${all[0].spokenTruth}”.`,
     "This table would have been saved; cobayes fit reads it.",
   ],
   { rows, button: "Start again", on_finish: () => location.reload() },

@@ -12,6 +12,15 @@ const DEFAULTS = {
   ...{ number: 1, numLessons: 1, numRounds: 1 },
 };
 
+export const stimulus = ({ stimuli = {} }, label) =>
+  Object.hasOwn(stimuli, label) ? stimuli[label] : { text: label, alt: label };
+
+/** The spoken name of a label: its text, or the alternative text of its picture. */
+export const spoken = (problem, label) => {
+  const { text, alt } = stimulus(problem, label);
+  return text || alt;
+};
+
 export class CobayesLesson {
   /**
    * @param {{role: "learner" | "teacher", problem: {name: string, data: string[], hypotheses: string[],
@@ -43,6 +52,10 @@ export class CobayesLesson {
   /** Whether a datum may be shown next; a person who teaches may show what the truth rules out. */
   isAvailable(datum) {
     return this.partner.dataPrior[datum] > 0;
+  }
+
+  get spokenTruth() {
+    return spoken(this.problem, this.problem.hypotheses[this.truth]);
   }
 
   get isOver() {

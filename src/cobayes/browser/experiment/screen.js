@@ -1,17 +1,9 @@
 /** Parts of the screens of an experiment: stimuli, the board, sliders, and the partner's belief. */
 import { h, percent } from "../page/dom.js";
+import { spoken, stimulus } from "./lesson.js";
 
 /** A text with {names} replaced by values. */
 export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
-
-const stimulus = ({ stimuli = {} }, label) =>
-  Object.hasOwn(stimuli, label) ? stimuli[label] : { text: label, alt: label };
-
-/** The spoken name of a label: its text, or the alternative text of its picture. */
-const spoken = (problem, label) => {
-  const { text, alt } = stimulus(problem, label);
-  return text || alt;
-};
 
 /** The picture and the text of a datum or a hypothesis. Text is always a text node, never HTML. */
 export function card(problem, label, name = "") {
@@ -27,7 +19,7 @@ export function card(problem, label, name = "") {
 export const choiceButton = (problem, label, act, attributes = {}) =>
   h(
     "button",
-    { type: "button", class: "jspsych-btn", "aria-label": spoken(problem, label), ...attributes, on: { click: act } },
+    { type: "button", class: "cobayes-place", "aria-label": spoken(problem, label), ...attributes, on: { click: act } },
     card(problem, label),
   );
 
