@@ -58,7 +58,7 @@ def family_of(depth, response, **changes):
 def likelihood_of(family):
     problems = read_problems(MATRICES, PRIORS)
     choices = read_choices(table(family.response), problems, family.response)
-    return Likelihood.of(choices, family, family.depth[0], [np.arange(len(choices))])
+    return Likelihood(choices, family, family.depth[0], [np.arange(len(choices))])
 
 
 def slow(depth, response, values, literal="likelihood"):
@@ -153,7 +153,7 @@ def test_units_can_be_evaluated_alone():
     two = {key: [*one[key], *one[key]] for key in one}
     two["person"] = ["a"] * 5 + ["b"] * 5
     choices = read_choices(two, problems, "choice")
-    likelihood = Likelihood.of(choices, family, 2, [np.arange(5), np.arange(5, 10)])
+    likelihood = Likelihood(choices, family, 2, [np.arange(5), np.arange(5, 10)])
     first = np.array([VALUES[name] for name in likelihood.names])
     both = np.array([first, first * 0.9])
     whole = likelihood.evaluate(both)
@@ -267,7 +267,7 @@ def test_derivatives_at_infinite_depth_hold_with_zeros():
         rows = {"person": ["a"] * 2, "problem": ["p"] * 2, "round": [1, 2]}
         rows |= {"hypothesis": [0, 0], "datum": list(data) * (2 // len(data))}
         choices = read_choices(rows, problems, "choice")
-        likelihood = Likelihood.of(choices, family, np.inf, [np.arange(2)])
+        likelihood = Likelihood(choices, family, np.inf, [np.arange(2)])
         assert likelihood.names == ("rationality", "prior_temperature")
         at, step = np.array([[2.0, 0.83]]), np.array([[0.0, 1e-5]])
         up, down = (likelihood.evaluate(at + sign * step).value[0] for sign in (1, -1))

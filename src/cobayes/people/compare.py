@@ -2,8 +2,8 @@
 
 Exceedance probabilities say which model is the most frequent one among people. The population is a
 Dirichlet distribution over models (Stephan et al. 2009, NeuroImage 46:1004); protection against
-chance is that of Rigoux et al. (2014, NeuroImage 84:971). They are
-integrals, not counts of samples.
+chance is that of Rigoux et al. (2014, NeuroImage 84:971). The probabilities are integrals, not
+counts of samples.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     for number, depth in enumerate(family.depth):
         own = fit.likelihood(depth)
         if fit.by != "person":
-            own = Likelihood.of(fit.choices, family, depth, groups)
+            own = Likelihood(fit.choices, family, depth, groups)
         start = climb(own.pooled(everybody)).parameters
         for person in everybody:
             others = own.pooled(everybody[everybody != person])
@@ -418,26 +418,21 @@ def exceedance(log_evidence: Any) -> Exceedance:
 
 def _variational(evidence: Array) -> tuple[Array, Array, float]:
     """Return Dirichlet counts, attributions and the free energy of the random-effects model."""
+    from scipy.stats import dirichlet
+
     num_models = evidence.shape[1]
     counts = np.ones(num_models) + len(evidence) / num_models
-    attributions = np.empty_like(evidence)
     for _ in range(MAX_ITERATIONS):
-        attributions = special.softmax(
-            evidence + special.digamma(counts) - special.digamma(counts.sum()), axis=1
-        )
+        expected = special.digamma(counts) - special.digamma(counts.sum())
+        attributions = special.softmax(evidence + expected, axis=1)
         old, counts = counts, 1.0 + attributions.sum(axis=0)
         if np.abs(counts - old).max() < TOLERANCE * counts.sum():
             break
     expected = special.digamma(counts) - special.digamma(counts.sum())
     # The prior is flat: all its counts are one.
     joint = special.gammaln(num_models) + (attributions * (expected + evidence)).sum()
-    entropy_shares = (
-        special.gammaln(counts).sum()
-        - special.gammaln(counts.sum())
-        - ((counts - 1) * expected).sum()
-    )
-    entropy_models = -special.xlogy(attributions, attributions).sum()
-    return counts, attributions, float(joint + entropy_shares + entropy_models)
+    entropy = dirichlet(counts).entropy() + special.entr(attributions).sum()
+    return counts, attributions, float(joint + entropy)
 
 
 def exceedance_probabilities(counts: Array) -> Array:

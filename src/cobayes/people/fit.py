@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize.elementwise import find_root
+from scipy.special import chdtri
 
 from cobayes._input.labels import shorten
 from cobayes._input.validation import whole_number
@@ -112,7 +114,7 @@ def score(
             "use people.fit to estimate them.",
         )
     table = read_choices(choices, read_problems(problems, priors), family.response)
-    likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
+    likelihood = Likelihood(table, family, family.depth[0], [np.arange(len(table))])
     return trial_table(likelihood, np.empty((1, 0)))
 
 
@@ -185,7 +187,7 @@ def fit(
     chunks = [np.flatnonzero(chunk == number) for number in np.unique(chunk)]
     for number, depth in enumerate(family.depth):
         tell(f"depth {depth_name(depth)}", number / count)
-        whole = likelihoods[depth] = Likelihood.of(table, family, depth, groups)
+        whole = likelihoods[depth] = Likelihood(table, family, depth, groups)
         climbs = [climb(whole.take(own), num_starts) for own in chunks]
         maxima.append(Maximum(*(np.concatenate(parts) for parts in zip(*climbs, strict=True))))
     _require_possible(np.max([found.value for found in maxima], axis=0), table, family, groups)
@@ -271,7 +273,6 @@ def maximise(likelihood: Likelihood, start: Array, low: Array, high: Array) -> M
     damping = np.full(len(start), DAMPING)
     converged = np.isfinite(value)
     active = np.flatnonzero(converged & (low < high).any(axis=1))
-    part = likelihood if len(active) == len(start) else None
     for _ in range(MAX_STEPS):
         step, gain = _step(
             parameters[active],
@@ -282,14 +283,12 @@ def maximise(likelihood: Likelihood, start: Array, low: Array, high: Array) -> M
             likelihood.high - likelihood.low,
         )
         converged[active] = gain <= GAIN_TOLERANCE
-        done = converged[active] | (damping[active] > MAX_DAMPING)
-        if done.all():
+        going = ~converged[active] & (damping[active] <= MAX_DAMPING)
+        active, step = active[going], step[going]
+        if not len(active):
             break
-        if part is None or done.mean() > 0.3:
-            active, step = active[~done], step[~done]
-            part = likelihood.take(active)
         trial = np.clip(parameters[active] + step, low[active], high[active])
-        new = part.evaluate(trial)
+        new = likelihood.take(active).evaluate(trial)
         # Equal values are taken too: at the limit of float64 a good step may gain nothing.
         better = new.value >= value[active]
         took, kept = active[better], active[~better]
@@ -341,8 +340,7 @@ def profile(
 ) -> Array:
     """Return where the profile log-likelihood of one parameter has fallen by `drop`, (u,).
 
-    The end on the side of a bound, by bracketed secants (Illinois); the bound itself where the
-    profile does not fall so far.
+    The end on the side of a bound; the bound itself where the profile does not fall so far.
 
     Parameters
     ----------
@@ -356,43 +354,23 @@ def profile(
         Half of a chi-squared quantile with one degree of freedom.
     """
 
-    def fall(at: Array, start: Array) -> tuple[Array, Array]:
-        """Return how far below the target the profile is, and where the others went."""
+    def fall(at: Array, units: Positions) -> Array:
+        """Return how far below the target the profile is."""
         # At a bound the expected information can be so large that a climb does not leave it.
-        start = _inside(likelihood, start)
+        start = _inside(likelihood, maximum.parameters[units])
         low, high = (np.tile(own, (len(at), 1)) for own in (likelihood.low, likelihood.high))
         start[:, column] = low[:, column] = high[:, column] = at
         found = maximise(likelihood.take(units), start, low, high)
-        # Signed roots are nearly linear in the parameter, so secants converge quickly.
+        # Signed roots are nearly linear in the parameter, so few steps are needed.
         lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
-        return np.where(np.isfinite(lost), lost, 1e3), found.parameters
+        return np.where(np.isfinite(lost), lost, 1e3)
 
-    best = maximum.parameters[:, column]
-    ends = np.full(len(best), bound)
-    units = np.flatnonzero(np.isfinite(maximum.value) & (best != bound))
-    if not len(units):
-        return ends
-    inner, outer, start = best[units], ends[units], maximum.parameters[units]
-    inner_fall = np.full(len(units), -np.sqrt(drop))
-    outer_fall, _ = fall(outer, start)
-    going = outer_fall > 0.0
-    for _ in range(30):
-        units, start = units[going], start[going]
-        inner, outer = inner[going], outer[going]
-        inner_fall, outer_fall = inner_fall[going], outer_fall[going]
-        if not len(units):
-            break
-        weight = np.clip(inner_fall / (inner_fall - outer_fall), 0.02, 0.98)
-        at = inner + weight * (outer - inner)
-        found, start = fall(at, start)
-        ends[units] = at
-        beyond = found > 0.0
-        # The retained end's value is halved, so that no end stays for ever.
-        inner_fall = np.where(beyond, 0.5 * inner_fall, found)
-        outer_fall = np.where(beyond, found, 0.5 * outer_fall)
-        inner, outer = np.where(beyond, inner, at), np.where(beyond, at, outer)
-        going = (np.abs(found) > 1e-4) & (np.abs(outer - inner) > 1e-9 * (1.0 + np.abs(at)))
-    return ends
+    units = np.arange(likelihood.num_units)
+    ends = maximum.parameters[:, column], np.full(len(units), bound)
+    tolerances = {"fatol": 1e-4, "xrtol": 1e-9}
+    found = find_root(fall, ends, args=(units,), tolerances=tolerances, maxiter=30)
+    # Without a change of sign there is no root.
+    return np.where(found.status == -1, bound, found.x)
 
 
 def _collect(
@@ -452,8 +430,6 @@ def interval_ends(
 
     The interval of a parameter that is not identified spans its bounds.
     """
-    from scipy.special import chdtri
-
     low, high = likelihood.low, likelihood.high
     quantile = float(chdtri(1, 1.0 - confidence))
     lower, upper = np.empty_like(found.parameters), np.empty_like(found.parameters)

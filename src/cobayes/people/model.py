@@ -357,8 +357,8 @@ class Likelihood:
     ----------
     choices, family, depth
         What is modelled by what.
-    rows, units
-        Rows of the choices, and the unit of each: 0, 0, ..., 1, 1, ... without gaps.
+    groups
+        The rows of every unit.
     scores, features
         Of these rows, where they are known.
 
@@ -370,6 +370,10 @@ class Likelihood:
         Their positions among all parameters of the family.
     low, high : ndarray
         Their bounds.
+    rows, units : ndarray
+        (t,): rows of the choices, and the unit of each: 0, 0, ..., 1, 1, ...
+    num_units : int
+        The number of units.
     answer : ndarray
         (t,): the option that was chosen; the rated hypothesis for ratings.
     """
@@ -379,59 +383,49 @@ class Likelihood:
         choices: Choices,
         family: Family,
         depth: float,
-        rows: Positions,
-        units: Positions,
+        groups: Sequence[Positions],
         scores: Scores | None = None,
         features: Array | None = None,
     ) -> None:
         self.choices, self.family, self.depth = choices, family, depth
-        self.rows, self.units = rows, units
         self.names = family.free_names(depth)
         self.columns = [family.names.index(name) for name in self.names]
         self.low, self.high = family.low[self.columns], family.high[self.columns]
         self._inner = [name for name in self.names if name in family.inner]
-        self._starts = np.flatnonzero(np.r_[True, units[1:] != units[:-1]])
+        sizes, self.num_units = [len(rows) for rows in groups], len(groups)
+        self.rows, self.units = np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes)
+        self._starts = np.cumsum([0, *sizes[:-1]])
         answers = {"choice": choices.datum, "guess": choices.guess, "rating": choices.hypothesis}
-        self.answer = answers[family.response][rows]
+        self.answer = answers[family.response][self.rows]
         known = choices.situations
         if features is None:
             own = list(zip(known.problems, known.histories, strict=True))
             features = feature_values(family, own, known.tables.log_matrix.shape[1])
-            features = features[:, known.at[rows]]
+            features = features[:, known.at[self.rows]]
         self.features = features
         self._scores = scores
         if scores is None and not self._inner:
             self._scores = self.scores(self.low[None])
 
-    @classmethod
-    def of(
-        cls, choices: Choices, family: Family, depth: float, groups: Sequence[Positions]
-    ) -> Likelihood:
-        """Return the likelihood of groups of rows, one for each unit."""
-        units = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        return cls(choices, family, depth, np.concatenate(groups), units)
-
-    @property
-    def num_units(self) -> int:
-        """The number of units."""
-        return len(self._starts)
-
     def take(self, units: Positions) -> Likelihood:
-        """Return the likelihood of some units only, given in order, numbered from zero again."""
-        kept = np.flatnonzero(np.isin(self.units, units))
-        return self._part(kept, np.searchsorted(units, self.units[kept]))
+        """Return the likelihood of some units; one may occur several times."""
+        return self._part([self._places[unit] for unit in units])
 
     def pooled(self, units: Positions) -> Likelihood:
         """Return the likelihood of the rows of some units as one unit."""
-        kept = np.flatnonzero(np.isin(self.units, units))
-        return self._part(kept, np.zeros_like(kept))
+        return self._part([np.concatenate([self._places[unit] for unit in units])])
 
-    def _part(self, kept: Positions, units: Positions) -> Likelihood:
+    @cached_property
+    def _places(self) -> list[Positions]:
+        """Positions of the rows of every unit."""
+        return np.split(np.arange(len(self.rows)), self._starts[1:])
+
+    def _part(self, places: Sequence[Positions]) -> Likelihood:
+        kept = np.concatenate(places)
         scores = None if self._scores is None else self._scores.take(kept)
+        groups = [self.rows[own] for own in places]
         return Likelihood(
-            *(self.choices, self.family, self.depth, self.rows[kept], units),
-            scores,
-            self.features[:, kept],
+            self.choices, self.family, self.depth, groups, scores, self.features[:, kept]
         )
 
     @cached_property

@@ -73,7 +73,7 @@ class LogLikelihood:
                 "write family.at(depth=1).",
             )
         table = read_choices(choices, read_problems(problems, priors), family.response)
-        self._likelihood = Likelihood.of(table, family, family.depth[0], [np.arange(len(table))])
+        self._likelihood = Likelihood(table, family, family.depth[0], [np.arange(len(table))])
         self.names = self._likelihood.names
         self.low, self.high = self._likelihood.low, self._likelihood.high
 

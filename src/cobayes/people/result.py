@@ -161,7 +161,7 @@ class Fit:
     def likelihood(self, depth: float) -> Likelihood:
         """Return the likelihood of all units at a depth; it is made once."""
         if depth not in self._likelihoods:
-            made = Likelihood.of(self.choices, self.family, depth, self.groups)
+            made = Likelihood(self.choices, self.family, depth, self.groups)
             self._likelihoods[depth] = made
         return self._likelihoods[depth]
 
