@@ -168,10 +168,8 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         raise CobayesError(
             f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
         )
-    one, other = (
-        as_floats(first, copy=True, name="first distribution"),
-        as_floats(second, copy=True, name="second one"),
-    )
+    one = as_floats(first, copy=True, name="first distribution")
+    other = as_floats(second, copy=True, name="second distribution")
     try:
         difference = one - other
     except ValueError as error:
@@ -180,9 +178,7 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         ) from error
     if distance == "euclidean":
         return np.sqrt((difference**2).sum(axis=-1))
-    if distance == "l1":
-        return np.abs(difference).sum(axis=-1)
-    return 0.5 * np.abs(difference).sum(axis=-1)
+    return (0.5 if distance == "tv" else 1.0) * np.abs(difference).sum(axis=-1)
 
 
 def validated_priors(

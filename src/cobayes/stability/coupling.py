@@ -39,8 +39,6 @@ Array = NDArray[np.float64]
 FEW = 30
 # Pairs that are drawn together.
 CHUNK = 1 << 16
-# The most columns that a notebook shows.
-MOST_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,17 +138,11 @@ class Coupling:
 
     def _repr_html_(self) -> str:
         names = self.model.hypotheses
-        rows = [
-            (name, *(f"{share:.4f}" for share in row[:MOST_SHOWN]))
-            for name, row in zip(names, self.matrix, strict=True)
-        ]
-        hidden = len(names) - MOST_SHOWN
-        more = f"; {hidden} columns are not shown" if hidden > 0 else ""
+        rows = zip(names, self.matrix, strict=True)
         return html_table(
-            "where teacher (rows) and learner (columns) end, "
-            f"{counted(self.num_lessons, 'pair')}{more}",
-            ("", *names[:MOST_SHOWN]),
-            rows,
+            f"where teacher (rows) and learner (columns) end, {counted(self.num_lessons, 'pair')}",
+            ("", *names),
+            [(name, *(f"{share:.4f}" for share in row)) for name, row in rows],
         )
 
     def __repr__(self) -> str:
