@@ -16,7 +16,8 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import simulate
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round, require_teachable
+from cobayes.rules.base import in_every_round
+from cobayes.rules.naming import as_agents
 from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
 Array = NDArray[np.float64]
@@ -176,14 +177,9 @@ def empirical_rate(
     if first >= num_rounds:
         raise CobayesError(f"the burn-in is {first} of {num_rounds} rounds; expected fewer rounds.")
     odds = simulate(
-        as_rule(rule),
-        hypothesis,
-        num_rounds=num_rounds,
-        num_lessons=num_lessons,
-        prior=prior,
-        rng=rng,
+        rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, prior=prior, rng=rng,
         keep_paths=[first, num_rounds],
-    ).log_odds()
+    ).log_odds()  # fmt: skip
     slopes = (odds[:, 1] - odds[:, 0]) / (num_rounds - first)
     return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(num_lessons))
 
@@ -294,12 +290,10 @@ def predicted_rounds(
     >>> round(found.mean, 1)
     76.8
     """
-    found = in_every_round(as_rule(rule))
-    model = found.model
     number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
-    h = model.hypothesis_index(hypothesis)
-    log_prior = found.log_belief(prior, "prior")
-    require_teachable(model, log_prior, h, "prior")
+    agents = as_agents(rule, hypothesis, prior)
+    found, h, log_prior = in_every_round(agents.teacher), agents.hypothesis, agents.teacher_prior
+    model = found.model
     share = np.exp(log_prior)
     rate = rate_of_convergence(found, h, prior=share)
     name = model.hypotheses[h]

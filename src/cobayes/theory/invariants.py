@@ -14,8 +14,8 @@ from cobayes._input.validation import number_between, whole_number
 from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
-from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import require_teachable
+from cobayes.rules import Rule
+from cobayes.rules.naming import as_agents
 from cobayes.theory.measures import AtomicMeasure, most_rounds
 
 if TYPE_CHECKING:
@@ -228,11 +228,9 @@ def check_invariants(
     >>> report.holds
     True
     """
-    rule = as_rule(rule)
+    agents = as_agents(rule, hypothesis, prior)
+    rule, column, log_prior = agents.teacher, agents.hypothesis, agents.teacher_prior
     model = rule.model
-    column = model.hypothesis_index(hypothesis)
-    log_prior = rule.log_belief(prior, "prior")
-    require_teachable(model, log_prior, column, "prior")
     if num_rounds is None:
         affordable = int(np.log(COMFORTABLE_ATOMS) / np.log(max(model.num_data, 2)))
         num_rounds = min(MOST_DEFAULT_ROUNDS, max(affordable, 1))
@@ -283,7 +281,7 @@ def check_invariants(
     source = "uniform data"
     if has_zeros:
         source = "data as even as the zeros allow"
-    elif getattr(rule, "data_prior", None) is not None:
+    elif rule.data_prior is not None:
         source = "data from the data prior"
     invariants = (
         Invariant(

@@ -76,7 +76,7 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     if not rule.depends_on_belief:
         logs = log_posterior - log_matrix[datum]
     else:
-        share = getattr(rule, "data_prior", None)
+        share = rule.data_prior
         with np.errstate(divide="ignore"):
             log_share = 0.0 if share is None else np.log(share)[:, None]
         # Of M only its cross-ratios matter: dividing by row d leaves v equal to the posterior.

@@ -234,7 +234,7 @@ class AtomicMeasure:
             return self._split(
                 own, lambda logs, _: np.array([_even_shares(own, np.exp(one)) for one in logs])
             )
-        given = getattr(own, "data_prior", None) if distribution is None else distribution
+        given = own.data_prior if distribution is None else distribution
         shares = own.model.distribution(given, over="datum", name="distribution of data")
         return self._split(own, lambda logs, _: np.broadcast_to(shares, (len(logs), len(shares))))
 
@@ -449,7 +449,7 @@ def _predictive_shares(log_beliefs: Array, likelihoods: Array) -> Array:
 
 def _even_shares(rule: Rule, belief: Array) -> Array:
     """Return how often data are shown at a belief, as evenly as zeros allow, (n,)."""
-    prior = rule.model.distribution(getattr(rule, "data_prior", None), over="datum")
+    prior = rule.model.distribution(rule.data_prior, over="datum")
     shares = np.zeros_like(prior)
     for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:
         shares[rows] = prior[rows] * ratio
