@@ -151,7 +151,7 @@ class Careful {
       for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] *= c[k];
   }
 
-  // Solve (diag(P 1) - P) step = right with step[pinned] = 0 for a chain P of some size, which is used up.
+  // Solve (diag(P 1) - P) step = right with step[pinned] = 0 for a chain P of some size; overwrites P.
   bool eliminate(double* P, int size, int pinned) {
     order.clear();
     for (int j = 0; j < size; ++j)
@@ -211,8 +211,8 @@ class Careful {
     return count;
   }
 
-  // Multiply the factors of each group so that as much flows into it as out of it. What flows inside a group is left out of its
-  // balance: row sums less column sums, plus the flows across. With `only_ties`, only where a group's sums tie.
+  // Multiply the factors of each group of columns until its inflow equals its outflow. The balance is row sums minus column sums
+  // plus the flows between groups; flows inside a group cancel. With `only_ties`, only groups whose sums tie are changed.
   double balance_groups(int count, bool only_ties, int max_steps) {
     Array<Twofold> base(count);
     Array<double> size(count), across(size_t(count) * count);
@@ -225,7 +225,7 @@ class Careful {
     }
     bool has_ties = false;
     for (int b = 0; b < count; ++b) {
-      // Sums are known no better than to rounding, and than their totals agree.
+      // Sums within this bound are equal: the rounding of a sum plus the difference between the totals of rows and columns.
       const double noise = TIED_ROUNDING * size[b] + 2.0 * magnitude(gap.high);
       if (base[b].high != 0.0 && magnitude(base[b].high) <= noise) base[b] = Twofold{}, has_ties = true;
     }

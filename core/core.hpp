@@ -74,7 +74,7 @@ struct TeachingEnds {
   size_t stride;               // lessons of all blocks
   void* const* learners;       // workers
   const double* learner_logs;  // (learners, m)
-  const bool* goes_on;         // whether a sure teacher goes on for the learner's sake
+  const bool* goes_on;         // whether a teacher who is sure goes on until the learner is
   double* believed;            // (learners, lessons, m)
   bool* is_known;              // (learners, lessons)
 };

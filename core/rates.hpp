@@ -31,7 +31,7 @@ class Streams {
     Words stream;
     for (int lane = 0; lane < NATIVE; ++lane) stream[lane] = first_stream + lane;
     random_words(seed, stream, 0, s0, s1), random_words(seed, stream, 1, s2, s3);
-    s0 |= 1;  // a state of zeros would stay
+    s0 |= 1;  // the generator never leaves a state of all zeros
   }
 
   CORE_INLINE Words next() {

@@ -103,7 +103,7 @@ class BlockFinder {
       any_left |= kind_part[k] < 0;
     }
     decompose();
-    // Rows that nothing believed allows: shared out evenly among the other columns.
+    // Rows that no believed hypothesis allows: their sums are divided evenly among the other columns.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;

@@ -301,7 +301,7 @@ class Model(Task):
         return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
 
 
-# A notebook shows so many rows and columns of a matrix, half of them from its end.
+# The most rows and columns of a matrix that a notebook shows, half of them from its end.
 _MOST_ROWS, _MOST_COLUMNS = 20, 20
 
 

@@ -169,7 +169,7 @@ def test_arrays_that_are_not_what_they_say_are_refused(tmp_path, header):
     with zipfile.ZipFile(path, "w") as new:
         for name, entry in {**entries, "0.npy": raw}.items():
             new.writestr(name, entry)
-    with pytest.raises(cb.CobayesError, match="not a whole file that cobayes saved"):
+    with pytest.raises(cb.CobayesError, match="not a complete file saved by cobayes"):
         cb.Lesson.load(path)
 
 
@@ -197,7 +197,7 @@ def test_a_flipped_bit_is_found(tmp_path):
     raw = path.read_bytes()
     start = raw.index(MODEL.matrix.tobytes())
     path.write_bytes(raw[: start + 5] + bytes([raw[start + 5] ^ 1]) + raw[start + 6 :])
-    with pytest.raises(cb.CobayesError, match="not a whole file"):
+    with pytest.raises(cb.CobayesError, match="not a complete file"):
         cb.Lesson.load(path)
 
 
@@ -210,7 +210,7 @@ def test_an_archive_that_is_larger_than_it_says_is_refused(tmp_path):
             text = text.replace("10**12", "1000000000000").ljust(117) + "\n"
             body = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
             archive.writestr("0.npy", body + bytes(8))
-        with pytest.raises(cb.CobayesError, match="not a whole file"):
+        with pytest.raises(cb.CobayesError, match="not a complete file"):
             cb.Lesson.load(path)
 
 
@@ -229,7 +229,7 @@ def test_loading_something_else_says_what_it_is(tmp_path):
         cb.Lesson.load(path)
     for content in (b"{}", b"PK rest", b""):
         path.write_bytes(content)
-        with pytest.raises(cb.CobayesError, match="not a whole file"):
+        with pytest.raises(cb.CobayesError, match="not a complete file"):
             cb.Lesson.load(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("content.json", "{}")

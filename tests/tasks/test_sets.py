@@ -92,3 +92,5 @@ def test_sets_larger_than_the_data_are_refused():
 def test_products_that_vanish_are_an_error_and_not_a_zero():
     with pytest.raises(cb.CobayesError, match="leave the range of floating point"):
         cb.sets_of([[1e-200, 1.0], [1e-200, 1.0], [1.0, 1.0]], 2)
+    with pytest.raises(cb.CobayesError, match="leave the range of floating point"):
+        cb.sets_of([[1e200], [1e200]], 2)

@@ -1,4 +1,4 @@
-"""``cobayes robustness``: does teaching survive a wrong idea of the learner."""
+"""``cobayes robustness``: how much success a wrong idea of the learner's prior costs."""
 
 from __future__ import annotations
 

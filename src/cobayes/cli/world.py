@@ -118,7 +118,7 @@ def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]
 
 
 def _play(walks: list[Lesson]) -> None:
-    """Show the walks move by move where somebody is looking, else only their ends."""
+    """Show the walks move by move on a terminal, elsewhere only the last boards."""
     last = max(walk.num_rounds for walk in walks)
     for number in range(last + 1) if sys.stdout.isatty() else (last,):
         lines = _boards(walks, number)

@@ -126,7 +126,7 @@ def limit_slope(
     require_affordable(
         f"{short_number(count)} sequences of {short_number(rounds)} rounds",
         "take fewer sequences or rounds; 10,000 sequences give two digits.",
-        # From below: measured 2 us a round for three data and hypotheses.
+        # A lower bound: 2 us per round were measured for three data and hypotheses.
         seconds=1e-6 * min(count, 10**200) * min(rounds, 10**100),
         num_bytes=32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1),
     )

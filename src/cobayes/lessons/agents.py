@@ -134,7 +134,7 @@ class Learner:
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
-        """Go to where the teacher is, as far as both see it or the last datum left it open."""
+        """Take over the part of the teacher's state that both agents see."""
         task = self.rule.task
         seen = teacher.task.seen_part(teacher.state)
         if self.outcomes:

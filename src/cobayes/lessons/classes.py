@@ -107,7 +107,7 @@ class ClassTeacher(Teacher):
 
     @property
     def scores(self) -> Array:
-        """How far each datum would further the aim, (n,); minus infinity where not available."""
+        """The value of the aim after each datum, (n,); minus infinity where it is not available."""
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
         prior = self.task.data_prior_at(self.state)

@@ -74,7 +74,7 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
         *(zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError, ValueError),
     ) as error:
         raise CobayesError(
-            f"{path} is not a whole file that cobayes saved: {error}.",
+            f"{path} is not a complete file saved by cobayes: {error}.",
             "was it cut short, or is it another kind of file?",
         ) from error
     try:

@@ -451,7 +451,7 @@ def _find(value: Any, labels: Sequence[str], kind: str) -> int:
 
 
 def _text(value: Any) -> str:
-    """Return a label as text; a column with a missing value elsewhere holds 1.0 for 1."""
+    """Return a label as text: 1.0 as "1", since pandas turns integers beside a NaN into floats."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()

@@ -219,7 +219,7 @@ class Maximum(NamedTuple):
     is_converged: NDArray[np.bool_]
 
     def take(self, units: Positions) -> Maximum:
-        """Return some units."""
+        """Return the maxima of some units."""
         parameters, value, information, is_converged = self
         return Maximum(parameters[units], value[units], information[units], is_converged[units])
 

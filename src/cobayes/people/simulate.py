@@ -1,4 +1,4 @@
-"""Simulated people: from parameters to a table that `fit` reads, and whether they come back."""
+"""Simulated people: tables of responses made from parameters, and their recovery by `fit`."""
 
 from __future__ import annotations
 

@@ -386,8 +386,7 @@ def require_picture_format(path: str | Path) -> None:
     known = FigureCanvasBase.get_supported_filetypes()
     suffix = Path(path).suffix
     if suffix.lower().lstrip(".") not in known:
-        found = f"the suffix {suffix!r}, which is no picture format" if suffix else "no suffix"
-        raise CobayesError(f"{path} has {found}.", "end it in .png, .svg or .pdf.")
+        raise CobayesError(f"{path}: unknown picture format {suffix!r}.", "use .png, .svg or .pdf.")
 
 
 def _named_traces(lessons: Any) -> dict[str, Trace]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cobayes.lessons import Ensemble, TeacherComparison
 
-# A curve of many rounds carries about so many markers.
+# The approximate number of markers on a curve of many rounds.
 _MARKERS = 12
 
 

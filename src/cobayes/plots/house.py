@@ -139,7 +139,7 @@ def tidy(ax: Axes) -> None:
 
 
 def legend_of_curves(ax: Axes) -> None:
-    """Draw the legend of curves that rise to one below their right ends, of others anywhere."""
+    """Draw a legend: at the lower right where the curves leave it free, else at the best place."""
     low, high = ax.get_xlim()
     is_free = True
     for line in ax.get_lines():

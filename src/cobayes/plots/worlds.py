@@ -120,7 +120,7 @@ def plot_world(
     ax.set_xlim(-0.55, world.width - 0.45)
     ax.set_ylim(world.height - 0.45, -0.55)
     ax.set_aspect("equal")
-    ax.set_anchor("S")  # what room there is to spare is the title's
+    ax.set_anchor("S")  # spare height goes to the title
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)

@@ -317,9 +317,9 @@ def family_quantile(count: int, *, two_sided: bool = False) -> float:
 
 
 def student_quantile(count: int, degrees: int) -> float:
-    """Return the t that no one of `count` Student variables exceeds, but with `ERROR_RATE`.
+    """Return the t that all of `count` Student variables stay below, in absolute value.
 
-    The bound is for absolute values.
+    This holds with probability 1 - `ERROR_RATE`.
 
     Parameters
     ----------

@@ -340,7 +340,7 @@ def _parse(path: Path) -> ast.Module:
 
 
 def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
-    """Return the statements at the top of a module that bind or change what a name leads to."""
+    """Return the top-level statements of a module on which the value of a name depends."""
     names, chosen, bound = {start}, set(), {statement: _bound(statement) for statement in body}
     while more := {s for s in body if s not in chosen and not names.isdisjoint(bound[s])}:
         chosen |= more

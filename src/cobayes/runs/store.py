@@ -242,7 +242,7 @@ class Store:
             execute(f"PRAGMA user_version = {_FORMAT}")
         elif not tables:
             raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
-        elif tables != _SCHEMA:  # a view or a trigger could compute for hours
+        elif tables != _SCHEMA:  # a foreign view or trigger could run for hours
             raise self.damaged("its tables are not those of a ledger")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":

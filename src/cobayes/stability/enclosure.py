@@ -340,7 +340,7 @@ class _Tree:
         return chosen[np.argsort(-gaps[chosen], kind="stable")[: max(count, 0)]]
 
     def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
-        """Return the children of leaves; a leaf without proved children stays, and stays closed."""
+        """Return the children of leaves; a leaf whose children are not proved stays a leaf."""
         widest = max(len(agent.prior) for agent in self.agents)
         size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
         parts = []
@@ -368,7 +368,7 @@ class _Tree:
 def _different_data(agents: tuple[_Agent, _Agent]) -> tuple[NDArray[np.intp], Array]:
     """Return data of which no two have proportional rows, and how likely each kind is.
 
-    Proportional rows are shown, and understood, alike. They are so exactly: in fractions.
+    Data with proportional rows have the same effect; proportionality is checked in fractions.
     """
     share = agents[0].data_prior
     kinds: dict[tuple[Fraction, ...], list[int]] = {}

@@ -66,11 +66,11 @@ class Around(Task):
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:
-        """Return what the task within says."""
+        """Ask the task within."""
         return self.task.moves_forward(state[1], hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return what the task within says."""
+        """Ask the task within."""
         return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:

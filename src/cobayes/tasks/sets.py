@@ -71,7 +71,8 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     members = np.array(list(combinations(range(n), size)))
     products, is_possible = np.ones((count, m)), np.ones((count, m), dtype=np.bool_)
     for column in members.T:
-        products *= model.matrix[column]
+        with np.errstate(over="ignore"):  # refused below
+            products *= model.matrix[column]
         is_possible &= model.matrix[column] > 0.0
     found = products[is_possible]
     if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():

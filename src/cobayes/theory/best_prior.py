@@ -229,8 +229,8 @@ class _Pattern:
 def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
     """Sort the taught hypotheses by the data that they allow.
 
-    Those that one datum tells from every other have an infinite rate under any data prior and are
-    left out.
+    A hypothesis that shares its set of data with no other has an infinite rate under any data prior
+    and is left out.
     """
     allowed = matrix > 0.0
     with np.errstate(divide="ignore"):

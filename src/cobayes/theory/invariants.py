@@ -260,7 +260,7 @@ def check_invariants(
         lambda measure: measure.push(rule, column),
         lambda measure: (measure.mean()[column], mean_of_ratios(measure)),
     )
-    # With zeros data come from the data prior as far as they allow it.
+    # On a table with zeros data are drawn as evenly as the zeros allow.
     has_zeros = bool((model.matrix == 0.0).any())
     law: Literal["even"] | None = "even" if has_zeros else None
     uniform_mean, spread = _by_round(
@@ -275,7 +275,7 @@ def check_invariants(
     drift = np.abs(relative - 1.0).max()
     constancy = "is constant"
     if has_zeros:
-        # What another hypothesis would show and the taught one excludes is never seen.
+        # Data that another hypothesis allows and the taught one excludes are never shown.
         constancy = "never rises"
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
     source = "uniform data"
@@ -330,5 +330,5 @@ def _by_round(
 
 
 def _largest_fall(values: Array) -> float:
-    # NaN spreads: what could not be measured must not pass as fulfilled.
+    # NaN in, NaN out: a quantity that could not be measured must not count as monotone.
     return float(np.maximum(-np.diff(values), 0.0).max())

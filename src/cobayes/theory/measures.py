@@ -258,7 +258,7 @@ class AtomicMeasure:
         """
         beliefs = self.beliefs
         if central:
-            # Deviations are negative half of the time: a root of them is no number.
+            # Deviations can be negative, so that their fractional powers are not real.
             power = whole_number(order, "the order of a central moment", 0)
             return self.weights @ (beliefs - self.weights @ beliefs) ** power
         power = number_between(order, "the order of the moment", 0.0, np.inf, closed="low")

@@ -176,7 +176,7 @@ class World(Task):
 
     @cached_property
     def values(self) -> Array:
-        """What every state is worth for every goal, shape (states, goals); all positive."""
+        """The value of every state for every goal, shape (states, goals); all positive."""
         if self.is_certain:
             with np.errstate(under="ignore"):
                 worth = self.discount**self.distances
