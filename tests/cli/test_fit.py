@@ -252,5 +252,8 @@ def test_columns_may_have_other_names(run, study, tmp_path):
     assert result.exit_code == 0, result.stderr
     people_found = pd.read_csv(tmp_path / "out" / "fit.csv", dtype=str)["person"]
     assert list(people_found) == ["01", "02", "03"]
-    for names, message in (("person=subjet", "did you mean 'subject'"), ("person", "two names")):
+    for names, message in (
+        ("person=subjet", "did you mean 'subject'"),
+        ("person", "expected NAME=VALUE"),
+    ):
         assert message in run(*arguments, "--columns", names, "-o", tmp_path / "no").stderr

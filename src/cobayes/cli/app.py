@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
+from cobayes import __version__
 from cobayes.cli import terminal
+from cobayes.errors import CobayesError, CobayesWarning
 
 COMMANDS = {
     "teach": "Run one lesson and show the learner's belief after every round.",
@@ -81,7 +83,9 @@ class Application(click.Group):
                 for word in given:
                     if "\0" in word:
                         raise click.UsageError(f"{word!r} holds a null byte.")
-                code = super().main(given, *rest, **{**options, "standalone_mode": False})
+                code = super().main(
+                    given, *rest, **{**options, "standalone_mode": False, "obj": given}
+                )
                 sys.stdout.flush()
             except click.Abort as stop:
                 # A run that was stopped says what is saved and how to go on.
@@ -97,8 +101,6 @@ class Application(click.Group):
 
 def explain(error: Exception) -> int:
     """Describe an error on stderr and return the exit code that goes with it."""
-    from cobayes.errors import CobayesError
-
     code, hint = FAILED, None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         print(error.format_message())
@@ -136,22 +138,12 @@ def _say(kind: str, color: str, message: str, hint: str | None) -> None:
 
 
 def _show_warnings_in_one_line() -> None:
-    from cobayes.errors import CobayesWarning
-
     def show(message: Any, *_place: Any, **_more: Any) -> None:
         terminal.say(" ".join(str(message).split()), "warning", "yellow")
 
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", CobayesWarning)
     warnings.showwarning = show
-
-
-def _show_version(ctx: click.Context, _option: Any, is_wanted: bool) -> None:
-    if is_wanted:
-        from cobayes import __version__
-
-        print(f"cobayes {__version__}")
-        ctx.exit()
 
 
 @click.group(
@@ -164,14 +156,7 @@ def _show_version(ctx: click.Context, _option: Any, is_wanted: bool) -> None:
         "show_default": True,
     },
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
+@click.version_option(__version__, message="cobayes %(version)s")
 @click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the full traceback of an error."
 )

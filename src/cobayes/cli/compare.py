@@ -30,6 +30,7 @@ _ROWS, _BAR = 12, 16
 @options.level
 @options.option(
     "--teachers",
+    type=options.Names(),
     metavar="all|NAMES",
     help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: all, or "
     "some of random, truthful, literal, SCBI, likeliest, greedy, optimal, active, with commas "
@@ -37,6 +38,7 @@ _ROWS, _BAR = 12, 16
 )
 @options.option(
     "--questions",
+    type=options.Names(),
     metavar="LABELS",
     help="For the teacher 'active': the question that each datum answers, with commas (default: "
     "every datum is a yes-or-no question).",
@@ -101,7 +103,7 @@ def _compare_teachers(
     rules: list[Rule], given: Given, settings: dict[str, Any]
 ) -> TeacherComparison:
     """Compare teachers for a BI, a pragmatic and an SCBI learner; the user's rules replace them."""
-    task, names = rules[0].task, _split(given.teachers)
+    task, names = rules[0].task, given.teachers
     learners = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *rules)}
     with terminal.patience("comparing teachers"):
         return compare_teachers(
@@ -109,14 +111,10 @@ def _compare_teachers(
             given.target,
             teachers="all" if [name.lower() for name in names] == ["all"] else names,
             learners=list(learners.values()),
-            questions=None if given.questions is None else _split(given.questions),
+            questions=given.questions,
             rng=given.used_seed,
             **settings,
         )
-
-
-def _split(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _show_rules(found: list[Ensemble]) -> None:
@@ -138,7 +136,7 @@ def _show_rules(found: list[Ensemble]) -> None:
         (f"not sure after {last}", *(f"{100 * (1 - e.cumulative()[-1]):.3g} %" for e in needed)),
         (
             f"mean belief after {last}",
-            *(f"{mean:.4f} {terminal.plus_minus()} {error:.4f}" for mean, error in beliefs),
+            *(f"{mean:.4f} ± {error:.4f}" for mean, error in beliefs),
         ),
     ]
     terminal.show_table(
@@ -173,7 +171,7 @@ def _mean_rounds(ensemble: Ensemble) -> str:
         least = rounds.sum() + needed.num_unsure * (ensemble.num_rounds + 1)
         return f"at least {least / ensemble.num_lessons:.1f}"
     stderr = rounds.std(ddof=1) / np.sqrt(len(rounds))
-    return f"{rounds.mean():.2f} {terminal.plus_minus()} {stderr:.2f}"
+    return f"{rounds.mean():.2f} ± {stderr:.2f}"
 
 
 def _verdict(medians: dict[str, int | None]) -> str:

@@ -113,6 +113,7 @@ def _number(text: str, name: str) -> float:
 )
 @options.option(
     "--columns",
+    type=options.Pairs(),
     metavar="NAMES",
     help="Your own names of the columns, as person=subject,round=trial (default: as above).",
 )
@@ -167,7 +168,7 @@ def fit(given: Given) -> None:
         def tell(what: str) -> Any:
             return lambda text, share: line.tell(what, f"{text}, {100 * share:.0f} %")
 
-        table = read_frame(given.choices, _renamed(given.columns))
+        table = read_frame(given.choices, given.columns or {})
         by = None if given.by == "none" else given.by
         found = people.fit(table, known, family, by, progress=tell("fit"))
         # What is there is written before LOO and the page, which may take long.
@@ -192,19 +193,6 @@ def fit(given: Given) -> None:
     else:
         _show(found, comparison)
     terminal.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
-
-
-def _renamed(text: str | None) -> dict[str, str]:
-    """Read ``person=subject,round=trial``."""
-    found = {}
-    for part in filter(None, (text or "").split(",")):
-        ours, equals, theirs = (word.strip() for word in part.partition("="))
-        if not (ours and equals and theirs):
-            raise CobayesError(
-                f"--columns: {part!r} is not two names.", "write person=subject,round=trial."
-            )
-        found[ours] = theirs
-    return found
 
 
 def _write_comparison(out: Path, comparison: people.Comparison) -> None:

@@ -147,18 +147,8 @@ class Given(SimpleNamespace):
         terminal.show_json({**known, **seed, **content})
 
     def typed_command(self) -> str:
-        """Return the running command with every option that is not its default, for a shell."""
-        words = ["cobayes", str(self._context.info_name)]
-        for parameter in self._context.command.params:
-            value = self._context.params.get(parameter.name or "")
-            if value is None or parameter.name == "as_json":
-                continue
-            if parameter.param_type_name == "argument":
-                words.append(str(value))
-            elif value != parameter.get_default(self._context):
-                flags = parameter.opts if value is not False else parameter.secondary_opts
-                words += flags[:1] if isinstance(value, bool) else [flags[0], str(value)]
-        return shlex.join(words)
+        """Return the running command for a shell."""
+        return shlex.join(["cobayes", *(word for word in self._context.obj if word != "--json")])
 
 
 def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example | None]:
@@ -182,17 +172,10 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    is_number = text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS
-    if text not in model.hypotheses and is_number:
-        position = model.hypothesis_index(int(text))
-        if any(label.isdigit() for label in model.hypotheses):
-            name = model.hypotheses[position]
-            terminal.say(f"note: {text} is no label; it is taken as the position of {name!r}.")
-        return position
-    position = model.hypothesis_index(text)
-    if is_number and position != int(text) < model.num_hypotheses:
-        terminal.say(f"note: {text} is the label of a hypothesis (at position {position}).")
-    return position
+    # A position is of use where labels cannot be typed; among numbers a number is a label.
+    is_position = text.isdecimal() and not any(name.isdecimal() for name in model.hypotheses)
+    is_position = is_position and len(text) < _MOST_DIGITS
+    return model.hypothesis_index(int(text) if is_position else text)
 
 
 def read_prior(

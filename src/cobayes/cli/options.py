@@ -138,6 +138,40 @@ class Name(click.Choice):
         return plain
 
 
+class Names(click.ParamType):
+    """Names with commas between: of a list of known ones, or any."""
+
+    name = "names"
+
+    def __init__(self, *known: str) -> None:
+        self.known = known
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        """Return the names, or raise an error that lists the known ones."""
+        found = tuple(name.strip() for name in str(value).split(",") if name.strip())
+        for name in found:
+            if self.known and name not in self.known:
+                known = ", ".join(self.known)
+                self.fail(f"{name[:40]!r} is not one of {known}.", param, ctx)
+        return found
+
+
+class Pairs(click.ParamType):
+    """Names with values, as a=1,b=2."""
+
+    name = "pairs"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, str]:
+        """Return the values by name, or raise an error that shows how to write them."""
+        found = {}
+        for part in str(value).split(","):
+            name, _, text = (word.strip() for word in part.partition("="))
+            if not name or not text:
+                self.fail(f"expected NAME=VALUE, found {part[:40]!r}.", param, ctx)
+            found[name] = text
+        return found
+
+
 def _real(text: str) -> float | None:
     try:
         return float(text)
@@ -218,8 +252,8 @@ hypothesis = option(
     "--hypothesis",
     "-H",
     metavar="LABEL",
-    help="The hypothesis that is taught: its label, or its position counted from 0 (default: the "
-    "example's own).",
+    help="The hypothesis that is taught: its label, or its position counted from 0 where no label "
+    "is a number (default: the example's own).",
 )
 
 prior = option(

@@ -21,7 +21,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
     "--hypothesis",
     "-H",
     metavar="LABEL",
-    help="Show this hypothesis alone: its label, or its position counted from 0 (default: all).",
+    help="A hypothesis to show alone: its label, or its position counted from 0 (default: all).",
 )
 @options.rule("both")
 @options.data_prior

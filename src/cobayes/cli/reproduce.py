@@ -44,6 +44,7 @@ from cobayes.runs import workers
 @options.option(
     "--set",
     "settings",
+    type=options.Pairs(),
     metavar="NAME=VALUE",
     multiple=True,
     help="Change a parameter of a figure; an unknown name lists the parameters. May be repeated.",
@@ -51,9 +52,10 @@ from cobayes.runs import workers
 @options.option(
     "--format",
     "formats",
+    type=options.Names(*FORMATS),
     metavar="LIST",
-    default="svg,png,pdf,csv",
-    help="What to save beside the page: some of svg,png,pdf,csv.",
+    default=",".join(FORMATS),
+    help=f"What to save beside the page: some of {','.join(FORMATS)}.",
 )
 @options.flag("--list", "show_list", help="List the parts of the report and exit.")
 def reproduce(given: Given) -> None:
@@ -68,8 +70,8 @@ def reproduce(given: Given) -> None:
         return
     settings = {
         "scale": read_scale(given.scale),
-        "formats": read_formats(given.formats),
-        "settings": read_settings(given.settings),
+        "formats": given.formats,
+        "settings": {k: v for pairs in given.settings for k, v in pairs.items()},
         "seed": given.seed,
         "fresh": given.fresh,
     }
@@ -105,25 +107,3 @@ def read_scale(text: str) -> float | None:
             "0.1 is a tenth of the paper's effort.",
         )
     return value
-
-
-def read_settings(texts: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters of ``--set NAME=VALUE``."""
-    found = {}
-    for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if not name or not value:
-            raise CobayesError(f"--set is {text!r}; expected NAME=VALUE.", "--set radius=0.15")
-        found[name] = value
-    return found
-
-
-def read_formats(text: str) -> tuple[str, ...]:
-    """Return the formats of a list with commas."""
-    found = [part.strip().lower().lstrip(".") for part in text.split(",") if part.strip()]
-    for name in found:
-        if name not in FORMATS:
-            raise CobayesError(
-                f"--format: {name!r} is not a format.", f"choose from {', '.join(FORMATS)}."
-            )
-    return tuple(found)

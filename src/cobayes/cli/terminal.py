@@ -53,13 +53,9 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN_SIGNS.get(sign, "?") for sign in found), error.end
 
 
-def can_write(text: str) -> bool:
-    """Tell whether stdout can encode a text."""
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+def _is_unicode() -> bool:
+    """Tell whether stdout takes every character."""
+    return "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
 
 
 def width() -> int | None:
@@ -78,7 +74,8 @@ def paint(text: str, *, err: bool = False, **style: Any) -> str:
 
 def printable(text: str) -> str:
     """Return a text that a terminal shows and does not obey: a sign for each control character."""
-    return text.translate(_VISIBLE)
+    text = text.translate(_VISIBLE)
+    return text if _is_unicode() else text.replace("±", "+-")  # now, as it changes widths
 
 
 def show(text: str = "", **style: Any) -> None:
@@ -102,9 +99,8 @@ def say(text: str, kind: str = "", color: str = "") -> None:
 
 def show_json(content: Any) -> None:
     """Write valid JSON, and nothing else, to stdout; what is not finite becomes null."""
-    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
-    if not can_write(text):
-        text = json.dumps(_finite(content), indent=2, ensure_ascii=True, allow_nan=False)
+    is_ascii = not _is_unicode()
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=is_ascii, allow_nan=False)
     print(text.translate(_ESCAPED))
 
 
@@ -226,11 +222,6 @@ def _show_row(
             parts.append(space + text if right else text + space)
         line = _BARS.sub(lambda found: paint(found[0], fg="blue"), f" {_GAP.join(parts)}".rstrip())
         print(paint(line, **style))
-
-
-def plus_minus() -> str:
-    """Return the sign before a standard error; it is chosen early, as it changes widths."""
-    return "±" if can_write("±") else "+-"
 
 
 def bar(value: float, size: int = 12) -> str:
