@@ -337,3 +337,10 @@ def test_every_rival_may_be_excluded_by_another_datum():
     matrix = [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
     assert rate_of_convergence(matrix, 0) == np.inf
     assert rate_of_convergence(cb.BI(matrix), 0) == np.inf
+
+
+def test_entries_that_underflow_beside_others_of_their_column_count_in_scbis_rate():
+    rule = cb.SCBI([[1.0, 1e-200], [1.0, 1e200]])
+    # log(sum_i p_i z_i) - sum_i p_i log(z_i) with z = (1e-200, 1e200) and its inverse.
+    expected = 200.0 * np.log(10.0) - np.log(2.0)
+    np.testing.assert_allclose(cb.rate_of_convergence(rule), expected, rtol=1e-14)

@@ -285,7 +285,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
         found[h, j] = (
             _divergences(x, y, log_ratios)
             if kind == "bi"
-            else _sharp_divergences(x, y, log_ratios, share)
+            else _sharp_divergences(x, y, log_ratios, (matrix.T[h] > 0.0) * share)
         )
     np.fill_diagonal(found, np.inf)
     return found
@@ -302,19 +302,17 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
     return np.where(is_near, x * _gap(np.where(is_near, excess, 0.0)), far).sum(axis=1)
 
 
-def _sharp_divergences(x: Array, y: Array, log_ratios: Array, data_prior: Array) -> Array:
-    """Return KL(p, N(p y/x)) for rows of distributions, (pairs, n), and a data prior p, (n,).
+def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> Array:
+    """Return KL(p, N(p y/x)) for rows of distributions and of data priors p, (pairs, n).
 
-    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. Where x = 0, y is
-    zero, too, and p is the data prior restricted to the other data.
+    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. `shares` are p up to
+    a factor, zero for data that x excludes; x itself may have underflowed elsewhere.
     """
-    is_shown = x > 0.0
-    p = is_shown * data_prior
-    p /= p.sum(axis=1, keepdims=True)
+    p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
     log_w = log_w - np.log((p * np.exp(log_w)).sum(axis=1, keepdims=True))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        difference = np.where(is_shown, (y - x) / x, 0.0)
+        difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
         # Differences that overflowed, or lost their digits, are far from equal: logarithms serve.
