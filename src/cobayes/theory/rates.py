@@ -305,8 +305,8 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
 def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> Array:
     """Return KL(p, N(p y/x)) for rows of distributions and of data priors p, (pairs, n).
 
-    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. `shares` are p up to
-    a factor, zero for data that x excludes; x itself may have underflowed elsewhere.
+    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. `shares` is p up
+    to a factor, zero for data that x excludes; x itself may have underflowed elsewhere.
     """
     p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
