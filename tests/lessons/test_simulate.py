@@ -8,7 +8,6 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 from cobayes._parallel import set_num_threads
-from cobayes.lessons.simulate import AUTOMATIC_PATHS
 
 MATRIX = np.random.default_rng(5).dirichlet(np.ones(4), size=3).T
 RULES = [cb.SCBI, cb.BI]
@@ -73,9 +72,12 @@ def test_paths_are_kept_only_where_asked_for():
     assert (none.num_paths, every.num_paths) == (0, 2500)
 
 
-def test_of_many_lessons_the_first_keep_their_paths():
-    e = cb.simulate(cb.BI(MATRIX), 0, num_rounds=60, num_lessons=200_000, rng=0)
-    assert e.num_paths == AUTOMATIC_PATHS // (61 * 3) < 200_000
+def test_of_many_lessons_the_first_keep_their_paths(monkeypatch):
+    module = sys.modules["cobayes.lessons.simulate"]
+    assert 8 * module.AUTOMATIC_PATHS == 256 * 2**20  # bytes, as the docstring says
+    monkeypatch.setattr(module, "AUTOMATIC_PATHS", 2**15)
+    e = cb.simulate(cb.BI(MATRIX), 0, num_rounds=60, num_lessons=2000, rng=0)
+    assert e.num_paths == 2**15 // (61 * 3) < 2000
     assert e.log_odds().shape == (e.num_paths, 61)
     few = cb.simulate(cb.BI(MATRIX), 0, num_rounds=60, num_lessons=50, rng=0)
     assert np.array_equal(few.paths, e.paths[:50])

@@ -143,7 +143,7 @@ class Scripted(SCBI):
 def test_a_custom_rule_is_taught_like_the_native_rule_that_it_copies():
     model, theirs = cb.examples["M_4"].model, [0.2, 0.5, 0.3]
     assert Scripted(model).core is None
-    arguments = {"hypothesis": 0, "learner_prior": theirs, "num_lessons": 300}
+    arguments = {"hypothesis": 0, "learner_prior": theirs, "num_lessons": 100}
     native = success_rate(SCBI(model), rng=1, **arguments)
     for own, other in ((Scripted, Scripted), (Scripted, SCBI), (SCBI, Scripted)):
         rate = success_rate(own(model), learner_rule=other(model), rng=2, **arguments)
