@@ -1,4 +1,4 @@
-"""Statements of docs/beyond.md and docs/conjecture.md that no other test checks."""
+"""Statements of beyond.md, conjecture.md and zeros.md that no other test checks."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -115,3 +115,23 @@ def test_nearly_equal_columns_succeed_as_often_as_the_diffusion():
     assert learner.mean() + 4.0 * stderr < 0.6
     assert chain.value + 4.0 * chain.stderr < 0.6
     # Measured: 0.5353 +- 0.0091 by the equations, 0.5425 +- 0.0091 by lessons.
+
+
+@given(seed=seeds)
+@settings(max_examples=100)
+def test_a_belief_above_k_over_one_plus_k_leaves_rivals_only_other_data(seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.random((4, 3)) * (rng.random((4, 3)) < 0.5)
+    if not (matrix.any(axis=0).all() and matrix.any(axis=1).all()):
+        return
+    own = matrix[:, 0] > 0.0
+    k = own.sum()
+    believed = rng.uniform(k / (1 + k) + 1e-6, 1.0)
+    shown = cb.SCBI(matrix).likelihood([believed, *(1.0 - believed) * rng.dirichlet([1.0, 1.0])])
+    goes_out = matrix[~own].any(axis=0)
+    assert not shown[np.ix_(own, goes_out)].any()
+
+
+def test_a_belief_above_the_share_of_allowed_data_does_not():
+    table = [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]  # .40 exceeds one datum of three
+    assert cb.SCBI(table).likelihood([0.40, 0.52, 0.07, 0.01])[0, 2] == 1.0

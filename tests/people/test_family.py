@@ -36,6 +36,7 @@ def test_rationality_is_the_exponent_of_the_recursion_and_sharpness_that_of_a_re
         (dict(rationality=(3.0, 1.0)), "rationality is"),
         (dict(lapse=(0.0, 2.0)), "lapse is"),
         (dict(rationality=10**400), "rationality is"),
+        (dict(rationality=1e300), "rationality is"),
         (dict(rationality=(0.0, np.inf)), "finite bounds"),
         (dict(response="speech"), "expected 'choice', 'guess' or 'rating'"),
         (dict(literal="half"), "expected 'likelihood' or 'truth'"),

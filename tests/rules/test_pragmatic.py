@@ -204,3 +204,30 @@ def test_compiled_answers_are_exact_where_zeros_leave_faint_beliefs_alone(depth,
         expected = np.array([rule.respond(one).likelihood for one in logs])
         # Below 1e-154 a belief is kept by its logarithm, with a rounding of 1e-13.
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "depth", "rationality", "literal"),
+    [
+        ([[2e9, 1e9], [1e9, 2e9]], 1, 50.0, "truth"),
+        ([[3.0, 3.0]], 4, 20.0, "truth"),
+        ([[1.0]] * 5, 2, 50.0, "likelihood"),
+        ([[0.5, 0.2], [0.3, 0.4], [0.2, 0.4]], 3, 1e99, "likelihood"),
+    ],
+)
+def test_high_rationality_gives_the_same_distributions_in_batches(
+    matrix, depth, rationality, literal
+):
+    rule = cb.Pragmatic(matrix, depth, rationality=rationality, literal=literal)
+    belief = rule.model.distribution()
+    one, many = rule.likelihood(belief), rule.likelihood([belief] * 3)
+    np.testing.assert_array_equal(many, [one] * 3)
+    np.testing.assert_allclose(one.sum(axis=0), 1.0, rtol=1e-12)
+    means = cb.simulate(rule, 0, num_rounds=3, num_lessons=9, rng=1).means
+    np.testing.assert_allclose(means.sum(axis=1), 1.0, rtol=1e-12)
+    assert np.isfinite(cb.exact_rounds(rule, 0, 2).mean).all()
+
+
+def test_a_rationality_that_would_overflow_is_refused():
+    with pytest.raises(cb.CobayesError, match="rationality"):
+        cb.Pragmatic([[1.0, 2.0]], 2, rationality=1.7e308)

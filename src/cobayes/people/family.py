@@ -25,8 +25,10 @@ PARAMETERS = {
 """Names of the parameters by kind of response; weights of features come after them."""
 RESPONSES = tuple(PARAMETERS)
 
-# What makes sense; all others are positive. A noise of 1e-6 is finer than anybody can rate.
-_LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, math.inf)}
+# Bounds of parameters; other exponents go from 0 to MOST. A noise of 1e-6 is finer than anybody
+# can rate, and with an exponent of 1e9 the best response is certain: larger ones would overflow.
+MOST = 1e9
+_LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
 
 
@@ -127,7 +129,7 @@ class Family:
             if name not in names and getattr(self, name) != 1.0:
                 raise CobayesError(f"response={self.response!r} has no {name}.", hint)
         found = {
-            name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, math.inf)))
+            name: _bounded(name, getattr(self, name), *_LIMITS.get(name, (0.0, MOST)))
             for name in names
         }
         found |= {name: self._weight(name) for name in self.features or {}}
@@ -153,7 +155,7 @@ class Family:
         if isinstance(self.weights, Mapping) and name not in self.weights:
             raise CobayesError(f"the feature {name!r} has no bounds in weights.")
         own = self.weights[name] if isinstance(self.weights, Mapping) else self.weights
-        return _bounded(name, own, -math.inf)
+        return _bounded(name, own, -MOST)
 
     @property
     def is_teacher(self) -> bool:
@@ -250,7 +252,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
     return tuple(sorted(set(found)))
 
 
-def _bounded(name: str, value: Any, low: float, high: float = math.inf) -> tuple[float, float]:
+def _bounded(name: str, value: Any, low: float, high: float = MOST) -> tuple[float, float]:
     """Return the bounds of a parameter, which lie within what makes sense for it."""
     pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     try:

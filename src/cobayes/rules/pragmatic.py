@@ -79,7 +79,8 @@ class Pragmatic(NativeRule):
         literal: Literal["likelihood", "truth"] = "likelihood",
     ) -> None:
         self.depth = _checked_depth(depth)
-        self.rationality = number_between(rationality, "rationality", 0.0, math.inf)
+        # The best datum is certain long before; larger exponents would overflow.
+        self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
         if literal not in ("likelihood", "truth"):
             raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
         self.literal = literal
