@@ -78,7 +78,7 @@ class Certificate(_Claim):
         The number of lessons of a full check, and the most rounds of each. The coupling gets
         1 / theta^T(h) times as many pairs, since only that share of them ends at h.
     level : float
-        The belief from which on the teacher counts as sure; see `success_rate`.
+        The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
         Positions of data that prove the claim without statistics; see `witness_margin`.
     evidence : dict
@@ -271,7 +271,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
     Returns
     -------
     Certificate or LimitCertificate
-        Which one, the file says.
+        The kind that the file names.
 
     Examples
     --------
@@ -386,7 +386,7 @@ class CertificateCheck:
 
 
 def witness_margin(certificate: Certificate) -> float:
-    """Return by how much a single sequence of data proves a certificate; negative if it does not.
+    """Return by how much the witness of a certificate proves it; negative if it does not.
 
     Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
     the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
@@ -399,6 +399,17 @@ def witness_margin(certificate: Certificate) -> float:
     ----------
     certificate
         With a witness, in total variation.
+
+    Returns
+    -------
+    float
+        Positive where the data prove the claim.
+
+    Examples
+    --------
+    >>> from cobayes.conjecture import load_certificate, witness_margin
+    >>> round(witness_margin(load_certificate("tv-paper-matrix")), 4)
+    0.0155
     """
     own, theirs, h = certificate.teacher_prior, certificate.learner_prior, certificate.hypothesis
     others = np.arange(len(own)) != h

@@ -55,16 +55,16 @@ def limit_slope(
 ) -> LimitSlope:
     """Estimate the failure rate over what Conjecture 5.3 allows in L1, for tiny perturbations.
 
-    The learner's prior is the teacher's plus a multiple of a direction. What is estimated is a
-    lower bound that grows with the number of rounds and converges to the ratio. A value above
-    one contradicts the conjecture.
+    The learner's prior is the teacher's plus a multiple of a direction. The estimate is of a lower
+    bound on the ratio, which grows with the number of rounds and converges to the ratio. A value
+    above one contradicts the conjecture.
 
     Parameters
     ----------
     matrix
         Data by hypotheses, without zeros: teacher and learner share it.
     hypothesis
-        The one that is taught, by position or label.
+        The hypothesis that is taught, by position or label.
     teacher_prior
         What the teacher takes the learner's prior to be; positive.
     direction
@@ -93,7 +93,7 @@ def limit_slope(
 
     Examples
     --------
-    With two hypotheses the slope is 1/2: half of the L1 distance is lost, and no more.
+    With two hypotheses the slope is exactly 1/2.
 
     >>> from cobayes.conjecture import limit_slope
     >>> matrix = [[0.8, 0.3], [0.2, 0.7]]
@@ -187,7 +187,7 @@ class _Sequences:
         return np.exp(own - self.log_differences + self.log_weights)
 
     def _separate(self) -> None:
-        """Give the learner a belief of its own where it is no longer nearly the teacher's."""
+        """Follow the learner's belief separately where it differs enough from the teacher's."""
         is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
         if is_new.any():
             change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]

@@ -255,7 +255,7 @@ def compare_rates(
     root = [int(word) for word in generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)]
     parts = []
     for number, first in enumerate(range(0, count, CHUNK)):
-        # Shapes have seeds of their own: a curve over n must not move as a whole.
+        # Each shape has its own seed: errors of neighbouring shapes must be independent.
         seed = np.random.SeedSequence(root, spawn_key=(num_data, num_hypotheses, number))
         size = min(CHUNK, count - first)
         parts.append(sample_rates_chunk(num_data, num_hypotheses, size, seed))

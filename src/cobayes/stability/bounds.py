@@ -1,4 +1,4 @@
-"""What is proved about the success rate, and what is conjectured, from the priors alone."""
+"""Bounds on the success rate that follow from the priors: proved ones and Conjecture 5.3."""
 
 from __future__ import annotations
 

@@ -40,13 +40,13 @@ from cobayes.stability.teaching import is_scbi
 
 Array = NDArray[np.float64]
 
-# Leaves whose two sides are this close are not expanded further.
+# Leaves whose bounds differ by less than this are not expanded further.
 SETTLED = 1e-13
 # Beliefs below this are not followed: the leaf stays as it is.
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
-# What a leaf takes at least, measured with three data and hypotheses.
+# Least time and memory per leaf, measured with three data and hypotheses.
 LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
 EPSILON = float(np.finfo(np.float64).eps)
 # The bounds on the growth of an error hold as long as the error stays below this.
@@ -226,7 +226,7 @@ class _Agent:
     data_prior : ndarray
         (n,).
     most_growth : float
-        How much a distance may grow in a round, at any belief: Birkhoff's cosh(D / 4)^2.
+        The largest factor by which a distance grows in a round: Birkhoff's cosh(D / 4)^2.
     """
 
     def __init__(self, rule: Rule, prior: Array, position: int) -> None:

@@ -1,4 +1,4 @@
-"""A user's own question: how robust is teaching if one is wrong about the learner."""
+"""Robustness: how much success a wrong idea of the learner's prior costs."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     """
     m = whole_number(num_hypotheses, "num_hypotheses", 1)
     cuts = whole_number(divisions, "divisions", 1)
-    # Of the cube that holds the simplex; beyond 10^300 no power is computed.
+    # Points of the cube that holds the simplex, at most 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
     require_affordable(
         f"a grid of up to {num_points:.3g} points",
@@ -299,7 +299,7 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
 
 
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:
-    """Return steps of the given length, or shorter ones that stay inside the simplex."""
+    """Return steps of length `radius`, or 0.9 of the way to the border, and their lengths."""
     with np.errstate(divide="ignore", invalid="ignore"):
         longest = np.where(directions < 0.0, -prior / directions, np.inf).min(axis=1)
     distances = np.minimum(radius, 0.9 * longest)

@@ -26,7 +26,7 @@ from cobayes.theory.rates import rate_of_convergence
 
 Array = NDArray[np.float64]
 
-# The belief from which on an agent counts as sure, and the most rounds of a lesson.
+# An agent is sure when its belief exceeds the level; a lesson has at most this many rounds.
 LEVEL = 1.0 - 1e-5
 MAX_ROUNDS = 1000
 # The most rounds that the native core counts.

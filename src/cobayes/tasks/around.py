@@ -12,9 +12,9 @@ from cobayes.tasks.task import State, Task
 
 
 class Around(Task):
-    """A task around another one: its state is a pair of its own state and that of the task within.
+    """A task that constrains an inner task; its state is the pair (own state, inner state).
 
-    Everything is as in the task within, except for what a subclass overrides; its own state is
+    Everything is as in the inner task, except for what a subclass overrides; its own state is
     the value of `first` before the first round and follows `following`.
     """
 
@@ -31,15 +31,15 @@ class Around(Task):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every datum leads to one state of the task within."""
+        """Whether every datum leads to one state of the inner task."""
         return self.task.is_certain
 
     def matrix_at(self, state: State) -> Model:
-        """Return the matrix of the task within."""
+        """Return the matrix of the inner task."""
         return self.task.matrix_at(state[1])
 
     def data_prior_at(self, state: State) -> NDArray[np.float64] | None:
-        """Return the data prior of the task within."""
+        """Return the data prior of the inner task."""
         return self.task.data_prior_at(state[1])
 
     def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
@@ -54,27 +54,27 @@ class Around(Task):
         return self.next_states(state, datum)[0][0]
 
     def seen_part(self, state: State) -> State:
-        """Return what is seen of the state of the task within."""
+        """Return what is seen of the state of the inner task."""
         return self.task.seen_part(state[1])
 
     def with_seen_part(self, state: State, seen: State) -> State:
-        """Return the state with another seen part of the task within."""
+        """Return the state with another seen part of the inner task."""
         return state[0], self.task.with_seen_part(state[1], seen)
 
     def is_over(self, state: State, hypothesis: int) -> bool:
-        """Tell whether the task within is over, or no datum is left."""
+        """Tell whether the inner task is over, or no datum is left."""
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:
-        """Ask the task within."""
+        """Ask the inner task."""
         return self.task.moves_forward(state[1], hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Ask the task within."""
+        """Ask the inner task."""
         return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:
-        """Return the task within."""
+        """Return the inner task."""
         return {"task": self.task}
 
     def read_state(self, content: Any) -> State:

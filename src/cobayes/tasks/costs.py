@@ -44,7 +44,7 @@ class MovingCosts(Around):
         return worth / worth.sum() if worth.any() else worth
 
     def settings(self) -> dict[str, Any]:
-        """Return the task within, the costs and their weight."""
+        """Return the inner task, the costs and their weight."""
         return {"task": self.task, "costs": self.costs, "weight": self.weight}
 
     def read_state(self, content: Any) -> State:
@@ -71,7 +71,7 @@ def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> M
     costs
         From the last datum (rows) to the next (columns), (n, n). Infinity forbids a step.
     weight
-        What a unit of cost counts; zero makes all data equally likely.
+        The factor of the costs in the exponent; zero makes all data equally likely.
 
     Returns
     -------

@@ -27,7 +27,7 @@ class WithoutRepeats(Around):
         return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return the prior of the task within, given that the datum is a new one."""
+        """Return the prior of the inner task, given that the datum is a new one."""
         shown, inner = state
         prior = self.task.data_prior_at(inner)
         if not shown:

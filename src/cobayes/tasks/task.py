@@ -62,7 +62,7 @@ class Task(ABC):
     def is_certain(self) -> bool:
         """Whether every datum leads to one state; not so where a walker slips.
 
-        By default whether the task has no `next_states` of its own.
+        By default: whether the class does not override `next_states`.
         """
         return type(self).next_states is Task.next_states
 
@@ -95,7 +95,7 @@ class Task(ABC):
         return ((self.next_state(state, datum), 1.0),)
 
     def seen_part(self, state: State) -> State:
-        """Return what both agents see of a state: all of it, or the part of a task within."""
+        """Return what both agents see of a state: all of it, or the part of an inner task."""
         return state
 
     def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002

@@ -13,8 +13,8 @@ cuts found so far gives a new p and, by its multipliers, a bound on the rate of 
 
 On a table with zeros h shows the data that it allows, in proportion to p, and only hypotheses that
 allow the same data are rivals. Hypotheses that allow different data weigh different parts of p, and
-the mean of their rates is no longer concave: the bound is then the mean of what each part could
-reach alone, and the data prior the best found from mixtures of what is best for each part.
+the mean of their rates is no longer concave. Each part has its own best data prior: the mean of
+their rates is the upper bound, and mixtures of them are tried.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def best_data_prior(
     if task is not model:
         raise CobayesError(
             f"best_data_prior knows no tasks; found {type(task).__name__}.",
-            "give a table; where only some data may be shown, one with these rows alone.",
+            "give a table; if only some data may be shown, give a table of these rows.",
         )
     number_between(tolerance, "tolerance", 0.0, 1.0)
     if model.num_hypotheses < 2:
@@ -178,7 +178,8 @@ def best_data_prior(
 def _mixtures(parts: Array) -> Iterator[Array]:
     """Return mixtures of the best data priors of the patterns, in several orders.
 
-    Weights that fall by a factor let one pattern after another have its data almost alone.
+    Weights are powers of a factor: with a small factor each pattern shows almost only its own best
+    data, undisturbed by the patterns after it.
     """
     count = len(parts)
     orders = [np.arange(count), np.arange(count)[::-1]]

@@ -1,4 +1,4 @@
-"""How long it takes until a learner is sure: rates that are chosen, measured and predicted."""
+"""Time to certainty: the best rate of a teacher, rates measured in lessons, rounds predicted."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def empirical_rate(
     num_rounds, num_lessons
         The number of rounds and of lessons; log-beliefs do not underflow.
     burn_in
-        The round from which on the slope is taken (default: half of the rounds).
+        The first round of the slope (default: half of the rounds).
     prior
         The common prior (default: uniform).
     rng
@@ -230,8 +230,8 @@ class PredictedRounds:
 
         Notes
         -----
-        Of the inverse Gaussian distribution, which a random walk with drift has for its first
-        passage; it has the same normal limit.
+        The quantile of the inverse Gaussian distribution, that of the first passage of a random
+        walk with drift; it has the same normal limit.
         """
         share = number_between(share, "the share", 0.0, 1.0)
         if not self.std > 0.0:
@@ -331,9 +331,9 @@ class _Walks(NamedTuple):
     rivals : list of int
         Their positions.
     climbs, means, overshoots : ndarray
-        How far each is below its level, its mean per round, and its mean overshoot.
+        Distance of each walk from the level at the start, mean step, and mean overshoot, in nats.
     covariance : ndarray
-        Of the steps.
+        The covariance matrix of the steps.
     """
 
     rivals: list[int]

@@ -261,7 +261,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
             "cobayes.simulate, which draws lessons at random.",
         )
     width = rule.model.num_hypotheses
-    # The native tree stores the moments alone.
+    # The native tree is walked depth first and stores no beliefs.
     stored = count if rule.core is None or not rule.depends_on_belief else 0
     require_affordable(
         f"the moments of {num_rounds} rounds",

@@ -42,7 +42,7 @@ class Invariant:
     deviation : float
         The largest violation found; zero where there is none.
     tolerance : float
-        What still counts as rounding.
+        The largest violation that is taken for rounding.
     """
 
     statement: str
@@ -122,7 +122,7 @@ class InvariantReport:
 
     @property
     def largest_spread(self) -> float:
-        """What the spread tends to when all mass goes to the vertices: 1 - 1/m."""
+        """The limit of the spread when all mass goes to the vertices: 1 - 1/m."""
         return 1.0 - 1.0 / self.model.num_hypotheses
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -188,11 +188,11 @@ class AtomicMeasure:
         own = in_every_round(as_rule(rule))
         column = own.model.hypothesis_index(hypothesis)
         require_datum(own, column)
-        lost = self.log_beliefs[:, column] == -np.inf
-        if lost.any():
+        is_excluded = self.log_beliefs[:, column] == -np.inf
+        if is_excluded.any():
             raise CobayesError(
-                f"{int(lost.sum())} of {len(self)} atoms, of weight "
-                f"{self.weights[lost].sum():.3g}, rule out the hypothesis to teach, "
+                f"{int(is_excluded.sum())} of {len(self)} atoms, of weight "
+                f"{self.weights[is_excluded].sum():.3g}, rule out the hypothesis to teach, "
                 f"{own.model.hypotheses[column]!r}; no data can ever raise it, so teaching is "
                 "impossible.",
                 "start from beliefs that give it a positive probability, or use push_data.",
@@ -411,7 +411,7 @@ class AtomicMeasure:
             shares = chances(before, np.exp(log_likelihoods))
             after = add_evidence(before[:, None, :], log_likelihoods)
             shares = self.weights[start : start + step, None] * shares
-            # NaN stays: what cannot be computed must not get lost.
+            # NaN is kept, so that a failed computation stays visible.
             shown = shares != 0.0
             ruled_out = (log_likelihoods == -np.inf) | (before == -np.inf)[:, None, :]
             surprising = (shares > 0.0) & ruled_out.all(axis=2)

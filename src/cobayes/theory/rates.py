@@ -161,7 +161,7 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     Notes
     -----
     Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. With
-    zeros the limit is determined by the hypothesis alone only where all others allow no
+    zeros the limit does not depend on the beliefs in the others only where these allow no
     further data.
 
     Examples
@@ -315,7 +315,7 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
         difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
-        # Differences that overflowed, or lost their digits, are far from equal: logarithms serve.
+        # Where the quotient overflows, or is rounded to -1, the columns differ much.
         far = np.maximum(np.expm1(log_w) - log_w, 0.0)
     is_near = np.abs(excess) < _NEAR
     return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)

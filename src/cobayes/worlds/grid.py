@@ -58,7 +58,7 @@ class GridWorld(World):
         The candidate goals: a mapping from label to square, or squares, which are then
         labelled A, B, C, ...
     discount
-        What a move costs: a square k moves from the goal is worth ``reward * discount**k``.
+        Between 0 and 1: a square k moves from the goal is worth ``reward * discount**k``.
     walls
         Squares that cannot be entered.
     actions
@@ -68,7 +68,7 @@ class GridWorld(World):
         The probability that, instead of the move that was meant, one of the other moves
         happens, each of them equally likely.
     reward
-        What the goal is worth.
+        The worth of a goal, positive.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class GridWorld(World):
         reward: float = 1.0,
     ) -> None:
         width, height = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
-        _require_room(width, height)
+        _require_affordable_board(width, height)
         shape = height, width
         blocked = frozenset(_square(wall, "a wall", shape) for wall in walls)
         start = _square(start, "the start", shape, blocked)
@@ -363,8 +363,8 @@ def _read_moves(actions: Any) -> dict[str, Square]:
     return {name: MOVES[name] for name in names}
 
 
-def _require_room(width: int, height: int) -> None:
-    """Raise an error where a board is too large to be worked out."""
+def _require_affordable_board(width: int, height: int) -> None:
+    """Raise an error where a board has more squares than memory may hold."""
     squares = width * height
     if squares > MOST_SQUARES:
         memory = min(squares, 10**300) * BYTES_PER_SQUARE / 1e9

@@ -61,7 +61,7 @@ def plan_walk(
     prior
         The watcher's prior; uniform by default.
     extra_moves
-        How many moves more than the fewest the way may take.
+        The largest number of moves beyond the shortest way.
     beam_width
         The number of ways that are followed at a time, the likeliest first. A warning says where
         it was too small to follow all; then the plan may not be the best.
@@ -152,7 +152,7 @@ class Legibility:
     choice : str
         How the walker chose its moves: "draw", "likeliest" or "forward".
     level : float
-        The belief in the goal from which on a watcher counts as sure.
+        A watcher is sure when its belief in the goal is at least this.
     rounds, rounds_stderr : float
         Mean number of moves until the watcher was sure, over the walks in which it was, and its
         standard error.
@@ -229,12 +229,14 @@ def measure_legibility(
     learner_rule
         The watcher's rule, where it differs; its world may have another discount.
     prior, learner_prior
-        What the walker takes the watcher's prior to be, and what it is where that differs.
+        What the walker takes the watcher's prior to be (default: uniform), and the watcher's
+        actual prior (default: what the walker assumes).
     choice
         How the walker chooses, see `Teacher`. By default among the moves towards the goal. With
-        "draw", as in the paper, an SCBI walker wanders once its watcher is convinced.
+        "draw", as in the paper, walks are longer: an SCBI walker whose watcher is convinced draws
+        its moves evenly.
     level
-        The belief in the goal from which on the watcher counts as sure.
+        The watcher is sure when its belief in the goal is at least this.
     num_lessons
         The number of walks.
     num_rounds

@@ -38,11 +38,11 @@ class TabularWorld(World):
     goals
         From label to the state, or the states, that count as that goal.
     discount
-        What a move costs: see `World`.
+        Between 0 and 1; see `World`.
     actions
         Labels of the moves; by default their names or numbers in the table.
     reward
-        What a goal is worth.
+        The worth of a goal, positive.
 
     Examples
     --------
@@ -164,10 +164,10 @@ def world_from_gymnasium(
         An environment with a table ``env.unwrapped.P`` (state -> move -> list of probability, next
         state, reward, is over), or the name of a registered one.
     goals
-        From label to the state or the list of states that count as that goal. A list of states,
-        each a goal labelled by itself, will do.
+        From label to the state or the list of states that count as that goal; or a list of
+        states, each of which is a goal labelled by itself.
     discount
-        What a move costs.
+        Between 0 and 1; see `World`.
     start
         Where walks start; the environment's most likely first state by default.
     actions
@@ -189,7 +189,7 @@ def world_from_gymnasium(
     -----
     Rewards of the environment are not used: a goal is worth one and every other state what its
     distance leaves of that, as in the paper. A state that ends an episode without being a goal,
-    such as a hole in the ice, is worth next to nothing; see `World`.
+    such as a hole in the ice, has a tiny positive worth; see `World`.
     """
     if isinstance(env, str):
         gymnasium = import_optional("gymnasium", "worlds", "an environment")

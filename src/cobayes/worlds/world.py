@@ -61,9 +61,9 @@ class World(Task):
     outcomes
         Positions of next states and their probabilities, both (states, actions, outcomes).
     discount
-        What a move costs: a state k moves from the goal is worth ``reward * discount**k``.
+        Between 0 and 1: a state k moves from the goal is worth ``reward * discount**k``.
     reward
-        What a goal is worth.
+        The worth of a goal, positive.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class World(Task):
     def distances(self) -> Array:
         """Fewest moves from every state to every goal, shape (states, goals).
 
-        Infinity where there is no way. Where moves are uncertain, the fewest with luck.
+        Infinity where there is no way. Where a move has several outcomes, the best one counts.
         """
         size, *shape = self.outcomes[0].shape
         where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
