@@ -23,12 +23,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help report test lint types bench fuzz wheel docs sanitize clean install install-dev
+.PHONY: help report test lint types bench fuzz fuzz-core wheel docs sanitize clean install install-dev
 
 help:
 	@echo "make report   run the paper's experiments at quick scale, write report/index.html"
 	@echo "make test     run all tests"
 	@echo "make fuzz     look for inputs that break calls, files and commands (SEED=, MINUTES=, EXAMPLES=)"
+	@echo "make fuzz-core  look for inputs that break the core's memory or promises (needs clang)"
 	@echo "make wheel    build sdist and wheels into dist/, and try them in clean environments"
 	@echo "make sanitize build the core with ASan and UBSan, and run its tests"
 	@echo "make lint     ruff: lint and format check"
@@ -89,6 +90,14 @@ fuzz: install-dev
 	while echo "seed $$seed" && \
 	  FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz --hypothesis-seed=$$seed || exit 1; \
 	  [ $$(date +%s) -lt $$end ]; do seed=$$((seed + 1)); done
+
+# The entry points of the core, by libFuzzer with sanitizers; CLANG=clang++-14 names the compiler.
+CLANG ?= clang++
+fuzz-core:
+	@mkdir -p $(STAMPS)/fuzz
+	$(CLANG) -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -ffp-contract=off \
+	  -DCORE_ISA=generic core/kernels.cpp tests/fuzz/core.cpp -o $(STAMPS)/fuzz_core
+	$(STAMPS)/fuzz_core -max_total_time=$$((60 * $(MINUTES))) -timeout=20 -print_final_stats=1 -artifact_prefix=$(STAMPS)/ $(STAMPS)/fuzz
 
 wheel: $(COMPILER)
 	$(COMPILE) PYTHON=$(PYTHON) .ci/wheel
