@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cobayes.runs.executors import workers
 from cobayes.runs.plan import Experiment, Point, shard_seed
-from cobayes.runs.progress import PointState, RunState, find_runs, read_state
+from cobayes.runs.progress import RunState, find_runs, read_state
 from cobayes.runs.run import RunInterrupted, run, run_all
 from cobayes.runs.statistics import (
     Estimate,
@@ -21,7 +21,7 @@ from cobayes.runs.statistics import (
     mean_estimate,
     proportion_estimate,
 )
-from cobayes.runs.store import RunError
+from cobayes.runs.store import PointState, RunError
 
 __all__ = [
     "Estimate",

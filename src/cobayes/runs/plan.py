@@ -183,12 +183,10 @@ class Experiment:
         """
         return shard_seed(self.seed, self.name, self.points[point].name, shard)
 
-    def shards(self) -> Iterator[tuple[int, int]]:
-        """Yield (point, shard): the first shard of every point, then the second of every point."""
-        for shard in range(max(point.num_shards for point in self.points)):
-            for position, point in enumerate(self.points):
-                if shard < point.num_shards:
-                    yield position, shard
+    def shards(self) -> list[tuple[int, int]]:
+        """Return the positions of every point and shard."""
+        sizes = [point.num_shards for point in self.points]
+        return [(point, shard) for point, size in enumerate(sizes) for shard in range(size)]
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the result, as JSON holds it."""

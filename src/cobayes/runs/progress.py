@@ -13,38 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from cobayes.errors import CobayesError
-from cobayes.runs.store import STORE_NAME, RunError, Store
+from cobayes.runs.store import STORE_NAME, PointState, RunError, Store
 
 _SECONDS_BETWEEN_LINES = 10.0
 # Back to the start of a terminal's line, and clear it.
 _CLEAR = "\r\x1b[2K"
-
-
-@dataclass(frozen=True)
-class PointState:
-    """The progress of one point.
-
-    Parameters
-    ----------
-    name
-        The point's name.
-    num_done, num_shards
-        Number of finished shards, and of all.
-    seconds
-        Computing time of the finished shards, summed over workers.
-
-    Examples
-    --------
-    >>> from cobayes.runs import PointState
-    >>> point = PointState("one", num_done=3, num_shards=8, seconds=4.2)
-    >>> point.num_done, point.num_shards
-    (3, 8)
-    """
-
-    name: str
-    num_done: int
-    num_shards: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -171,15 +144,7 @@ def read_state(folder: str | Path) -> RunState:
     with contextlib.closing(Store(place, only_read=True)) as store:
         if store.identity is None:
             raise RunError(f"the run in {str(folder)!r} has not begun yet.")
-        counts, points = store.counts(), []
-        for position, (name, num_samples, per_shard, _) in enumerate(store.identity["points"]):
-            done, seconds = counts.get(position, (0, 0.0))
-            points.append(PointState(name, done, -(-num_samples // per_shard), seconds))
-        status = "running" if store.is_locked() else "stopped"
-        if all(point.num_done == point.num_shards for point in points):
-            status = "complete"
-        experiment = str(store.identity["experiment"])
-        return RunState(place, experiment, status, tuple(points), store.num_workers)
+        return state_of([store], "running" if store.is_locked() else "stopped", store.num_workers)
 
 
 def find_runs(folder: str | Path) -> list[Path]:
@@ -205,17 +170,15 @@ def find_runs(folder: str | Path) -> list[Path]:
     return sorted(path.parent for path in Path(folder).rglob(STORE_NAME))
 
 
-def joined(states: Sequence[RunState]) -> RunState:
-    """Return the progress of several runs on the same workers as one."""
-    if len(states) == 1:
-        return states[0]
-    return RunState(
-        states[0].folder.parent,
-        ", ".join(dict.fromkeys(state.experiment for state in states)),
-        next((state.status for state in states if state.status != "complete"), "complete"),
-        tuple(point for state in states for point in state.points),
-        max(state.num_workers for state in states),
-    )
+def state_of(stores: Sequence[Store], status: str, num_workers: int) -> RunState:
+    """Return the progress of one run, or of several on the same workers."""
+    folders = [store.path.parent for store in stores]
+    points = tuple(point for store in stores for point in store.points())
+    if all(point.num_done == point.num_shards for point in points):
+        status = "complete"
+    names = dict.fromkeys(str(store.identity["experiment"]) for store in stores)
+    folder = folders[0] if len(folders) == 1 else folders[0].parent
+    return RunState(folder, ", ".join(names), status, points, num_workers)
 
 
 def summary_line(state: RunState) -> str:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from cobayes.runs.executors import ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
-from cobayes.runs.progress import PointState, Reporter, RunState, joined
+from cobayes.runs.progress import Reporter, RunState, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
-from cobayes.runs.store import Key, Row, RunError, Store
+from cobayes.runs.store import Key, RunError, Store
 
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_SAVES = 0.5
@@ -163,16 +163,16 @@ def run_all(
         reporter = Reporter(progress)
         works = []
         for experiment, place in experiments:
-            works.append(_Work(experiment, Path(place), fresh=fresh))
-            stack.callback(works[-1].store.close)
-            if works[-1].store.num_deleted:
-                count = works[-1].store.num_deleted
-                reporter.message(f"starting over in {place}: {count} finished shards are deleted")
-        done = sum(work.num_done for work in works)
-        if done:
-            total = sum(work.experiment.num_shards for work in works)
-            reporter.message(f"continuing: {done} of {total} shards are done")
-        if any(work.todo for work in works):
+            store = Store.open(Path(place), experiment.identity(), fresh=fresh)
+            stack.callback(store.close)
+            works.append(_Work(experiment, store))
+            if store.num_deleted:
+                what = f"{store.num_deleted} finished shards are deleted"
+                reporter.message(f"starting over in {place}: {what}")
+        state = state_of([work.store for work in works], "running", 0)
+        if state.num_done:
+            reporter.message(f"continuing: {state.num_done} of {state.num_shards} shards are done")
+        if state.status != "complete":
             if executor is None:
                 executor = stack.enter_context(workers(jobs=jobs))
             _compute(works, executor, reporter)
@@ -180,80 +180,38 @@ def run_all(
 
 
 class _Work:
-    """One run at work: its store, the shards to do, and how many of each point have finished."""
+    """One run at work: its plan, its store and the shards to do."""
 
-    def __init__(self, experiment: Experiment, folder: Path, *, fresh: bool) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
-            why = getattr(error, "strerror", None) or error
-            raise RunError(
-                f"cannot make the folder {str(folder)!r}: {why}.",
-                "choose a folder that you may write to",
-            ) from error
+    def __init__(self, experiment: Experiment, store: Store) -> None:
         self.experiment = experiment
-        self.folder = folder
-        self.failures: Counter[Key] = Counter()
-        self._unsaved: dict[Key, Row] = {}
-        self._counts = [0] * len(experiment.points)
-        self._seconds = [0.0] * len(experiment.points)
+        self.store = store
         self.todo = dict.fromkeys(experiment.shards())
-        self.store = Store.open(folder, experiment.identity(), fresh=fresh)
-        try:
-            for key, _, seconds in self.store.shards():
-                if key not in self.todo:
-                    raise self.store.damaged(f"it has shard {key}, which the plan has not")
-                self._count(key, seconds)
-        except BaseException:
-            self.store.close()
-            raise
-
-    @property
-    def num_done(self) -> int:
-        return sum(self._counts)
-
-    def record(self, key: Key, packed: bytes, seconds: float) -> None:
-        self._unsaved[key] = (key, packed, seconds)
-        self._count(key, seconds)
-
-    def save(self, num_workers: int) -> None:
-        """Write finished shards into the store; an interrupt here loses none of them."""
-        if self._unsaved:
-            self.store.add(self._unsaved.values(), num_workers)
-            self._unsaved.clear()
+        for key, _ in store.shards():
+            if key not in self.todo:
+                raise store.damaged(f"it has shard {key}, which the plan has not")
+            del self.todo[key]
 
     def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
         point = self.experiment.points[key[0]]
         seeds, size = self.experiment.seed_sequence(*key), point.samples_in(key[1])
         return executor.submit(perform, self.experiment.shard, dict(point.parameters), seeds, size)
 
-    def state(self, num_workers: int, status: str) -> RunState:
-        rows = zip(self.experiment.points, self._counts, self._seconds, strict=True)
-        points = tuple(PointState(p.name, done, p.num_shards, spent) for p, done, spent in rows)
-        is_complete = self.num_done == self.experiment.num_shards and not self._unsaved
-        status = "complete" if is_complete else status
-        return RunState(self.folder, self.experiment.name, status, points, num_workers)
-
     def result(self) -> RunResult:
         """Reduce the shards of the store in their order."""
         plan, reduced = self.experiment, {}
-        for (position, _), packed, _ in self.store.shards():
+        for (position, _), packed in self.store.shards():
             found = unpack(packed)
             if position in reduced and plan.reduce is not None:
                 found = plan.reduce(reduced[position], found)
             reduced[position] = found
         points = []
+        states = self.store.points()
         for position, point in enumerate(plan.points):
             found = reduced[position]
             estimates = plan.estimate(found, dict(point.parameters)) if plan.estimate else {}
-            numbers = (point.num_samples, found, estimates, self._seconds[position])
+            numbers = (point.num_samples, found, estimates, states[position].seconds)
             points.append(PointResult(point.name, point.parameters, *numbers))
-        return RunResult(plan.name, plan.seed, tuple(points), self.folder)
-
-    def _count(self, key: Key, seconds: float) -> None:
-        del self.todo[key]
-        self._counts[key[0]] += 1
-        self._seconds[key[0]] += seconds
+        return RunResult(plan.name, plan.seed, tuple(points), self.store.path.parent)
 
 
 class _Outcome(NamedTuple):
@@ -304,12 +262,15 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     saved_at = reported_at = time.monotonic()
     count = num_workers(executor)
 
+    stores = [work.store for work in works]
+    failures: Counter[tuple[_Work, Key]] = Counter()
+
     def save() -> None:
-        for work in works:
-            work.save(count)
+        for store in stores:
+            store.commit(num_workers=count)
 
     def report(status: str) -> None:
-        reporter.update(joined([work.state(count, status) for work in works]))
+        reporter.update(state_of(stores, status, count))
 
     report("running")
     try:
@@ -321,7 +282,11 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
                 in_flight[work.submit(executor, key)] = (work, key)
             for future in wait(in_flight, 0.5, return_when=FIRST_COMPLETED).done:
                 work, key = in_flight.pop(future)
-                if not _finish(work, key, future):
+                error = _finish(work, key, future)
+                if error:
+                    failures[work, key] += 1
+                    if failures[work, key] == _ATTEMPTS:
+                        raise _failure(work, key, error)
                     waiting.appendleft((work, key))
             now = time.monotonic()
             is_last = not waiting and not in_flight
@@ -340,7 +305,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
             save()
         report("stopped")
         if isinstance(error, KeyboardInterrupt):
-            raise _interrupted(works) from None
+            raise _interrupted(state_of(stores, "stopped", count), stores) from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
             raise
         raise RunError(
@@ -350,22 +315,20 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
         ) from error
 
 
-def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> bool:
-    """Record a shard; return False where it has to be computed again."""
+def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
+    """Record a shard; return the text of an error where it has to be computed again."""
     if future.cancelled():
         raise RunError(
             "the scheduler is gone; finished shards are kept.",
             "start it again; the same command then goes on where this one stopped",
         )
-    here, error = _versions_here(), future.exception()
-    if error is None:
-        outcome = future.result()
-    else:  # a worker died, or its result was lost on its way
-        text = "".join(traceback.format_exception(error))
-        if isinstance(error, BrokenExecutor):
-            guard = 'the call must stand under `if __name__ == "__main__":`'
-            text = f"{error} (if a script starts the run, {guard})"
-        outcome = _Outcome(None, text, 0.0, "", here)
+    error = future.exception()
+    if isinstance(error, BrokenExecutor):
+        guard = 'the call must stand under `if __name__ == "__main__":`'
+        return f"{error} (if a script starts the run, {guard})"
+    if error is not None:  # the result was lost on its way
+        return "".join(traceback.format_exception(error))
+    outcome, here = future.result(), _versions_here()
     if outcome.versions != here:
         names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]
         other = ", ".join(f"{n} {outcome.versions.get(n)} (here {here.get(n)})" for n in names)
@@ -374,33 +337,30 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> bool:
             "install the same versions on every worker",
         )
     if outcome.packed is not None:
-        work.record(key, outcome.packed, outcome.seconds)
-        return True
-    work.failures[key] += 1
-    if work.failures[key] < _ATTEMPTS:
-        return False
-    point = work.experiment.points[key[0]]
-    text = outcome.error.strip()
+        work.store.add(key, outcome.packed, outcome.seconds)
+    return outcome.error
+
+
+def _failure(work: _Work, key: Key, error: str) -> RunError:
+    plan, point, state = work.experiment, work.experiment.points[key[0]], work.store.points()
     failure = RunError(
-        f"shard {key[1]} of point {point.name!r} of {work.experiment.name!r} failed {_ATTEMPTS} "
-        f"times, with parameters {json.dumps(point.parameters)}, seed {work.experiment.seed} and "
-        f"{point.samples_in(key[1])} samples; the last time: {text.splitlines()[-1]}",
-        f"{work.num_done} of {work.experiment.num_shards} shards are saved in "
-        f"{str(work.folder)!r}; remove the cause and run the same command again",
+        f"shard {key[1]} of point {point.name!r} of {plan.name!r} failed {_ATTEMPTS} times, with "
+        f"parameters {json.dumps(point.parameters)}, seed {plan.seed} and "
+        f"{point.samples_in(key[1])} samples; the last time: {error.strip().splitlines()[-1]}",
+        f"{sum(one.num_done for one in state)} of {plan.num_shards} shards are saved in "
+        f"{str(work.store.path.parent)!r}; remove the cause and run the same command again",
     )
-    failure.add_note(text)  # the worker's traceback, which Python shows below ours
-    raise failure
+    failure.add_note(error)  # the worker's traceback, which Python shows below ours
+    return failure
 
 
-def _interrupted(works: list[_Work]) -> RunInterrupted:
-    done = sum(work.num_done for work in works)
-    total = sum(work.experiment.num_shards for work in works)
-    names = ", ".join(dict.fromkeys(repr(work.experiment.name) for work in works))
-    folder = os.path.commonpath([work.folder.absolute() for work in works])
+def _interrupted(state: RunState, stores: list[Store]) -> RunInterrupted:
+    folder = os.path.commonpath([store.path.parent.absolute() for store in stores])
+    saved = f"{state.num_done} of {state.num_shards} shards of {state.experiment!r}"
     program, *arguments = sys.argv or [""]
     start = ["python", program] if program.endswith(".py") else [os.path.basename(program)]
     return RunInterrupted(
-        f"stopped by Ctrl-C; {done} of {total} shards of {names} are saved in {folder!r}.",
+        f"stopped by Ctrl-C; {saved} are saved in {folder!r}.",
         f"the same command goes on from here: {shlex.join([*start, *arguments])}",
     )
 

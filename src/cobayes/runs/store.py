@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
 # SQLite's header: 16 bytes of magic, the user's version at byte 60, the application at byte 68.
-_MAGIC, _FORMAT, _APPLICATION = b"SQLite format 3\x00", 3, b"CoBa"
+_MAGIC, _FORMAT, _APPLICATION = b"SQLite format 3\x00", 4, b"CoBa"
 _SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "shards": "CREATE TABLE shards (key INTEGER PRIMARY KEY, statistics BLOB NOT NULL, "
@@ -31,8 +31,7 @@ _SHARD_BITS = 32
 _MILLISECONDS_TO_START, _MILLISECONDS_TO_WRITE = 500, 30_000
 
 Key = tuple[int, int]
-Row = tuple[Key, bytes, float]
-"""Point and shard, packed statistics, seconds."""
+"""Positions of a point and of one of its shards."""
 
 
 class RunError(CobayesError):
@@ -47,6 +46,33 @@ class RunError(CobayesError):
     """
 
     exit_code = 1
+
+
+@dataclass(frozen=True)
+class PointState:
+    """The progress of one point.
+
+    Parameters
+    ----------
+    name
+        The point's name.
+    num_done, num_shards
+        Number of finished shards, and of all.
+    seconds
+        Computing time of the finished shards, summed over workers.
+
+    Examples
+    --------
+    >>> from cobayes.runs import PointState
+    >>> point = PointState("one", num_done=3, num_shards=8, seconds=4.2)
+    >>> point.num_done, point.num_shards
+    (3, 8)
+    """
+
+    name: str
+    num_done: int
+    num_shards: int
+    seconds: float
 
 
 class _UnusableError(RunError):
@@ -90,6 +116,10 @@ class Store:
                 for name, *sizes, _ in self.identity["points"] if self.identity is not None else ():
                     if not isinstance(name, str) or min(sizes) < 1:
                         raise ValueError("a point without samples")
+                rows = self._connection.execute(
+                    f"SELECT key >> {_SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
+                )
+                self._counts = {point: (count, spent) for point, count, spent in rows}
         except BaseException:
             self.close()
             raise
@@ -101,12 +131,20 @@ class Store:
         Parameters
         ----------
         folder
-            An existing folder.
+            The run's folder; made if it does not exist.
         identity
             The identity of the plan.
         fresh
             Whether to delete the shards that are there.
         """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+            why = getattr(error, "strerror", None) or error
+            raise RunError(
+                f"cannot make the folder {str(folder)!r}: {why}.",
+                "choose a folder that you may write to",
+            ) from error
         try:
             store = cls(folder)
         except _UnusableError:
@@ -134,45 +172,61 @@ class Store:
         """Close the file and free its lock; rows that were not committed are dropped."""
         self._connection.close()
 
-    def add(self, rows: Iterable[Row], num_workers: int) -> None:
-        """Record finished shards in one transaction.
+    def add(self, key: Key, packed: bytes, seconds: float) -> None:
+        """Record a finished shard; it lasts from the next `commit` on.
 
         Parameters
         ----------
-        rows
-            Shards that have finished; recording one twice changes nothing.
-        num_workers
-            The number of workers at present.
+        key
+            Positions of the point and of the shard.
+        packed
+            The shard's statistics.
+        seconds
+            Computing time.
         """
+        number = (key[0] << _SHARD_BITS) + key[1]
         with self._explained():
-            if not self._connection.in_transaction:  # an earlier commit failed or was interrupted
-                self._lock(_MILLISECONDS_TO_WRITE)
-            self._connection.executemany(
+            self._connection.execute(
                 "INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?)",
-                [
-                    ((key[0] << _SHARD_BITS) + key[1], packed, _seal(key, packed), seconds)
-                    for key, packed, seconds in rows
-                ],
+                [number, packed, _seal(key, packed, seconds), seconds],
             )
-            self._commit(num_workers=str(num_workers))
+        count, spent = self._counts.get(key[0], (0, 0.0))
+        self._counts[key[0]] = (count + 1, spent + seconds)
 
-    def shards(self) -> Iterator[Row]:
+    def commit(self, **meta: Any) -> None:
+        """Make everything last that was recorded, with values that describe the run.
+
+        Parameters
+        ----------
+        **meta
+            ``identity`` or ``num_workers``.
+        """
+        texts = [(name, json.dumps(value)) for name, value in meta.items()]
+        with self._explained():
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", texts)
+            if self._connection.in_transaction:  # else an earlier commit was interrupted
+                self._connection.execute("COMMIT")
+            # Another process could take the lock here: then this run stops, and that one goes on.
+            self._lock(_MILLISECONDS_TO_WRITE)
+
+    def shards(self) -> Iterator[tuple[Key, bytes]]:
         """Yield every finished shard in the plan's order, or fail where a row was changed."""
-        query = "SELECT key, statistics, seal, seconds FROM shards ORDER BY key"
+        query = "SELECT * FROM shards ORDER BY key"
         with self._explained():
             for number, packed, seal, seconds in self._connection.execute(query):
                 key = divmod(number, 1 << _SHARD_BITS)
-                if seal != _seal(key, packed):
+                if seal != _seal(key, packed, seconds):
                     what = f"shard {key[1]} of point {key[0] + 1} does not match its digest"
                     raise self.damaged(what)
-                yield key, packed, _finite(seconds)
+                yield key, packed
 
-    def counts(self) -> dict[int, tuple[int, float]]:
-        """Return the number of finished shards and their seconds, by position of the point."""
-        query = f"SELECT key >> {_SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
-        with self._explained():
-            rows = self._connection.execute(query)
-            return {point: (count, _finite(seconds)) for point, count, seconds in rows}
+    def points(self) -> list[PointState]:
+        """Return the progress of every point in the plan's order."""
+        found = []
+        for position, (name, num_samples, per_shard, _) in enumerate(self.identity["points"]):
+            count, seconds = self._counts.get(position, (0, 0.0))
+            found.append(PointState(name, count, -(-num_samples // per_shard), seconds))
+        return found
 
     def is_locked(self) -> bool:
         """Return whether another process works on the run."""
@@ -193,13 +247,8 @@ class Store:
     def _start(self, identity: Mapping[str, Any]) -> None:
         with self._explained():
             self.num_deleted = self._connection.execute("DELETE FROM shards").rowcount
-            self._commit(identity=json.dumps(identity))
-
-    def _commit(self, **meta: str) -> None:
-        self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-        self._connection.execute("COMMIT")
-        # Another process could take the lock here. Then this run stops, and that one continues it.
-        self._lock(_MILLISECONDS_TO_WRITE)
+        self.identity, self._counts = identity, {}
+        self.commit(identity=identity)
 
     def _connect(self, mode: str, seconds: float = 5.0) -> sqlite3.Connection:
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
@@ -309,16 +358,9 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _seal(key: Key, packed: bytes) -> bytes:
-    """Return a digest of a shard's statistics and of its place in the plan."""
-    return hashlib.blake2b(b"%d %d " % key + packed, digest_size=16).digest()
-
-
-def _finite(value: Any) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not finite")
-    return number
+def _seal(key: Key, packed: bytes, seconds: float) -> bytes:
+    """Return a digest of a row and of its place in the plan."""
+    return hashlib.blake2b(f"{key} {seconds!r} ".encode() + packed, digest_size=16).digest()
 
 
 def _code(error: Exception) -> int:
