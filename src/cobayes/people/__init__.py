@@ -19,21 +19,3 @@ from cobayes.people.simulate import Recovery as Recovery
 from cobayes.people.simulate import example_study as example_study
 from cobayes.people.simulate import recover as recover
 from cobayes.people.simulate import simulate as simulate
-
-__all__ = [
-    "Comparison",
-    "Exceedance",
-    "Family",
-    "Fit",
-    "LogLikelihood",
-    "Recovery",
-    "calibration",
-    "compare",
-    "cross_validate",
-    "example_study",
-    "exceedance",
-    "fit",
-    "recover",
-    "score",
-    "simulate",
-]

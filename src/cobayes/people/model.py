@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
+from scipy import special
 
 from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices
@@ -450,6 +450,18 @@ class Likelihood:
         ]
         return _Owned(owner, node, parent, place, levels)
 
+    def to_line(self, values: Array) -> Array:
+        """Return parameters on the whole line: logits of their places between the bounds.
+
+        A parameter at a bound is taken to lie a fiftieth of the range inside.
+        """
+        places = (values - self.low) / (self.high - self.low)
+        return special.logit(np.clip(places, 0.02, 0.98))
+
+    def from_line(self, points: Array) -> Array:
+        """Return parameters from points on the whole line."""
+        return self.low + (self.high - self.low) * special.expit(points)
+
     def parameters(self, values: Array) -> dict[str, Array]:
         """Return all parameters by name, (u,) each, from the free ones (u, p)."""
         # Equal bounds are the value of a fixed parameter.
@@ -602,7 +614,7 @@ def _rated(
     """
     z = (rating - believed) / noise
     is_cut, side = (rating <= 0.0) | (rating >= 1.0), np.where(rating <= 0.0, 1.0, -1.0)
-    log_density, log_tail = -0.5 * z**2 - 0.5 * np.log(2.0 * np.pi), log_ndtr(side * z)
+    log_density, log_tail = -0.5 * z**2 - 0.5 * np.log(2.0 * np.pi), special.log_ndtr(side * z)
     value = np.where(is_cut, log_tail, log_density - np.log(noise))
     by_z = np.where(is_cut, side * np.exp(log_density - log_tail), -z)
     gradient = -(by_z / noise)[:, None] * slope

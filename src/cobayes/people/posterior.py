@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from cobayes._input.validation import whole_number
 from cobayes._random import generator
@@ -24,10 +25,12 @@ Positions = NDArray[np.int64]
 
 # Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
 DEGREES = 5
-EVEN_SHARE = 0.25
-# Candidates per draw: three rounds that adapt the distribution, then those that are drawn from.
-STAGES = (1, 1, 1, 3)
-# Smallest variance of candidates, relative to the square of the range between the bounds.
+# Share of candidates from the prior, so that no part between the bounds is missed.
+PRIOR_SHARE = 0.25
+# Candidates per draw, and the power of their weights: three rounds that adapt the distribution, at
+# first with a flattened likelihood, so that few candidates do not take all; then the last ones.
+STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
+# Smallest variance of candidates on the whole line.
 SMALLEST_VARIANCE = 1e-12
 # Draws of the parameters in a predictive check, and sets of responses made from each.
 NUM_DRAWS, NUM_REPLICATES = 100, 4
@@ -96,10 +99,11 @@ def draw_parameters(
 ) -> tuple[Array, Array]:
     """Draw parameters from the posterior under flat priors within the bounds.
 
-    Adaptive importance sampling: candidates come from a multivariate t distribution, first around
-    the maximum with the expected information, then around the weighted mean with the weighted
+    Adaptive importance sampling on the whole line (`Likelihood.to_line`), where a flat prior is a
+    logistic distribution. Candidates come from a multivariate t distribution, first around the
+    maximum with the expected information, then around the weighted mean with the weighted
     covariance of the candidates before. The draws are resampled from the last candidates by their
-    weights, so they are independent of each other. Candidates beyond a bound have weight zero.
+    weights, so they are independent of each other.
 
     Parameters
     ----------
@@ -118,67 +122,48 @@ def draw_parameters(
         (num_draws, u, p), and (u,): the effective number of candidates behind the draws,
         1 / sum(weights ** 2). Values far below `num_draws` mean that the draws are poor.
     """
-    draws = np.repeat(start[None], num_draws, axis=0)
     if not len(likelihood.names):
-        return draws, np.full(len(start), float(num_draws))
-    low, width = likelihood.low, likelihood.high - likelihood.low
-    # Everything below is in units of the range between the bounds.
-    information = likelihood.evaluate(start).information * width * width[:, None]
-    sizes, directions = np.linalg.eigh(information)
-    deviations = 1.0 / np.sqrt(np.maximum(sizes, 1.0))
-    centre = (start - low) / width
-    candidates, weights = centre[None], np.ones((1, len(start)))
-    for per_draw in STAGES:
+        return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
+    centre = likelihood.to_line(start)
+    slope = (likelihood.high - likelihood.low) * special.expit(centre) * special.expit(-centre)
+    information = likelihood.evaluate(start).information * slope[:, :, None] * slope[:, None, :]
+    # The logistic distribution has variance pi^2 / 3.
+    covariance = np.linalg.inv(information + np.eye(len(likelihood.names)) * 3.0 / np.pi**2)
+    points, weights = centre[None], np.ones((1, len(start)))
+    for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
-        candidates, log_density = _propose(centre, directions, deviations, count, random)
-        logs = _log_targets(likelihood, candidates) - log_density
-        peak = logs.max(axis=0)
-        weights = np.exp(logs - np.where(np.isfinite(peak), peak, 0.0))
-        # Without a candidate of positive density the maximum itself is drawn.
-        lost = weights.sum(axis=0) == 0.0
-        weights[0, lost], candidates[0, lost] = 1.0, centre[lost]
-        weights /= weights.sum(axis=0)
-        centre = np.einsum("su,sup->up", weights, candidates)
-        spread = candidates - centre
-        covariance = np.einsum("su,sup,suq->upq", weights, spread, spread)
-        sizes, directions = np.linalg.eigh(covariance)
-        deviations = np.sqrt(np.maximum(sizes, SMALLEST_VARIANCE))
+        points, log_ratio = _propose(centre, covariance, count, random)
+        log_likelihoods = likelihood.log_likelihoods(likelihood.from_line(points))
+        weights = special.softmax(power * (log_likelihoods + log_ratio), axis=0)
+        centre = np.einsum("su,sup->up", weights, points)
+        covariance = np.einsum("su,sup,suq->upq", weights, points - centre, points - centre)
     ranks = (np.arange(num_draws) + random.random((len(start), 1))) / num_draws
+    draws = np.empty((num_draws, *start.shape))
     for unit, rank in enumerate(ranks):
         chosen = np.searchsorted(np.cumsum(weights[:, unit]), rank * (1.0 - 1e-12))
-        draws[:, unit] = low + width * candidates[random.permutation(chosen), unit]
-    return draws, 1.0 / (weights**2).sum(axis=0)
+        draws[:, unit] = points[random.permutation(chosen), unit]
+    return likelihood.from_line(draws), 1.0 / (weights**2).sum(axis=0)
 
 
 def _propose(
-    centre: Array, directions: Array, deviations: Array, count: int, random: np.random.Generator
+    centre: Array, covariance: Array, count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) and the logarithm of their density (s, u).
-
-    A share is even over the unit cube, so that no part of it is missed; the others have a
-    multivariate t distribution with the given centre, principal directions and deviations.
-    """
-    from scipy.special import gammaln
-
+    """Return candidates (s, u, p) and the log ratio of the prior to their density, (s, u)."""
     num_free = centre.shape[1]
-    even = round(EVEN_SHARE * count)
-    candidates = random.random((count, *centre.shape))
-    z = random.standard_normal((count - even, *centre.shape)) * deviations
-    z /= np.sqrt(random.chisquare(DEGREES, (count - even, len(centre), 1)) / DEGREES)
-    candidates[even:] = centre + np.einsum("upq,suq->sup", directions, z)
-    z = np.einsum("upq,sup->suq", directions, candidates - centre) / deviations
-    constant = gammaln(0.5 * (DEGREES + num_free)) - gammaln(0.5 * DEGREES)
-    constant -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(deviations).sum(axis=1)
-    log_t = constant - 0.5 * (DEGREES + num_free) * np.log1p((z**2).sum(axis=2) / DEGREES)
-    return candidates, np.logaddexp(np.log1p(-EVEN_SHARE) + log_t, np.log(EVEN_SHARE))
-
-
-def _log_targets(likelihood: Likelihood, candidates: Array) -> Array:
-    """Return log-likelihoods of candidates, (s, u); minus infinity outside of the bounds."""
-    inside = ((candidates >= 0.0) & (candidates <= 1.0)).all(axis=2)
-    width = likelihood.high - likelihood.low
-    found = likelihood.log_likelihoods(likelihood.low + width * np.clip(candidates, 0.0, 1.0))
-    return np.where(inside, found, -np.inf)
+    root = np.linalg.cholesky(covariance + SMALLEST_VARIANCE * np.eye(num_free))
+    points = random.logistic(size=(count, *centre.shape))
+    others = slice(round(PRIOR_SHARE * count), None)
+    scale = np.sqrt(random.chisquare(DEGREES, points[others].shape[:2]) / DEGREES)
+    z = random.standard_normal(points[others].shape) / scale[..., None]
+    points[others] = centre + np.einsum("upq,suq->sup", root, z)
+    z = np.linalg.solve(root, (points - centre)[..., None])[..., 0]
+    half = 0.5 * (DEGREES + num_free)
+    log_t = special.gammaln(half) - special.gammaln(0.5 * DEGREES)
+    log_t -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(np.einsum("upp->up", root)).sum(1)
+    log_t = log_t - half * np.log1p((z**2).sum(axis=2) / DEGREES)
+    log_prior = (special.log_expit(points) + special.log_expit(-points)).sum(axis=2)
+    log_density = np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, np.log(PRIOR_SHARE) + log_prior)
+    return points, log_prior - log_density
 
 
 def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
-from cobayes._output import html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices, filled, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
@@ -303,25 +303,11 @@ class Fit:
         )
 
     def _repr_html_(self) -> str:
-        free = self.family.free_names()
-
-        def shown(row: dict[Any, Any], name: str) -> str:
-            low, high = row[f"{name}_low"], row[f"{name}_high"]
-            interval = "" if np.isnan(low) else f" ({low:.3g} to {high:.3g})"
-            return f"{row[name]:.3g}{interval}"
-
-        rows = [
-            (
-                str(row.get(self.by, "everybody")),
-                depth_name(row["depth"]),
-                *(shown(row, name) for name in free),
-                f"{row['log_likelihood']:.2f}",
-                row["note"],
-            )
-            for row in self.estimates.to_dict(orient="records")
-        ]
-        names = (self.by or "", "depth", *free, "log-likelihood", "note")
-        return html_table(repr(self), names, rows)
+        units = ["everybody"] if self.by is None else [str(unit) for unit in self.units]
+        table = self.estimates.drop(columns=self.by or [])
+        table.index = units
+        shown = table.to_html(float_format=lambda x: f"{x:.2f}", max_rows=20)
+        return f"<p>{escape(repr(self))}</p>{shown}"
 
 
 _SETTINGS = tuple(name for name, setting in Family.__dataclass_fields__.items() if setting.init)
