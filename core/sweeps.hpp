@@ -19,11 +19,11 @@ namespace core::CORE_ISA {
 
 inline constexpr double NEAR = 0.9;        // below this change steps are accelerated
 inline constexpr double CLOSE = 1e-4;      // below this change a problem may be solved
-inline constexpr double NOISE = 1e-14;     // no sweep gets below this change
+inline constexpr double NOISE = 1e-14;     // rounding: no sweep changes a factor by less
 inline constexpr int MAX_SWEEPS = 100;     // then careful.hpp takes over
 inline constexpr double BOUNDED = 0.5;     // a bound on the rate below this needs no probe
-inline constexpr double SLOW_RATE = 0.8;   // above this rate a probe goes on while the rate grows
-inline constexpr double SLOWEST_RATE = 0.9;  // above this a probe does not know the rate well enough: careful.hpp takes over
+inline constexpr double SLOW_RATE = 0.8;   // above this estimated rate a probe takes more steps while the estimate grows
+inline constexpr double SLOWEST_RATE = 0.9;  // above this estimated rate the estimate is too uncertain: careful.hpp takes over
 inline constexpr int MAX_PROBES = 10;
 
 // The error of the factors after a last change of one, for a rate of sweeps: row factors are one step behind.

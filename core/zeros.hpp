@@ -67,7 +67,7 @@ struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
-  Array<int> reached;    // how many columns it could hand mass to
+  Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
   Array<double> ratio;   // rows are to be scaled to their sums times this
   Array<double> mass;    // by column: as given; ones where only unbelieved columns allow a row
 };
@@ -292,9 +292,9 @@ class BlockFinder {
   int preference(int a, int b) const {
     return out.block[a] != out.block[b] ? out.block[a] - out.block[b] : out.reached[a] - out.reached[b];
   }
-  // A column whose sum tends to zero spends it where rows are least loaded, and there in the component that could hand
-  // mass to most others (of equals: that of the first row); a row whose sum tends to zero is filled from where columns are
-  // most crowded (of equals: from the last).
+  // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which most
+  // columns can be reached (if several: the one with the first row). A row whose sum tends to zero gets its mass from the block with
+  // the highest ratio, there from the component that reaches the fewest columns (if several: the last).
   void attach() {
     for (int j = 0; j < p.m; ++j) {
       if (out.column_label[j] >= 0) continue;

@@ -56,7 +56,7 @@ MAX_DAMPING = 1e12
 
 
 def silent(text: str, share: float) -> None:
-    """Say nothing: the progress that nobody asked for."""
+    """Ignore reports of progress."""
     del text, share
 
 

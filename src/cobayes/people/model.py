@@ -252,7 +252,7 @@ def score_options(
         utility, allowed = posterior[:, places, about], available
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
-    # Where the learner in mind has ruled the truth out, all data that go with it are equally good.
+    # Where the learner in mind has ruled the truth out, all data that the truth allows are equal.
     hopeless = ~possible.any(axis=1)
     possible[hopeless] = allowed[hopeless]
     even = available / available.sum(axis=1, keepdims=True)

@@ -251,7 +251,7 @@ def _as_batch(
 ) -> tuple[Array, Array | None, Array | None, tuple[int, ...]]:
     """Return tables, row and column sums with one leading axis, and the shape of the batch.
 
-    What is the same for all items of the batch has one item.
+    An array that all problems of the batch share has a leading axis of length one.
     """
     shapes = [array.shape[:-2]]
     shapes += [sums.shape[:-1] for sums in (rows, columns) if sums is not None]

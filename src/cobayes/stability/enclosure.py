@@ -321,7 +321,7 @@ class _Tree:
     def _sides(self, leaves: _Leaves) -> Array:
         """Return every leaf's share of lower and upper side, rounded outwards, (2, leaves)."""
         weights = np.exp(leaves.log_weights)
-        # As many sums of logarithms as rounds, an exponential, and the products below.
+        # Rounding: a sum of logarithms per round, the exponential, and the products below.
         slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
         t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
         l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])

@@ -176,10 +176,10 @@ def best_data_prior(
 
 
 def _mixtures(parts: Array) -> Iterator[Array]:
-    """Return mixtures of the best data priors of the patterns, in several orders.
+    """Yield mixtures of the patterns' best data priors, in several orders.
 
-    Weights are powers of a factor: with a small factor each pattern shows almost only its own best
-    data, undisturbed by the patterns after it.
+    The k-th prior has the weight factor^k. With a small factor the data of later patterns hardly
+    change the shares of the earlier ones.
     """
     count = len(parts)
     orders = [np.arange(count), np.arange(count)[::-1]]

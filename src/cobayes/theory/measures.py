@@ -526,7 +526,7 @@ def _checked_beliefs(
 
 
 def _is_array(value: Any) -> bool:
-    """Tell whether something holds several values, as text does not."""
+    """Tell whether a value is an array or a sequence of numbers; text is neither."""
     if isinstance(value, str | bytes):
         return False
     try:

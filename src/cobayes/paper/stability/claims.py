@@ -89,7 +89,7 @@ def judge_closeness(found: Found, source: str) -> Claim:
 
 
 def judge_single_sequences(found: Found, source: str) -> Claim:
-    """Judge that the success of a single sequence scatters much less than its bound."""
+    """Judge "much more stable": the spread of success over single sequences, against its bound."""
     learners = joined(found)
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
