@@ -18,7 +18,9 @@
 
 namespace core::CORE_ISA {
 
-#if defined(__AVX__)
+#if defined(__AVX512F__)
+inline constexpr int NATIVE = 8;
+#elif defined(__AVX__)
 inline constexpr int NATIVE = 4;
 #else
 inline constexpr int NATIVE = 2;
@@ -49,7 +51,9 @@ CORE_INLINE bool not_in(bool m) { return !m; }
 CORE_INLINE Mask not_in(Mask m) { return ~m; }
 CORE_INLINE bool any(bool m) { return m; }
 CORE_INLINE bool any(Mask m) {
-#if defined(__AVX__)
+#if defined(__AVX512F__)
+  return _mm512_movepi64_mask((__m512i)m) != 0;
+#elif defined(__AVX__)
   return _mm256_movemask_pd((__m256d)m) != 0;
 #else
   return (m[0] | m[1]) != 0;
@@ -65,10 +69,10 @@ CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }
-#if defined(__AVX__)
+#if defined(__AVX__) && !defined(__AVX512F__)
 CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm256_max_pd((__m256d)a, (__m256d)b); }
 CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm256_min_pd((__m256d)a, (__m256d)b); }
-#elif defined(__SSE2__)
+#elif defined(__SSE2__) && !defined(__AVX512F__)
 CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm_max_pd((__m128d)a, (__m128d)b); }
 CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm_min_pd((__m128d)a, (__m128d)b); }
 #else
@@ -80,7 +84,7 @@ CORE_INLINE T clip(T x, double bound) { return larger(smaller(x, T{} + bound), T
 
 // The product of the lower halves of 64-bit words.
 CORE_INLINE Words half_product(Words a, Words b) {
-#if defined(__AVX2__)
+#if defined(__AVX2__) && !defined(__AVX512F__)
   return (Words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__) && !defined(__AVX__)
   return (Words)_mm_mul_epu32((__m128i)a, (__m128i)b);

@@ -36,16 +36,20 @@ namespace core {
 #if defined(__x86_64__)
 namespace v2 { extern const Kernels table; }
 namespace v3 { extern const Kernels table; }
-// Asked of the processor itself: __builtin_cpu_supports does not link into shared libraries with every compiler.
-static bool has_v3() {
+namespace v4 { extern const Kernels table; }
+// The best kernels for this processor up to a level, which is asked of the processor itself: __builtin_cpu_supports does not link into
+// shared libraries with every compiler.
+static const Kernels* best_kernels(int level) {
   unsigned a, b, c, d, low, high;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return false;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return &v2::table;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2) && (b & bit_BMI2);
+  if (level < 3 || (low & 0x06) != 0x06 || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2) || !(b & bit_BMI2)) return &v2::table;
+  const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+  return level < 4 || (low & 0xe6) != 0xe6 || (b & wide) != wide ? &v3::table : &v4::table;
 }
-static const Kernels* chosen = has_v3() ? &v3::table : &v2::table;
+static const Kernels* chosen = best_kernels(4);
 static std::string choose(const std::string& name) {
-  chosen = name == "v2" || !has_v3() ? &v2::table : &v3::table;
+  chosen = best_kernels(name == "v2" ? 2 : name == "v3" ? 3 : 4);
   return chosen->name;
 }
 #else

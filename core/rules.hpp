@@ -237,7 +237,10 @@ class Cooperation final : public Rule {
     int count = 0;
     scaler.resize(int(asked.size()), gone.sets);
     sets.clear();
-    for (size_t a = 0; a < asked.size(); ++a) {
+    const int last = int(asked.size()) - 1;
+    const bool is_each_its_own = !labels && last >= 0 && asked[last] == last && fill_sums(beliefs, last + 1);
+    for (int k = 0; is_each_its_own && k <= last; ++k) problem[count++] = k;
+    for (size_t a = 0; !is_each_its_own && a < asked.size(); ++a) {
       const int k = asked[a], sure = labels ? -1 : is_certain(beliefs, k);
       if (sure >= 0 && certain[sure] >= 0) {
         problem[a] = certain[sure];
@@ -246,15 +249,18 @@ class Cooperation final : public Rule {
       if (sure >= 0) certain[sure] = count;
       problem[a] = count;
       double* sums = scaler.s.column_sum.at(count++);
-      for (int j = 0; j < p.m; ++j) {
-        const double belief = sure < 0 ? beliefs.number(k, j) : j == sure ? 1.0 : 0.0;
-        sums[j * W] = p.n * (labels ? belief : larger(FLOOR, belief));
+      const double *x = beliefs.mantissa.at(k), *s = beliefs.shift.at(k);
+      for (int j = 0; j < p.m * W; j += W) {
+        const double belief = sure < 0 ? as_number(x[j], s[j]) : j == sure * W ? 1.0 : 0.0;
+        sums[j] = p.n * (labels ? belief : larger(FLOOR, belief));
       }
       if (gone.sets) sets.append(gone.sets + size_t(k) * gone.words, gone.words);
     }
     scaler.resize(count, gone.sets);
     scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
-    const Scalings& s = scaler.s;
+    Scalings& s = scaler.s;
+    const bool swaps = is_each_its_own && out.row.values.size() == s.row.values.size();
+    if (swaps) out.row.values.swap(s.row.values), out.column.values.swap(s.factor.values);
     auto copy = [](const Grid& from, int at, Grid& to, int k) {
       const double* source = from.at(at);
       double* target = to.at(k);
@@ -262,19 +268,49 @@ class Cooperation final : public Rule {
     };
     for (size_t a = 0; a < asked.size(); ++a) {
       const int k = asked[a], at = problem[a];
-      copy(s.row, at, out.row, k), copy(s.factor, at, out.column, k);
+      if (!swaps) copy(s.row, at, out.row, k), copy(s.factor, at, out.column, k);
       if (labels) copy(scaler.row_label, at, out.row_label, k), copy(scaler.column_label, at, out.column_label, k);
       out.own[k] = -1, out.error[k] = s.error[at], out.iterations[k] = s.iterations[at];
     }
   }
 
  private:
+  // Column sums of the first lessons, a problem each; false where one of them is certain.
+  bool fill_sums(const Beliefs& beliefs, int count) {
+    const double threshold = WEAK_COUPLING * p.tolerance * p.least_row_sum;
+    bool none = true;
+    for (int at = 0; at < count; at += NATIVE) {
+      const double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
+      double* sums = scaler.s.column_sum.at(at);
+      Vec largest{}, others{};
+      for (int j = 0; j < p.m * W; j += W) {
+        const Vec belief = as_number(load(x + j), load(s + j));
+        largest = larger(largest, belief);
+        store(sums + j, p.n * larger(broadcast(FLOOR), belief));
+      }
+      const Mask is_sure = largest >= SURE;
+      if (!any(is_sure)) continue;
+      for (int j = 0; j < p.m * W; j += W) {
+        const Vec belief = as_number(load(x + j), load(s + j));
+        others += select(belief == largest, Vec{}, belief);
+      }
+      none &= !any(is_sure & (others * double(p.n) <= threshold));
+    }
+    return none;
+  }
+
+  static constexpr double SURE = 0.99;  // nobody is certain whose largest belief is less
   // The hypothesis that is believed so firmly that the others change no factor by more than rounding, or -1.
   int is_certain(const Beliefs& beliefs, int k) const {
-    double others = 0.0;
+    const double *x = beliefs.mantissa.at(k), *s = beliefs.shift.at(k);
+    double largest = 0.0, others = 0.0;
     int most = 0;
-    for (int j = 1; j < p.m; ++j) most = beliefs.number(k, j) > beliefs.number(k, most) ? j : most;
-    for (int j = 0; j < p.m; ++j) others += j == most ? 0.0 : beliefs.number(k, j);
+    for (int j = 0; j < p.m; ++j) {
+      const double belief = as_number(x[j * W], s[j * W]);
+      if (belief > largest) largest = belief, most = j;
+    }
+    if (largest < SURE) return -1;
+    for (int j = 0; j < p.m; ++j) others += j == most ? 0.0 : as_number(x[j * W], s[j * W]);
     return others * p.n <= WEAK_COUPLING * p.tolerance * p.least_row_sum ? most : -1;
   }
 

@@ -18,7 +18,7 @@
 namespace core::CORE_ISA {
 
 inline constexpr double NEAR = 0.9;        // below this change steps are accelerated
-inline constexpr double CLOSE = 1e-4;      // below this change a problem may be solved
+inline constexpr double CLOSE = 1e-4;      // a problem whose factors change by more is not solved, whatever the tolerance
 inline constexpr double NOISE = 1e-14;     // rounding: no sweep changes a factor by less
 inline constexpr int MAX_SWEEPS = 100;     // then careful.hpp takes over
 inline constexpr double BOUNDED = 0.5;     // a bound on the rate below this needs no probe
@@ -80,7 +80,7 @@ template <int L>
 class Sweeps {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), n(p.n), m(p.m), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
@@ -137,10 +137,7 @@ class Sweeps {
     }
     for (int pass = 0; num_busy > 0 && !is_stopped(); ++pass) {
       to_rows();
-      for (int i = 0; i < n; ++i) {
-        const double r = p.row_sum(i);
-        for (int at = i * L; at < (i + 1) * L; at += N) put(&u[at], r / get(&u[at]));
-      }
+      fill_row_factors();
       to_columns(u.get());
       bool any_done = false;
       for (int at = 0; at < L; at += N) any_done |= judge(at, pass);
@@ -154,17 +151,36 @@ class Sweeps {
     }
   }
 
+  // u_i = r_i / sum_i, for two rows with one division.
+  void fill_row_factors() {
+    double* sums = u.get();
+    const double* r = p.row_sums.size() ? p.row_sums.get() : nullptr;
+    int i = 0;
+    for (; i + 1 < n; i += 2)
+      for (int at = i * L; at < (i + 1) * L; at += N) {
+        const T a = get(sums + at), b = get(sums + at + L), inverse = 1.0 / (a * b);
+        put(sums + at, r ? r[i] * (b * inverse) : b * inverse), put(sums + at + L, r ? r[i + 1] * (a * inverse) : a * inverse);
+      }
+    for (int at = i * L; at < n * L; at += N) put(sums + at, (r ? r[i] : 1.0) / get(sums + at));
+  }
+
   void load_task(int lane, int k) {
     const double *factor = s->factor.at(k), *sum = s->column_sum.at(k);
     int most = 0;
+    double largest_sum = 0.0;
     for (int j = 0; j < m; ++j) {
-      c[j * L + lane] = sum[j * W], w[j * L + lane] = factor[j * W], weight[j * L + lane] = factor[j * W] * sum[j * W];
-      most = sum[j * W] > sum[most * W] ? j : most;
+      const double own = sum[j * W];
+      c[j * L + lane] = own, w[j * L + lane] = factor[j * W], weight[j * L + lane] = factor[j * W] * own;
+      if (own > largest_sum) largest_sum = own, most = j;
     }
     task[lane] = k, largest[lane] = most;
     active[lane] = 1.0, age[lane] = sweeps[lane] = fresh[lane] = 0.0, rate_now[lane] = rate[k];
+  }
+
+  // What an earlier task left in a lane has no weight, but 0 * NaN would be inherited.
+  void clear_history(int lane) {
     for (auto* gram : {gram11, gram12, gram22}) gram[lane] = 0.0;
-    for (auto* history : {&residual[0], &residual[1], &residual[2], &taken, &image[0], &image[1]})  // 0 * NaN would be inherited
+    for (auto* history : {&residual[0], &residual[1], &residual[2], &taken, &image[0], &image[1]})
       for (int j = 0; j < m; ++j) (*history)[j * L + lane] = 0.0;
   }
 
@@ -176,6 +192,7 @@ class Sweeps {
     rate[k] = rate_now[lane], bound[k] = bound_now[lane];
     s->error[k] = verdict[lane] == 1.0 ? error_now[lane] : __builtin_inf();
     s->iterations[k] += int(sweeps[lane]);
+    if (verdict[lane] != 1.0) clear_history(lane);
   }
 
   // How far the lanes are, and the weights of Anderson's acceleration; whether any lane is done.
@@ -222,15 +239,19 @@ class Sweeps {
   int limit() const { return MAX_SWEEPS < p.max_iterations ? MAX_SWEEPS : p.max_iterations; }
 
   T bound_rate(int at) const {
-    alignas(64) double least[L];
-    for (int lane = at; lane < at + N; ++lane) {
-      const int h = largest[lane];
-      const double v = weight[h * L + lane], *column = p.transposed.get() + size_t(h) * n;
-      double smallest = 1.0;
-      for (int i = 0; i < n; ++i) smallest = smaller(smallest, u[i * L + lane] * (column[i] * v) / p.row_sum(i));
-      least[lane] = smallest;
+    const double *own[N], *rows = u.get() + at;
+    alignas(64) double v[N], entry[N];
+    for (int lane = 0; lane < N; ++lane) {
+      const int h = largest[at + lane];
+      v[lane] = weight[h * L + at + lane], own[lane] = p.transposed.get() + size_t(h) * n;
     }
-    return 1.0 - get(least + at) + NOISE;
+    const T weights = get(v);
+    T smallest = T{} + 1.0;
+    for (int i = 0; i < n; ++i) {
+      for (int lane = 0; lane < N; ++lane) entry[lane] = own[lane][i];
+      smallest = smaller(smallest, get(rows + i * L) * (get(entry) * weights) / p.row_sum(i));
+    }
+    return 1.0 - smallest + NOISE;
   }
 
   // Change the factors: plainly where a lane is far, accelerated where it is near. Idle lanes stay as they are, and a lane that
@@ -238,6 +259,7 @@ class Sweeps {
   void step(int at, int pass) {
     const T a = get(newer + at), b = get(older + at);
     const auto moves = (get(active + at) > 0.0) & (get(fresh + at) == 0.0), is_far = moves & (get(age + at) == 0.0);
+    const bool any_far = any(is_far);
     put(fresh + at, T{});
     double* d1 = &image[pass % 2][at];
     const double *f0 = &residual[pass % 3][at], *f1 = &residual[(pass + 2) % 3][at], *d2 = &image[(pass + 1) % 2][at];
@@ -246,7 +268,7 @@ class Sweeps {
       const T x = select(moves, clip(now - a * moved - b * get(d2 + j * L), LONGEST_STEP), T{});
       put(d1 + j * L, moved), put(&taken[to], x);
       T next = get(&w[to]) * ((1.0 + x) + x * x * (0.5 + x * (1.0 / 6.0)));  // about exp(x)
-      next = select(is_far, 1.0 / get(&total[to]), next);
+      if (any_far) next = select(is_far, 1.0 / get(&total[to]), next);
       put(&w[to], next), put(&weight[to], next * get(&c[to]));
     }
   }
@@ -334,6 +356,7 @@ class Sweeps {
 
   const Problem& p;
   int n, m, num_probes = 0;
+  const double close_enough;  // no error is smaller than the last change
   Scalings* s = nullptr;
   Array<int> tasks, asked;
   Array<double> rate, bound;  // by problem

@@ -200,4 +200,4 @@ def instruction_set() -> str:
     """Return the instruction set in use."""
 
 def force_instruction_set(name: str) -> str:
-    """Use "v2", "v3" or "auto" from now on, for tests; return the one in use."""
+    """Use "v2", "v3", "v4" or "auto" from now on, for tests; return the one in use."""

@@ -77,7 +77,7 @@ def by_instruction_set():
     own = _core.instruction_set()
     found = {}
     try:
-        for name in ("v2", "v3"):
+        for name in ("v2", "v3", "v4"):
             found[_core.force_instruction_set(name)] = results()
     finally:
         _core.force_instruction_set(own)
