@@ -28,9 +28,12 @@ class Follower {
   // Answer every belief. Where beliefs are equal only the first is asked, while that saves half of the work (always with zeros).
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
-    asked.clear();
-    if (shares) find_equals(shown);
-    else for (int k = 0; k < count; ++k) asked.push(k);
+    if (shares) {
+      find_equals(shown);
+    } else if (int(asked.size()) != count) {
+      asked.resize(count);
+      for (int k = 0; k < count; ++k) asked[k] = k;
+    }
     rule.respond(beliefs, asked, Gone{drops_shown ? shown : nullptr, words}, answers);
     for (int k : asked) num_failed += answers.error[k] < 1e300 ? 0 : 1, worst = larger(worst, answers.error[k]);
     if (shares)
@@ -141,7 +144,7 @@ class Follower {
   }
 
   void find_equals(const Word* shown) {
-    same.resize(count);
+    same.resize(count), asked.clear();
     slots.assign(slots.size(), -1);
     const bool by_belief = rule.depends_on_belief();
     for (int k = 0; k < count; ++k) {

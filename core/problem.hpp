@@ -98,6 +98,7 @@ struct Scalings {
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
   Array<double> error;           // estimated, relative, of the factors; infinite where no answer was found
   Array<int> iterations;         // sweeps and Newton steps
+  Array<int> same;               // the problem whose answer is taken over (sweeps only): itself, or an earlier one
 
   void resize(const Problem& problem, int count) {
     size = count;

@@ -232,92 +232,47 @@ class Cooperation final : public Rule {
 
   void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
     out.table = p.matrix.get(), out.logs = logs.get(), out.own_logs.clear();
-    const bool labels = has_labels(gone.sets);
-    certain.assign(p.m, -1), problem.resize(asked.size());
-    int count = 0;
-    scaler.resize(int(asked.size()), gone.sets);
-    sets.clear();
-    const int last = int(asked.size()) - 1;
-    const bool is_each_its_own = !labels && last >= 0 && asked[last] == last && fill_sums(beliefs, last + 1);
-    for (int k = 0; is_each_its_own && k <= last; ++k) problem[count++] = k;
-    for (size_t a = 0; !is_each_its_own && a < asked.size(); ++a) {
-      const int k = asked[a], sure = labels ? -1 : is_certain(beliefs, k);
-      if (sure >= 0 && certain[sure] >= 0) {
-        problem[a] = certain[sure];
-        continue;
-      }
-      if (sure >= 0) certain[sure] = count;
-      problem[a] = count;
-      double* sums = scaler.s.column_sum.at(count++);
-      const double *x = beliefs.mantissa.at(k), *s = beliefs.shift.at(k);
-      for (int j = 0; j < p.m * W; j += W) {
-        const double belief = sure < 0 ? as_number(x[j], s[j]) : j == sure * W ? 1.0 : 0.0;
-        sums[j] = p.n * (labels ? belief : larger(FLOOR, belief));
-      }
-      if (gone.sets) sets.append(gone.sets + size_t(k) * gone.words, gone.words);
-    }
+    const int count = int(asked.size());
+    const bool labels = has_labels(gone.sets), asks_all = count > 0 && asked[count - 1] == count - 1;
     scaler.resize(count, gone.sets);
-    scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
     Scalings& s = scaler.s;
-    const bool swaps = is_each_its_own && out.row.values.size() == s.row.values.size();
-    if (swaps) out.row.values.swap(s.row.values), out.column.values.swap(s.factor.values);
-    auto copy = [](const Grid& from, int at, Grid& to, int k) {
-      const double* source = from.at(at);
-      double* target = to.at(k);
-      for (int j = 0; j < from.width * W; j += W) target[j] = source[j];
-    };
-    for (size_t a = 0; a < asked.size(); ++a) {
-      const int k = asked[a], at = problem[a];
-      if (!swaps) copy(s.row, at, out.row, k), copy(s.factor, at, out.column, k);
-      if (labels) copy(scaler.row_label, at, out.row_label, k), copy(scaler.column_label, at, out.column_label, k);
-      out.own[k] = -1, out.error[k] = s.error[at], out.iterations[k] = s.iterations[at];
+    sets.clear();
+    for (int a = 0; a < count && !asks_all; ++a) copy(beliefs.mantissa, asked[a], s.column_sum, a, beliefs.shift.at(asked[a]));
+    for (int a = 0; a < count && gone.sets; ++a) sets.append(gone.sets + size_t(asked[a]) * gone.words, gone.words);
+    for (int a = 0; a < count; a += NATIVE) {
+      const Grid& from = asks_all ? beliefs.mantissa : s.column_sum;
+      const double *x = from.at(a), *shift = asks_all ? beliefs.shift.at(a) : nullptr;
+      double* sums = s.column_sum.at(a);
+      for (int j = 0; j < p.m * W; j += W) {
+        const Vec belief = shift ? as_number(load(x + j), load(shift + j)) : load(x + j);
+        store(sums + j, p.n * (labels ? belief : larger(broadcast(FLOOR), belief)));
+      }
+    }
+    scaler.solve(gone.sets ? sets.get() : nullptr, gone.words);
+    if (asks_all && !labels && out.row.values.size() == s.row.values.size()) {
+      out.row.values.swap(s.row.values), out.column.values.swap(s.factor.values);
+      for (int k = 0; k < count; ++k) out.error[k] = s.error[k], out.iterations[k] = s.iterations[k];
+      return;
+    }
+    for (int a = 0; a < count; ++a) {
+      const int k = asked[a];
+      copy(s.row, a, out.row, k), copy(s.factor, a, out.column, k);
+      if (labels) copy(scaler.row_label, a, out.row_label, k), copy(scaler.column_label, a, out.column_label, k);
+      out.error[k] = s.error[a], out.iterations[k] = s.iterations[a];
     }
   }
 
  private:
-  // Column sums of the first lessons, a problem each; false where one of them is certain.
-  bool fill_sums(const Beliefs& beliefs, int count) {
-    const double threshold = WEAK_COUPLING * p.tolerance * p.least_row_sum;
-    bool none = true;
-    for (int at = 0; at < count; at += NATIVE) {
-      const double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
-      double* sums = scaler.s.column_sum.at(at);
-      Vec largest{}, others{};
-      for (int j = 0; j < p.m * W; j += W) {
-        const Vec belief = as_number(load(x + j), load(s + j));
-        largest = larger(largest, belief);
-        store(sums + j, p.n * larger(broadcast(FLOOR), belief));
-      }
-      const Mask is_sure = largest >= SURE;
-      if (!any(is_sure)) continue;
-      for (int j = 0; j < p.m * W; j += W) {
-        const Vec belief = as_number(load(x + j), load(s + j));
-        others += select(belief == largest, Vec{}, belief);
-      }
-      none &= !any(is_sure & (others * double(p.n) <= threshold));
-    }
-    return none;
-  }
-
-  static constexpr double SURE = 0.99;  // nobody is certain whose largest belief is less
-  // The hypothesis that is believed so firmly that the others change no factor by more than rounding, or -1.
-  int is_certain(const Beliefs& beliefs, int k) const {
-    const double *x = beliefs.mantissa.at(k), *s = beliefs.shift.at(k);
-    double largest = 0.0, others = 0.0;
-    int most = 0;
-    for (int j = 0; j < p.m; ++j) {
-      const double belief = as_number(x[j * W], s[j * W]);
-      if (belief > largest) largest = belief, most = j;
-    }
-    if (largest < SURE) return -1;
-    for (int j = 0; j < p.m; ++j) others += j == most ? 0.0 : as_number(x[j * W], s[j * W]);
-    return others * p.n <= WEAK_COUPLING * p.tolerance * p.least_row_sum ? most : -1;
+  // Copy one lesson's numbers; those with a shift as zeros.
+  static void copy(const Grid& from, int at, Grid& to, int k, const double* shift = nullptr) {
+    const double* source = from.at(at);
+    double* target = to.at(k);
+    for (int j = 0; j < from.width * W; j += W) target[j] = shift ? as_number(source[j], shift[j]) : source[j];
   }
 
   const Problem& p;
   Scaler scaler;
   Array<double> logs;
-  Array<int> certain, problem;
   Set sets;
 };
 

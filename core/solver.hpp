@@ -21,6 +21,34 @@ inline void solve_one_column(const Problem& problem, Scalings& s) {
   }
 }
 
+// Problems in which one column has so much that the others change no factor by more than rounding: all with the same column take
+// over the answer of the first.
+inline void share_certain(const Problem& problem, Scalings& s) {
+  constexpr double SURE = 0.99;  // no column is certain that has less of the total
+  const int n = problem.n, m = problem.m;
+  const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
+  Array<int> first(m, -1);
+  s.same.resize(s.size);
+  for (int k = 0; k < s.size; ++k) s.same[k] = k;
+  for (int at = 0; at < s.size; at += NATIVE) {
+    double* c = s.column_sum.at(at);
+    Vec largest{}, others{}, column{};
+    for (int j = 0; j < m; ++j) {
+      const Mask is_more = load(c + j * W) > largest;
+      largest = select(is_more, load(c + j * W), largest), column = select(is_more, broadcast(j), column);
+    }
+    if (!any(largest >= SURE * n)) continue;
+    for (int j = 0; j < m; ++j) others += select(column == double(j), Vec{}, load(c + j * W));
+    for (int lane = 0; lane < NATIVE && at + lane < s.size; ++lane) {
+      if (largest[lane] < SURE * n || others[lane] > threshold) continue;
+      int& known = first[int(column[lane])];
+      if (known < 0) known = at + lane;
+      s.same[at + lane] = known;
+      for (int j = 0; j < m; ++j) c[j * W + lane] = n * (j == int(column[lane]) ? 1.0 : FLOOR);
+    }
+  }
+}
+
 // Fill in the answers to all problems. Every entry of the table that is positive must survive: zeros.hpp comes first.
 inline void solve(const Problem& problem, Scalings& s) {
   switch (problem.m) {
@@ -31,11 +59,19 @@ inline void solve(const Problem& problem, Scalings& s) {
     case 5: solve_by_newton<5>(problem, s); break;
     case 6: solve_by_newton<6>(problem, s); break;
     default:
+      share_certain(problem, s);
       if (s.size >= 3) {
         Sweeps<W>(problem).solve(s, 0, s.size);
       } else {
         Sweeps<1> sweeps(problem);
         for (int k = 0; k < s.size; ++k) sweeps.solve(s, k, 1);
+      }
+      for (int k = 0; k < s.size; ++k) {
+        const int from = s.same[k];
+        if (from == k) continue;
+        for (int j = 0; j < problem.m * W; j += W) s.factor.at(k)[j] = s.factor.at(from)[j];
+        for (int i = 0; i < problem.n * W; i += W) s.row.at(k)[i] = s.row.at(from)[i];
+        s.error[k] = s.error[from], s.iterations[k] = s.iterations[from];
       }
   }
   for (int k = 0; k < s.size && !is_stopped(); ++k)

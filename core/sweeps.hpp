@@ -91,6 +91,7 @@ class Sweeps {
     rate.assign(s->size, 0.0), bound.assign(s->size, 0.0);
     tasks.clear();
     for (int k = first; k < first + count; ++k) {
+      if (s->same[k] != k) continue;
       tasks.push(k);
       s->iterations[k] = 0;
       for (int j = 0; j < m; ++j) s->factor.at(k)[j * W] = 1.0;
@@ -105,6 +106,7 @@ class Sweeps {
   void find_slow_mode(Problem& table) {
     Scalings even;
     even.resize(p, 1);
+    even.same.assign(1, 0);
     for (int j = 0; j < m; ++j) even.column_sum.at(0)[j * W] = double(n) / m;
     solve(even, 0, 1);
     if (!(even.error[0] < 1e300)) return;
