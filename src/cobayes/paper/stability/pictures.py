@@ -124,10 +124,13 @@ def direction_grid(found: Found, seed: int) -> Figures:
     figure, ax = new_axes(5.4, 3.6)
     down, around = np.degrees(spherical_coordinates(random_directions(seed))).T
     ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
-    for k, (x, y, color) in enumerate(zip(around, down, _shades(seed), strict=True), start=1):
-        ax.plot(x, y, "o", color=color, markersize=13, markeredgecolor="white", mew=0.8)
-        ink = "white" if np.dot(color[:3], (0.3, 0.6, 0.1)) < 0.55 else INK
-        ax.text(x, y, str(k), fontsize=7.5, color=ink, ha="center", va="center_baseline")
+    for k, (x, y, color) in enumerate(zip(around, down, _shades(seed), strict=True)):
+        ax.plot(x, y, "o", color=color, markersize=8)
+        # The number stands on the side that is away from the nearest other direction.
+        apart = np.where(np.arange(len(down)) == k, np.inf, np.hypot(around - x, down - y))
+        side = 1 if x > around[apart.argmin()] else -1
+        place = {"xytext": (7 * side, 0), "textcoords": "offset points", "va": "center"}
+        ax.annotate(str(k + 1), (x, y), ha="left" if side > 0 else "right", fontsize=9, **place)
     ax.set(xlim=(-185, 185), ylim=(185, -5), xticks=range(-180, 181, 60), yticks=range(0, 181, 45))
     ax.set_xlabel("θ: around that axis, degrees (0: the side of h₂)")
     ax.set_ylabel("φ: away from h₁, degrees")
@@ -368,10 +371,10 @@ def _dot_area(width: float, num_points: int) -> float:
 
 
 def _tick(bar: Any, most: int) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    bar.locator = MaxNLocator(most)
-    bar.update_ticks()
+    """Set round ticks on a colour bar, from its upper end down."""
+    low, high = bar.mappable.get_clim()
+    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if (high - low) / step <= most)
+    bar.set_ticks(np.arange(high, low - 1e-9, -step))
     bar.outline.set_visible(False)
 
 
