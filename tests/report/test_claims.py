@@ -57,12 +57,12 @@ def test_a_vanishing_probability_is_not_written_as_zero():
 def test_intervals_above_a_limit_and_their_mirror_images_below_it(low, high, verdict):
     claim = judge_interval("s", "w", low, high, above=0.5, names=NAMES, what="P")
     assert claim.verdict == verdict
-    assert claim.measured.startswith("smallest P")
+    assert claim.measured.startswith("the smallest P is")
     assert ("not at a" in claim.measured) == (verdict == "holds except")
     low, high = 1.0 - np.array(high), 1.0 - np.array(low)
     mirrored = judge_interval("s", "w", low, high, below=0.5, names=NAMES, what="P")
     assert mirrored.verdict == verdict
-    assert mirrored.measured.startswith("largest P")
+    assert mirrored.measured.startswith("the largest P is")
 
 
 def test_an_exact_number_holds_or_does_not():

@@ -7,11 +7,10 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 from cobayes.paper import build_paper
-from cobayes.paper.common import prose
 from cobayes.report.build import load_section, save_section
 from cobayes.report.claims import Claim
 from cobayes.report.page import render_page
-from cobayes.report.section import Picture, Section, Table, data_frame
+from cobayes.report.section import Picture, Section, Table, data_frame, prose
 from tests.report.conftest import read
 
 PARTS = ("lesson", "worked-example")
@@ -46,7 +45,7 @@ def test_the_page_starts_with_its_lead_and_shows_every_section(report):
     page, _ = report
     reader = read(page)
     text = " ".join("".join(reader.text).split())
-    words = prose().get_template("lead.md").render()
+    words = prose("cobayes.paper").get_template("lead.md").render()
     lead = [" ".join(line.split()) for line in words.split("\n")]
     assert len(lead) > 10
     assert all(line.lstrip("# 12345.") in text for line in lead)

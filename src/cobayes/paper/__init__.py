@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cobayes.paper.common import prose
-from cobayes.report.section import Recipe
+from cobayes.report.section import Recipe, prose
 
 TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
 
@@ -70,7 +69,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
         RECIPES,
         names,
         title=TITLE,
-        lead=prose().get_template("lead.md").render(),
+        lead=prose("cobayes.paper").get_template("lead.md").render(),
         command="cobayes reproduce {name} --scale {scale} --seed {seed}",
         **options,
     )

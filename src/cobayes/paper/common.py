@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._intervals import exact_interval
-from cobayes.errors import import_optional
 from cobayes.plots.house import new_figure
-from cobayes.report.claims import ERROR_RATE, SURE
-from cobayes.report.section import Section, written_section
+from cobayes.report.claims import ERROR_RATE
+from cobayes.report.section import Section, prose, written_section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-@functools.cache
-def prose() -> Any:
-    """Return the Jinja environment of the Markdown files in ``prose``."""
-    jinja2 = import_optional("jinja2", "plots", "the report")
-    loader = jinja2.PackageLoader("cobayes.paper", "prose")
-    found = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
-    found.globals |= {"sure": SURE, "error_rate": ERROR_RATE}
-    return found
-
-
 def write_section(name: str, **parts: Any) -> Section:
     """Return a section from ``prose/NAME.md``; see `written_section`."""
-    return written_section(prose().get_template(f"{name}.md"), **parts)
+    return written_section(prose("cobayes.paper").get_template(f"{name}.md"), **parts)
 
 
 def words(name: str, **values: Any) -> dict[str, Any]:
@@ -42,9 +31,13 @@ def words(name: str, **values: Any) -> dict[str, Any]:
     The texts are the items of the part ``## NAME`` in ``prose/claims.md``; the topic is the heading
     above it.
     """
-    source, _, _ = prose().loader.get_source(prose(), "claims.md")
+    source = (resources.files("cobayes.paper") / "prose" / "claims.md").read_text(encoding="utf-8")
     before, text = re.split(rf"^## {re.escape(name)}\n", source, flags=re.MULTILINE)
-    text = prose().from_string(re.split(r"^#", text, flags=re.MULTILINE)[0]).render(values)
+    text = (
+        prose("cobayes.paper")
+        .from_string(re.split(r"^#", text, flags=re.MULTILINE)[0])
+        .render(values)
+    )
     items = re.findall(r"^- (\w+): (.*?)(?=^- |\Z)", text, flags=re.MULTILINE | re.DOTALL)
     topic = re.findall(r"^# (.+)$", before, flags=re.MULTILINE)[-1]
     return {"topic": topic, **{key: re.sub(r"\s*\n\s*", " ", said.strip()) for key, said in items}}

@@ -283,7 +283,7 @@ def _judge_consistency(slopes: pd.DataFrame, rule: str) -> Claim:
         above=_SURE_SHARE,
         values=own.num_sure / own.num_lessons,
         names=list(own.matrix),
-        what="share of lessons that end with a belief above 0.99,",
+        what="share of lessons that end with a belief above 0.99",
         places="matrices",
     )
 

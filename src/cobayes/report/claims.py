@@ -122,7 +122,7 @@ def judge_interval(
     verdict = verdict_of(inside, outside)
     worst = int(np.argmin(np.minimum(values - above, below - values)))
     extreme = "smallest" if values[worst] - above <= below - values[worst] else "largest"
-    measured = f"{extreme} {what} {number_text(values[worst])}"
+    measured = f"the {extreme} {what} is {number_text(values[worst])}"
     ends = f"{number_text(low[worst])} to {number_text(high[worst])}, {SURE}"
     if len(low) > 1:
         measured += f" at {names[worst]}; {len(low)} {places}"

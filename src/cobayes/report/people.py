@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,29 +11,14 @@ import numpy as np
 from cobayes.people import Comparison, Fit, calibration
 from cobayes.people.compare import probability_text
 from cobayes.people.family import depth_name
-from cobayes.report.section import Context, Picture, Recipe, Section, Table
+from cobayes.plots.house import new_figure
+from cobayes.report.section import Context, Recipe, Section, prose, written_section
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Longer tables are cut on the page; the table of the fit holds all rows.
 MAX_ROWS = 40
-
-MEANINGS = {
-    "log_likelihood": "larger is better",
-    "num_parameters": "identified parameters of all people",
-    "aic": "smaller is better",
-    "bic": "smaller is better",
-    "num_best": "people for whom the model is best",
-    "frequency": "expected share of people",
-    "exceedance": "probability that the model is the most frequent one",
-    "protected": "the same, protected against chance",
-    "cross_validated": "log-likelihood of people left out",
-    "loo": "log-likelihood of responses left out",
-    "loo_stderr": "standard error of loo",
-    "loo_unreliable": "responses with a Pareto k above 0.7",
-}
-PROBABILITIES = ("frequency", "exceedance", "protected")
 
 
 def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
@@ -63,11 +49,12 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
     ['comparison', 'estimates', 'predictions']
     """
     found = [
-        Recipe("comparison", "models compared", lambda _: _comparison(comparison)),
-        Recipe("estimates", "parameters with intervals", lambda _: _estimates(fit)),
+        Recipe("comparison", "models compared", partial(_comparison, comparison)),
+        Recipe("estimates", "parameters with intervals", partial(_estimates, fit)),
     ]
     if fit.family.response != "rating":
-        found.append(Recipe("predictions", "a posterior predictive check", _predictions(fit)))
+        check = partial(_predictions, fit)
+        found.append(Recipe("predictions", "a posterior predictive check", check))
     return tuple(found)
 
 
@@ -81,65 +68,37 @@ def fit_in_words(fit: Fit) -> str:
     )
 
 
-def _comparison(comparison: Comparison) -> Section:
+def _comparison(comparison: Comparison, _: Context) -> Section:
     from cobayes.plots.people import plot_comparison
 
     table = comparison.table.rename_axis("model").reset_index().drop(columns="per_response")
-    meanings = "\n".join(
-        f"- {name.replace('_', ' ')}: {MEANINGS[name]}"
-        for name in table.columns
-        if name in MEANINGS
-    )
-    figure = _figure((7.2, 1.2 + 0.6 * len(table)))
+    figure = new_figure(7.2, 1.2 + 0.6 * len(table))
     plot_comparison(comparison, ax=figure.subplots())
-    caption = "Difference from the best model, by BIC and by AIC."
-    return Section(
-        "Models compared",
-        (
-            _escape(comparison.conclusion),
-            _table("One row per model, the best BIC first.", table),
-            Picture("comparison", figure, caption, caption),
-            meanings,
-        ),
-    )
+    values = {"conclusion": comparison.conclusion, "table": table}
+    return _written("comparison", values, {"comparison": figure})
 
 
-def _estimates(fit: Fit) -> Section:
+def _estimates(fit: Fit, _: Context) -> Section:
     from cobayes.plots.people import plot_estimates
 
-    table, free = fit.estimates, fit.family.free_names()
-    fixed = [f"{name} = {low:g}" for name, (low, high) in fit.family.bounds.items() if low == high]
-    noted = sum(note != "" for note in table["note"].tolist())
-    text = (
-        "Each row has the depth with the highest likelihood. An estimate that the data say nothing "
-        "about is shown as ?, and its interval spans the bounds."
-    )
-    if noted:
-        text += f" {noted} of {len(table)} rows have a note: read it before you use the number."
-    if fixed:
-        text += f" Fixed: {', '.join(fixed)}."
-    pictures = []
-    for name in free if fit.by is not None else ():
-        if np.isfinite(table[name].to_numpy()).any():
-            figure = _figure((6.4, 3.6))
-            plot_estimates(fit, name, ax=figure.subplots())
-            caption = f"Estimates of {name.replace('_', ' ')} with their intervals."
-            pictures.append(Picture(name, figure, caption, caption))
-    cut = f", the first {MAX_ROWS} of {len(table)}" if len(table) > MAX_ROWS else ""
-    shown = _with_intervals(fit).head(MAX_ROWS)
-    blocks = [_escape(text), *pictures, _table(f"Estimates with their intervals{cut}.", shown)]
-    if len(fit.family.depth) > 1 and fit.by is not None:
-        chosen = table["depth"].to_numpy()
-        rows = [
-            (depth_name(depth), str((chosen == depth).sum()), f"{(chosen == depth).mean():.0%}")
-            for depth in fit.family.depth
+    table, figures, depths = fit.estimates, {}, {}
+    if fit.by is not None:
+        known = [
+            name for name in fit.family.free_names() if np.isfinite(table[name].to_numpy()).any()
         ]
-        blocks += [
-            "With few responses per person neighbouring depths are hard to tell apart; "
-            "`cobayes.people.recover` says how hard.",
-            Table("The depth with the highest likelihood.", ("depth", "number", "share"), (*rows,)),
-        ]
-    return Section("Estimates", tuple(blocks))
+        figures = {name: new_figure(6.4, 3.6) for name in known}
+        if len(fit.family.depth) > 1:
+            depths = {depth_name(k): int((table["depth"] == k).sum()) for k in fit.family.depth}
+    for name, figure in figures.items():
+        plot_estimates(fit, name, ax=figure.subplots())
+    fixed = {name: low for name, (low, high) in fit.family.bounds.items() if low == high}
+    values = {"estimates": table, "shown": _with_intervals(fit).head(MAX_ROWS), "fixed": fixed}
+    values |= {
+        "num_noted": sum(note != "" for note in table["note"]),
+        "drawn": figures,
+        "depths": depths,
+    }
+    return _written("estimates", values, figures)
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
@@ -155,39 +114,19 @@ def _with_intervals(fit: Fit) -> pd.DataFrame:
     return table.drop(columns=[*fixed, *ends], errors="ignore")
 
 
-def _predictions(fit: Fit):
-    def build(context: Context) -> Section:
-        from cobayes.plots.people import plot_calibration
+def _predictions(fit: Fit, context: Context) -> Section:
+    from cobayes.plots.people import plot_calibration
 
-        figure = _figure((4.6, 4.4))
-        plot_calibration(calibration(fit, rng=context.rng()), ax=figure.subplots())
-        caption = (
-            "A posterior predictive check. Options are grouped by their predicted probability; the "
-            "band holds 95 % of the frequencies that the model produces when its parameters are "
-            "drawn from their posterior distribution. About one point in twenty lies outside by "
-            "chance; more of them, or a trend, show where the model is wrong."
-        )
-        alt = "Observed frequencies of options against their predicted probabilities."
-        return Section(
-            "Predicted against observed", (Picture("calibration", figure, caption, alt),)
-        )
-
-    return build
+    figure = new_figure(4.6, 4.4)
+    plot_calibration(calibration(fit, rng=context.rng()), ax=figure.subplots())
+    return _written("predictions", {}, {"calibration": figure})
 
 
-def _figure(size: tuple[float, float]) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=size, layout="constrained")
-
-
-def _table(caption: str, frame: pd.DataFrame) -> Table:
-    header = tuple(str(name).replace("_", " ") for name in frame.columns)
-    rows = (
-        tuple(_escape(_text(cell, name)) for name, cell in zip(frame.columns, row, strict=True))
-        for row in frame.itertuples(index=False, name=None)
-    )
-    return Table(caption, tuple(map(_escape, header)), tuple(rows))
+def _written(name: str, values: dict[str, Any], figures: dict[str, Any]) -> Section:
+    """Return a section from ``prose/NAME.md``, in which labels are shown as they are."""
+    texts = prose("cobayes.report")
+    texts.filters |= {"plain": _escape, "cell": _text}
+    return written_section(texts.get_template(f"{name}.md"), values=values, figures=figures)
 
 
 def _text(value: Any, name: Any = "") -> str:
@@ -195,7 +134,7 @@ def _text(value: Any, name: Any = "") -> str:
         return str(value)
     if np.isnan(value):
         return ""
-    if name in PROBABILITIES:
+    if name in ("frequency", "exceedance", "protected"):
         return probability_text(float(value))
     return f"{value:.1f}" if 100 <= abs(value) < np.inf else f"{value:.3g}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import re
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cobayes.errors import CobayesError, import_optional
-from cobayes.report.claims import Claim
+from cobayes.report.claims import ERROR_RATE, SURE, Claim
 from cobayes.runs import Experiment, RunResult, run_all
 
 if TYPE_CHECKING:
     import pandas as pd
-    from jinja2 import Template
+    from jinja2 import Environment, Template
     from matplotlib.figure import Figure
 
 Number = TypeVar("Number", int, float)
@@ -154,6 +155,16 @@ def data_frame(title: str, *columns: tuple[str, Any, str]) -> pd.DataFrame:
     return frame
 
 
+@functools.cache
+def prose(package: str) -> Environment:
+    """Return the Jinja environment of the Markdown files in a package's folder ``prose``."""
+    jinja2 = import_optional("jinja2", "plots", "the report")
+    loader = jinja2.PackageLoader(package, "prose")
+    found = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
+    found.globals |= {"sure": SURE, "error_rate": ERROR_RATE}
+    return found
+
+
 def written_section(
     text: str | Template,
     *,
@@ -229,10 +240,10 @@ def written_section(
 
 
 def _written_table(paragraph: str) -> Table:
-    caption, lines = paragraph.removeprefix("Table: ").split("\n|", 1)
+    caption, bar, lines = paragraph.removeprefix("Table: ").partition("\n|")
     header, _, *rows = (
-        tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
-        for line in lines.split("\n")
+        tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1])
+        for line in (bar + lines).strip().split("\n")
     )
     return Table(" ".join(caption.split()), header, tuple(rows))
 
