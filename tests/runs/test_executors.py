@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -15,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+import threadpoolctl
 
 import cobayes
 from cobayes.errors import CobayesError
@@ -89,10 +91,21 @@ def test_workers_use_one_thread_each(tmp_path):
 
 
 def count_threads(parameters, seeds, num_samples):
-    import threadpoolctl
-
     pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
     return {"cobayes": cobayes.num_threads(), "blas": max(pools, default=1)}
+
+
+def test_shards_in_several_threads_share_the_limit_to_one_thread():
+    first, second = contextlib.ExitStack(), contextlib.ExitStack()
+    before = cobayes.num_threads()
+    with threadpoolctl.threadpool_limits(2):
+        first.enter_context(executors.one_thread)
+        second.enter_context(executors.one_thread)
+        first.close()  # the second is at work still
+        assert count_threads({}, None, 1) == {"cobayes": 1, "blas": 1}
+        second.close()
+        assert cobayes.num_threads() == before
+        assert count_threads({}, None, 1)["blas"] > 1
 
 
 @pytest.mark.slow

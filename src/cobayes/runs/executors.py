@@ -130,18 +130,30 @@ def _start_worker(end: Any) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit this process to one thread within the block."""
-    import scipy.linalg  # noqa: F401 - its BLAS can be limited only after it is loaded
+class OneThread:
+    """Limits this process to one thread; blocks that overlap in several threads share the limit."""
 
-    before = _parallel.num_threads()
-    _parallel.set_num_threads(1)
-    try:
-        with threadpoolctl.threadpool_limits(1):
-            yield
-    finally:
-        _parallel.set_num_threads(before)
+    def __init__(self) -> None:
+        self._lock, self._num_users, self._limits = threading.Lock(), 0, contextlib.ExitStack()
+
+    def __enter__(self) -> None:
+        import scipy.linalg  # noqa: F401 - its BLAS can be limited only after it is loaded
+
+        with self._lock:
+            if self._num_users == 0:
+                self._limits.callback(_parallel.set_num_threads, _parallel.num_threads())
+                _parallel.set_num_threads(1)
+                self._limits.enter_context(threadpoolctl.threadpool_limits(1))
+            self._num_users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._num_users -= 1
+            if self._num_users == 0:
+                self._limits.close()
+
+
+one_thread = OneThread()
 
 
 def num_workers(executor: Executor) -> int:

@@ -235,7 +235,7 @@ def perform(
         The shard function and its arguments.
     """
     packed, error = None, ""
-    with one_thread():
+    with one_thread:
         start = time.perf_counter()
         try:
             packed = pack(function(parameters, seeds, num_samples))
@@ -261,13 +261,13 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
     saved_at = reported_at = time.monotonic()
     count = num_workers(executor)
-
     stores = [work.store for work in works]
     failures: Counter[tuple[_Work, Key]] = Counter()
 
     def save() -> None:
         for store in stores:
-            store.commit(num_workers=count)
+            if store.is_changed:
+                store.commit(num_workers=count)
 
     def report(status: str) -> None:
         reporter.update(state_of(stores, status, count))

@@ -95,11 +95,15 @@ class Store:
         The identity of the run's plan; None in a new store.
     num_workers
         The number of workers when the run was last at work; 0 if it never was.
+    num_deleted
+        The number of shards that were deleted to start over.
+    is_changed
+        Whether shards were recorded since the last commit.
     """
 
     def __init__(self, folder: Path, *, only_read: bool = False) -> None:
         self.path = folder / STORE_NAME
-        self.num_deleted = 0
+        self.num_deleted, self.is_changed = 0, False
         with self._explained():
             self._check_beginning()
             self._connection = self._connect("ro" if only_read else "rwc")
@@ -192,6 +196,7 @@ class Store:
             )
         count, spent = self._counts.get(key[0], (0, 0.0))
         self._counts[key[0]] = (count + 1, spent + seconds)
+        self.is_changed = True
 
     def commit(self, **meta: Any) -> None:
         """Make everything last that was recorded, with values that describe the run.
@@ -206,6 +211,7 @@ class Store:
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", texts)
             if self._connection.in_transaction:  # else an earlier commit was interrupted
                 self._connection.execute("COMMIT")
+            self.is_changed = False
             # Another process could take the lock here: then this run stops, and that one goes on.
             self._lock(_MILLISECONDS_TO_WRITE)
 
