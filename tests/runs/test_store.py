@@ -392,6 +392,7 @@ def test_a_full_disk_stops_the_run_and_more_space_lets_it_go_on(tmp_path, undist
     assert out.strip() == undisturbed
 
 
+@pytest.mark.slow
 def test_a_quota_stops_the_run_and_without_it_it_goes_on(tmp_path, undisturbed):
     """A limit on the size of files, which needs no rights, fails writes as a quota does."""
 
