@@ -127,3 +127,22 @@ def test_the_band_is_that_of_the_posterior_predictive_distribution():
         count = round(end)
         assert below[count] >= share - 0.012
         assert (below[count - 1] if count else 0.0) <= share + 0.012
+
+
+@pytest.mark.filterwarnings("error")
+def test_people_whose_answers_saturate_every_depth_can_be_checked():
+    # Two hypotheses, a strong prior, few guesses that are all alike: flat likelihoods everywhere.
+    matrix = np.array([[1.0, 32.0], [5.0, 80.0], [80.0, 5.0], [32.0, 1.0]])
+    rows = {
+        "person": np.repeat([f"p{i}" for i in range(6)], 4),
+        "round": 1,
+        "lesson": list(range(4)) * 6,
+        "datum": [0, 1, 2, 3] * 6,
+        "guess": [1, 1, 1, 1, 1, 1, 0, 0] * 3,
+    }
+    settings = dict(sharpness=(0.0, 20.0), prior_temperature=(0.0, 2.0))
+    family = Family(depth=(0, 1, 2, np.inf), response="guess", **settings)
+    fit = people.fit(rows, matrix, family, priors={"*": [0.001, 0.999]})
+    table = people.calibration(fit, 3, num_draws=20)
+    assert np.isfinite(table.to_numpy()).all()
+    assert np.isfinite(people.compare({"all": fit}, num_draws=50).table["loo"]).all()
