@@ -11,7 +11,6 @@ import cobayes as cb
 from cobayes._parallel import set_num_threads
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI
-from cobayes.rules.naming import as_agents
 from cobayes.stability import (
     coupling,
     success_bounds,
@@ -19,7 +18,7 @@ from cobayes.stability import (
     success_rates,
     two_hypothesis_success,
 )
-from cobayes.stability.teaching import teach_until_sure
+from cobayes.stability.teaching import as_pair, teach_until_sure
 
 from .cases import varied_cases
 
@@ -116,7 +115,7 @@ def test_success_rates_agree_with_stepwise_agents(point):
 def _teach(example, learners, hypothesis=0, count=70, max_rounds=1000):
     """Play lessons and return how they end."""
     rule = SCBI(example.model)
-    pairs = [as_agents(rule, hypothesis, None, *learner) for learner in learners]
+    pairs = [as_pair(rule, hypothesis, None, *learner) for learner in learners]
     return teach_until_sure(pairs, count, 3, max_rounds=max_rounds)
 
 
@@ -149,7 +148,7 @@ def test_a_custom_rule_is_taught_like_the_native_rule_that_it_copies():
         rate = success_rate(own(model), learner_rule=other(model), rng=2, **arguments)
         assert abs(rate.value - native.value) <= 4.0 * np.hypot(rate.stderr, native.stderr)
         assert rate.num_unfinished == 0
-    pair = as_agents(Scripted(model), 0, None, BI(model), theirs)
+    pair = as_pair(Scripted(model), 0, None, BI(model), theirs)
     ends = teach_until_sure([pair], 5, 3, max_rounds=4)
     assert (ends.num_rounds == 4).all()
     assert not ends.is_finished.any()
@@ -336,3 +335,18 @@ def test_with_different_data_priors_a_sure_teacher_goes_on():
     error = np.hypot(rate.stderr, 0.5 / np.sqrt(300))
     assert abs(rate.value - lessons.mean()[-1]) < 4 * error
     assert rate.num_unfinished == 0
+
+
+@pytest.mark.parametrize("method", ["lessons", "coupling"])
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_task_that_limits_the_data_is_a_data_prior(method, is_shared):
+    matrix = np.array([[0.5, 0.2, 0.1], [0.3, 0.3, 0.2], [0.2, 0.5, 0.7]])
+    options = {"learner_prior": [0.3, 0.3, 0.4], "num_lessons": 300, "rng": 1, "method": method}
+    rates = [
+        cb.success_rate(rule, 0, learner_rule=None if is_shared else cb.SCBI(matrix), **options)
+        for rule in (
+            cb.SCBI(cb.tasks.limited_to(matrix, [0, 2])),
+            cb.SCBI(matrix, data_prior=[0.5, 0.0, 0.5]),
+        )
+    ]
+    assert rates[0].to_dict() == rates[1].to_dict()

@@ -18,10 +18,9 @@ from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
-from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import conjectured_success, success_bounds
 from cobayes.stability.success import SuccessRate, success_rate, success_rates
-from cobayes.stability.teaching import LEVEL, MAX_ROUNDS
+from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, as_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +183,7 @@ def robustness(
     """
     radius = positive_number(radius, "radius")
     num_random = whole_number(num_random, "num_random", 0)
-    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    pair = as_pair(rule, hypothesis, prior, learner_rule, learner_prior)
     teacher, learner, position = pair.teacher, pair.learner, pair.hypothesis
     model = teacher.model
     if model.num_hypotheses < 2:

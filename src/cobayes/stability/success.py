@@ -16,11 +16,12 @@ from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.naming import Agents, as_agents
+from cobayes.rules.naming import Agents
 from cobayes.stability.bounds import frechet
 from cobayes.stability.teaching import (
     LEVEL,
     MAX_ROUNDS,
+    as_pair,
     common_law,
     require_affordable_lessons,
     teach_until_sure,
@@ -210,7 +211,7 @@ def success_rate(
     >>> abs(rate.value - 0.4 / 0.5) < 4 * rate.stderr  # min(1, theta^L(h) / theta^T(h))
     True
     """
-    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    pair = as_pair(rule, hypothesis, prior, learner_rule, learner_prior)
     if method == "coupling":
         from cobayes.stability.coupling import couple
 
@@ -268,7 +269,7 @@ def success_rates(
         )
     learners = zip(rules * (size // len(rules)), priors * (size // len(priors)), strict=True)
     teacher = as_rule(rule)
-    pairs = [as_agents(teacher, hypothesis, prior, *learner) for learner in learners]
+    pairs = [as_pair(teacher, hypothesis, prior, *learner) for learner in learners]
     return _rates(pairs, num_lessons, level, max_rounds, rng)
 
 

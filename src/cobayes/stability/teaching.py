@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
+from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes._random import generator, seed_of
 from cobayes.lessons.drawing import draw
-from cobayes.model import Model
+from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import in_every_round
-from cobayes.rules.naming import Agents
+from cobayes.rules.naming import Agents, as_agents
 from cobayes.rules.response import add_evidence
 from cobayes.theory.rates import rate_of_convergence
 
@@ -31,6 +32,21 @@ LEVEL = 1.0 - 1e-5
 MAX_ROUNDS = 1000
 # The most rounds that the native core counts.
 MOST_ROUNDS = 2**31 - 1
+
+
+def as_pair(
+    rule: Rule | MatrixLike,
+    hypothesis: SupportsIndex | str,
+    prior: Distribution | None = None,
+    learner_rule: Rule | MatrixLike | None = None,
+    learner_prior: Distribution | None = None,
+) -> Agents:
+    """Check who teaches whom what, with rules that hold in all rounds."""
+    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior)
+    for name, own in (("teacher", pair.teacher), ("learner", pair.learner)):
+        if own.task is not own.model:
+            pair = pair._replace(**{name: in_every_round(own)})
+    return pair
 
 
 class Ends(NamedTuple):
@@ -116,11 +132,11 @@ def teach_until_sure(
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and let all learners follow.
 
-    The pairs have one teacher, with one prior and one hypothesis. Where a learner's belief is a
-    martingale under a sure teacher's data, its chance of success is its belief, and more data
-    change nothing. Where two SCBI agents expect different data, because of zeros in a table or of
-    different data priors, the sure teacher goes on until the learner is sure, too, or has excluded
-    the hypothesis, for `max_rounds` more rounds at most.
+    The pairs come from `as_pair` and have one teacher, one hypothesis and one teacher's prior.
+    Where a learner's belief is a martingale under a sure teacher's data, its chance of success is
+    its belief, and more data change nothing. Where two SCBI agents expect different data, because
+    of zeros in a table or of different data priors, the sure teacher goes on until the learner is
+    sure, too, or has excluded the hypothesis, for `max_rounds` more rounds at most.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]
@@ -128,12 +144,10 @@ def teach_until_sure(
         rules.append(pair.learner)
         priors.append(pair.learner_prior)
     cores, goes_on, log_priors = [], [], np.array(priors)
-    for k, rule in enumerate(rules):
-        if rule.task is not rule.model:
-            rules[k] = in_every_round(rule)
-        cores.append(rules[k].core)
-        is_pair = is_scbi(rules[0]) and is_scbi(rules[k])
-        goes_on.append(is_pair and common_law(rules[0], rules[k]) is None)
+    for rule in rules:
+        cores.append(rule.core)
+        is_pair = is_scbi(rules[0]) and is_scbi(rule)
+        goes_on.append(is_pair and common_law(rules[0], rule) is None)
     if None in cores:
         return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
     law = rules[0].at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
