@@ -138,27 +138,23 @@ def show_table(
         The least width of each column; text is then cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
-    heads = [[printable(heading)] for heading, _ in columns]
+    heads = [printable(heading) for heading, _ in columns]
     is_number = [justify == ">" for _, justify in columns]
     bodies = [max((_width(row[j]) for row in cells), default=0) for j in range(len(columns))]
-    widths = _natural(heads, bodies)
+    widths = [max(body, _width(head)) for body, head in zip(bodies, heads, strict=True)]
     limit = width()
     if limit is not None and _total(widths) > limit:
-        heads = [
-            h[0].split() or h if number else h for h, number in zip(heads, is_number, strict=True)
-        ]
+        words = [max(map(_width, head.split()), default=0) for head in heads]
         shortest = [
-            b if number else min(b, _SHORTEST) for b, number in zip(bodies, is_number, strict=True)
+            max(word, body if number else min(body, _SHORTEST))
+            for body, word, number in zip(bodies, words, is_number, strict=True)
         ]
-        widths = _natural(heads, bodies)
         widths = _shrink(widths, list(map(min, least or shortest, widths)), limit)
     if title is not None:
         show(title, bold=True)
         show()
-    if any(heading for heading, _ in columns):
-        lines = [
-            h if len(h) > 1 else _wrap(h[0], size) for h, size in zip(heads, widths, strict=True)
-        ]
+    if any(heads):
+        lines = [_wrap(head, size) for head, size in zip(heads, widths, strict=True)]
         _show_row(lines, is_number, widths, bold=True)
         show(" " + "─" * (_total(widths) - 2))
     for row in cells:
@@ -170,11 +166,6 @@ def show_table(
 def show_facts(title: str, facts: Sequence[tuple[str, str]], justify: str = "<") -> None:
     """Print a table of two columns without headings: a name and what it is."""
     show_table(title, [("", "<"), ("", justify)], facts)
-
-
-def _natural(heads: list[list[str]], bodies: list[int]) -> list[int]:
-    """Return the widths that headings and cells would like to have."""
-    return [max(body, *map(_width, head)) for head, body in zip(heads, bodies, strict=True)]
 
 
 def _wrap(text: str, size: int) -> list[str]:
