@@ -249,3 +249,44 @@ def test_exact_rounds_agree_with_probability(matrix, hypothesis, rounds, prior):
         found = attempt(cb.exact_rounds, rule, hypothesis, rounds, prior)
         if found is not None:
             assert ((found.mean >= -1e-9) & (found.mean <= 1.0 + 1e-9)).all()
+
+
+HOSTILE = st.one_of(NUMBERS, LABELS, COUNTS)
+# Every one of these calls with anything in the place of any argument.
+CALLS = {
+    "success_rate": lambda m, a, b, c: cb.success_rate(m, a, num_lessons=b, learner_prior=c),
+    "coupling": lambda m, a, b, c: cb.coupling(m, num_lessons=b, prior=c, max_rounds=a),
+    "enclosure": lambda m, a, b, c: cb.success_enclosure(m, a, num_rounds=b, learner_prior=c),
+    "robustness": lambda m, a, b, c: cb.stability.robustness(m, a, num_lessons=b, prior=c),
+    "best data prior": lambda m, a, b, c: cb.best_data_prior(m, a),
+    "predicted rounds": lambda m, a, b, c: cb.theory.predicted_rounds(m, a, level=b, prior=c),
+    "choosing rate": lambda m, a, b, c: cb.theory.choosing_rate(m, a),
+    "plan": lambda m, a, b, c: cb.plan_lesson(m, a, b, prior=c),
+    "teachers": lambda m, a, b, c: cb.lessons.compare_teachers(
+        m, a, num_rounds=b, num_lessons=2, prior=c
+    ),
+    "no repeats": lambda m, a, b, c: cb.without_repeats(m),
+    "limited": lambda m, a, b, c: cb.limited_to(m, [a, b]),
+    "costs": lambda m, a, b, c: cb.moving_costs(m, m, b),
+    "sets": lambda m, a, b, c: cb.sets_of(m, b),
+    "grid": lambda m, a, b, c: cb.GridWorld(a, b, (0, 0), {"A": (1, 1), "B": c}, 0.5),
+    "exceedance": lambda m, a, b, c: cb.people.exceedance(m),
+    "studio": lambda m, a, b, c: cb.studio(m),
+    "smooth": lambda m, a, b, c: cb.smooth(m, a),
+    "blocks": lambda m, a, b, c: cb.scaling_blocks(m, c, c),
+    "random": lambda m, a, b, c: cb.compare_rates(a, b, 2, rng=c),
+    "advantage": lambda m, a, b, c: cb.expected_advantage(a),
+    "measure": lambda m, a, b, c: cb.AtomicMeasure.at(c).push(m, a),
+}
+
+
+@FUZZ
+@given(
+    st.sampled_from(sorted(CALLS)),
+    HOSTILE_MATRICES,
+    st.just(0) | HOSTILE,
+    st.integers(1, 3) | HOSTILE,
+    DISTRIBUTIONS,
+)
+def test_other_calls_answer_or_explain_themselves(name, matrix, first, second, distribution):
+    attempt(CALLS[name], matrix, first, second, distribution)

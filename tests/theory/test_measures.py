@@ -200,6 +200,8 @@ def test_labels_come_from_the_rule_and_must_agree():
 
 
 def test_bad_measures_are_refused_with_a_reason():
+    with pytest.raises(cb.CobayesError, match="made of an array of weights"):
+        cb.AtomicMeasure.at([])
     rule = cb.BI(np.ones((2, 3)))
     with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule over 3"):
         AtomicMeasure.at([0.5, 0.5]).push(rule, 0)

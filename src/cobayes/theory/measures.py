@@ -77,7 +77,7 @@ class AtomicMeasure:
     def __post_init__(self) -> None:
         weights, logs = self.weights, self.log_beliefs
         is_usable = isinstance(weights, np.ndarray) and isinstance(logs, np.ndarray)
-        is_usable = is_usable and logs.ndim == 2 and weights.shape == logs.shape[:1]
+        is_usable = is_usable and logs.ndim == 2 and logs.size and weights.shape == logs.shape[:1]
         if not is_usable or logs.max() > LARGEST_LOG:
             raise CobayesError(
                 "an AtomicMeasure is made of an array of weights and a table of log-beliefs.",
