@@ -166,3 +166,10 @@ def test_bad_requests_get_clear_errors():
         run_lesson(Teacher(rule, "B", choice="likeliest"), Learner(smaller), 5)
     with pytest.raises(CobayesError, match="is zero"):
         Teacher(rule, "A", prior=[0.0, 1.0])
+
+
+def test_what_a_world_has_computed_cannot_be_changed():
+    board = cb.GridWorld.paper(discount=0.5)
+    for found in (board.distances, board.values):
+        with pytest.raises(ValueError, match="read-only"):
+            found[0, 0] = 1.0

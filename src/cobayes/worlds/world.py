@@ -167,12 +167,14 @@ class World(Task):
         size, *shape = self.outcomes[0].shape
         where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
         backwards = coo_array((np.ones(len(where[0])), where), (size, size)).tocsr()
-        return np.column_stack(
+        found = np.column_stack(
             [
                 dijkstra(backwards, indices=goals, unweighted=True, min_only=True)
                 for goals in self._goal_positions
             ]
         )
+        found.setflags(write=False)
+        return found
 
     @cached_property
     def values(self) -> Array:
@@ -193,7 +195,9 @@ class World(Task):
                 f"{least.min():.1g} of the reward, too little for floating point.",
                 "use a larger discount or a smaller world.",
             )
-        return self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
+        found = self.reward * np.where(reachable, worth, UNREACHABLE_SHARE * least)
+        found.setflags(write=False)
+        return found
 
     def matrix_at(self, state: State) -> Model:
         """Return the matrix in a state: the worth of where each move leads, for each goal.
