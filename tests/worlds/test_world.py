@@ -169,7 +169,7 @@ def test_bad_requests_get_clear_errors():
 
 
 def test_what_a_world_has_computed_cannot_be_changed():
-    board = cb.GridWorld.paper(discount=0.5)
+    board = GridWorld.paper(discount=0.5)
     for found in (board.distances, board.values):
         with pytest.raises(ValueError, match="read-only"):
             found[0, 0] = 1.0
