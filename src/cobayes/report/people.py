@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 
 # Longer tables are cut on the page; the table of the fit holds all rows.
 MAX_ROWS = 40
+# Columns of a comparison on the page; comparison.csv holds all.
+HEADINGS = {
+    "log_likelihood": "log-likelihood",
+    "num_parameters": "parameters",
+    "aic": "AIC",
+    "bic": "BIC",
+    "num_best": "best for",
+    "frequency": "share",
+    "protected": "protected",
+    "cross_validated": "held out",
+    "loo": "LOO",
+    "loo_stderr": "LOO error",
+    "loo_unreliable": "unreliable",
+}
 
 
 def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
@@ -71,7 +85,8 @@ def fit_in_words(fit: Fit) -> str:
 def _comparison(comparison: Comparison, _: Context) -> Section:
     from cobayes.plots.people import plot_comparison
 
-    table = comparison.table.rename_axis("model").reset_index().drop(columns="per_response")
+    table = comparison.table.filter(list(HEADINGS)).rename(columns=HEADINGS)
+    table.insert(0, "model", [str(name).replace(" ", "\u00a0") for name in table.index])
     figure = new_figure(7.2, 1.2 + 0.6 * len(table))
     plot_comparison(comparison, ax=figure.subplots())
     values = {"conclusion": comparison.conclusion, "table": table}
@@ -134,7 +149,7 @@ def _text(value: Any, name: Any = "") -> str:
         return str(value)
     if np.isnan(value):
         return ""
-    if name in ("frequency", "exceedance", "protected"):
+    if name in ("share", "protected"):
         return probability_text(float(value))
     return f"{value:.1f}" if 100 <= abs(value) < np.inf else f"{value:.3g}"
 
