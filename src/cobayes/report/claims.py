@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Verdict = Literal["holds", "holds except", "does not hold", "not decided"]
-VERDICTS: tuple[Verdict, ...] = ("holds", "holds except", "does not hold", "not decided")
 
 ERROR_RATE = 0.01
 SURE = f"{100 * (1 - ERROR_RATE):g} %"

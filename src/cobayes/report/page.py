@@ -11,17 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from cobayes.errors import import_optional
-from cobayes.report.claims import ERROR_RATE, VERDICTS
+from cobayes.report.claims import ERROR_RATE
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 _TONES = {"✓": "good", "△": "note", "✗": "bad"}
-_SIGNS = {"holds": "✓", "holds except": "△", "does not hold": "✗", "not decided": ""}
-_COUNTED = {
-    "holds": ("holds", "hold"),
-    "holds except": ("holds with exceptions", "hold with exceptions"),
-    "does not hold": ("does not hold", "do not hold"),
-    "not decided": ("is not decided by these data", "are not decided by these data"),
-}
 
 
 def render_page(
@@ -64,7 +57,7 @@ def render_page(
         "inline": lambda text: Markup(markdown.renderInline(text)),
         "paragraph": lambda text: Markup(markdown.render(text)),
     }
-    environment.globals |= {"sign": _sign, "tone": _tone}
+    environment.filters["tone"] = lambda text: _TONES.get(text[:1], "")
     prepared = [
         {**section, "groups": list(_groups(section, folder / section["name"]))}
         for section in sections
@@ -83,37 +76,16 @@ def render_page(
         script=Markup(_resource("report.js")),
         opening=[section for section in prepared if section["is_opening"]],
         others=[section for section in prepared if not section["is_opening"]],
-        topics=_topics(claims),
-        verdicts=_counts(claims),
-        num_claims=len(claims),
-        num_sampled=sum(claim["uncertainty"] != "exact" for claim in claims),
-        counted=", ".join(f"{n} {_COUNTED[verdict][n != 1]}" for verdict, n in _counts(claims)),
+        topics=sorted(dict.fromkeys(claim["topic"] for claim in claims), key=_number_in),
+        claims=claims,
         error_rate=f"{100 * ERROR_RATE:g}",
     )
-
-
-def _topics(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the claims topic by topic, in the order of the numbers that the topics name."""
-    by_topic: dict[str, list[dict[str, Any]]] = {}
-    for claim in claims:
-        by_topic.setdefault(claim["topic"], []).append(claim)
-    return [
-        {"name": name or "Further claims", "claims": own, "counts": _counts(own)}
-        for name, own in sorted(by_topic.items(), key=lambda item: _number_in(item[0]))
-    ]
 
 
 def _number_in(topic: str) -> float:
     """Return the first number in a topic's name, such as a theorem's; infinity for none."""
     found = re.search(r"\d+(\.\d+)?", topic)
     return float(found[0]) if found else float("inf")
-
-
-def _counts(claims: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    found = [
-        (verdict, sum(claim["verdict"] == verdict for claim in claims)) for verdict in VERDICTS
-    ]
-    return [(verdict, count) for verdict, count in found if count]
 
 
 def _groups(section: dict[str, Any], folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -141,14 +113,6 @@ def _groups(section: dict[str, Any], folder: Path) -> Iterator[tuple[str, list[d
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"\(?[-−+]?[\d.,\s%×e±()–-]+", text) is not None
-
-
-def _sign(verdict: str) -> str:
-    return f"{_SIGNS[verdict]}\u00a0" if _SIGNS[verdict] else ""
-
-
-def _tone(text: str) -> str:
-    return _TONES.get(text[:1], "")
 
 
 def _resource(name: str) -> str:
