@@ -8,8 +8,6 @@ from typing import Any
 
 from cobayes.report.section import Recipe, prose
 
-TITLE = "Sequential Cooperative Bayesian Inference, recomputed"
-
 RECIPES = tuple(
     Recipe(name, summary, f"cobayes.paper.{module}", is_opening=name in ("lesson", "figure-2"))
     for name, module, summary in (
@@ -68,7 +66,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
         folder,
         RECIPES,
         names,
-        title=TITLE,
+        title="Sequential Cooperative Bayesian Inference, recomputed",
         lead=prose("cobayes.paper").get_template("lead.md").render(),
         command="cobayes reproduce {name} --scale {scale} --seed {seed}",
         **options,

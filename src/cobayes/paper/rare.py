@@ -130,7 +130,7 @@ class Population:
         return accepted / (num_sweeps * num_columns)
 
     def _move_column(self, column: int, level: float, step: float) -> float:
-        before = self._take(column)
+        before = [(part, part.copy()) for part in self._parts(column)]
         old = self.exponentials[:, column]
         self._put(column, propose_exponentials(old, step, self._rng))
         scores = self._scores()
@@ -174,9 +174,6 @@ class Population:
             *(table[:, column] for table in (*lines, *numbers, *tables)),
             *(table[:, :, column] for table in tables),
         )
-
-    def _take(self, column: int) -> list[tuple[Array, Array]]:
-        return [(part, part.copy()) for part in self._parts(column)]
 
     def _put(self, column: int, exponentials: Array) -> None:
         """Replace a column of every matrix."""

@@ -83,18 +83,13 @@ def rates_experiment(context: Context, family: str) -> Experiment:
     """Return the experiment of one family of shapes."""
     default = context.count(PAPER_SAMPLES[family], at_least=100, quick=QUICK_SAMPLES[family])
     num_samples = context.setting(f"num_samples_{family.replace('-', '_')}", default)
-    points = tuple(
-        Point(
-            f"{n} x {m}",
-            {"num_data": n, "num_hypotheses": m},
-            num_samples,
-            min(num_samples, _samples_per_shard(family, n, m)),
-        )
-        for n, m in SHAPES[family]
-    )
-    return Experiment(
-        f"rates-{family}", points, rates_shard, seed=context.seed, estimate=rates_estimate
-    )
+    points = []
+    for n, m in SHAPES[family]:
+        per_shard = min(num_samples, _samples_per_shard(family, n, m))
+        given = {"num_data": n, "num_hypotheses": m}
+        points.append(Point(f"{n} x {m}", given, num_samples, per_shard))
+    functions: dict[str, Any] = {"shard": rates_shard, "estimate": rates_estimate}
+    return Experiment(f"rates-{family}", points, seed=context.seed, **functions)
 
 
 def rates_shard(
@@ -125,15 +120,11 @@ def splitting_experiment(context: Context) -> Experiment:
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
     particles = context.setting("num_particles", context.count(256, at_least=64, quick=128))
-    points = tuple(
-        Point(
-            f"{n} x {n}",
-            {"num_data": n, "num_particles": particles},
-            estimates,
-            _ESTIMATES_PER_SHARD if n <= _LARGE else _LARGE_ESTIMATES_PER_SHARD,
-        )
-        for n in (QUICK_SPLITTING_SIZES if context.is_quick else SPLITTING_SIZES)
-    )
+    points = []
+    for n in QUICK_SPLITTING_SIZES if context.is_quick else SPLITTING_SIZES:
+        per_shard = _ESTIMATES_PER_SHARD if n <= _LARGE else _LARGE_ESTIMATES_PER_SHARD
+        given = {"num_data": n, "num_particles": particles}
+        points.append(Point(f"{n} x {n}", given, estimates, per_shard))
     functions: dict[str, Any] = {"estimate": splitting_estimate, "reduce": concatenate}
     return Experiment("splitting-n-by-n", points, splitting_shard, seed=context.seed, **functions)
 
@@ -148,14 +139,9 @@ def splitting_shard(
     """
     from cobayes.paper.rare import exception_probabilities
 
-    found = exception_probabilities(
-        parameters["num_data"],
-        parameters["num_data"],
-        num_estimates=num_samples,
-        num_particles=parameters["num_particles"],
-        num_sweeps=_NUM_SWEEPS,
-        rng=np.random.default_rng(seed_sequence),
-    )
+    size, rng = parameters["num_data"], np.random.default_rng(seed_sequence)
+    counts = {"num_estimates": num_samples, "num_particles": parameters["num_particles"]}
+    found = exception_probabilities(size, size, num_sweeps=_NUM_SWEEPS, rng=rng, **counts)
     return {"estimates": found}
 
 

@@ -103,7 +103,7 @@ def shares(found: Found) -> dict[str, Any]:
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
         rows[in_symbols(str(matrix))] = row = []
-        for distance, promise in PROMISES.items():
+        for distance, (promise, _) in PROMISES.items():
             telling = learners.loc[(learners[promise] > 0.0) & (learners.kind != CENTRE)]
             share, error = used_share(telling, distance)
             at = (share - 2.0 * error).idxmax() if len(telling) else None

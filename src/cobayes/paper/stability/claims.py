@@ -42,12 +42,6 @@ PERPENDICULAR = 20.0  # degrees
 CLOSE = 0.1  # a success rate "close" to its bound
 MUCH_MORE_STABLE = 0.25  # the sd of a single sequence, where the supplement's bound is 1
 
-DISTANCES: dict[Distance, str] = {
-    "euclidean": "the Euclidean distance",
-    "tv": "total variation",
-    "l1": "the L¹ distance",
-}
-
 
 def judge_straight(found: Found, source: str) -> Claim:
     """Judge that the success rate falls linearly along rays, on the cases that have rays."""
@@ -106,7 +100,8 @@ def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean"
     learners = joined(found)
     # At the teacher's own prior both sides are one.
     learners = learners.loc[learners.kind != CENTRE].reset_index(drop=True)
-    promised = learners[PROMISES[distance]].to_numpy()
+    column, said = PROMISES[distance]
+    promised = learners[column].to_numpy()
     below, above = excess_below(learners, promised), excess_above(learners, promised)
     limit = deviance_limit(2 * len(learners))
     outside, inside = below > limit, (above > limit) | (promised <= 0.0)
@@ -116,7 +111,7 @@ def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean"
     shares, errors = used_share(learners, distance)
     # The largest share of all is mostly noise: take the one that is surely large.
     surest = int((shares - 2.0 * errors).argmax())
-    numbers = {"distance": DISTANCES[distance], "promised": (promised > 0.0).sum(), "limit": limit}
+    numbers = {"distance": said, "promised": (promised > 0.0).sum(), "limit": limit}
     numbers |= {"num_above": (inside & (promised > 0.0)).sum(), "num_below": outside.sum()}
     numbers |= {"share": shares[surest], "stderr": errors[surest], "worst": below.max()}
     names = {"at": name_of(learners, shares - 2.0 * errors), "worst_at": name_of(learners, below)}

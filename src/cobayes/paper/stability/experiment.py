@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 NUM_BATCHES = 40
-PROMISES: dict[Distance, str] = {
-    "euclidean": "conjectured",
-    "tv": "conjectured_tv",
-    "l1": "conjectured_l1",
+PROMISES: dict[Distance, tuple[str, str]] = {
+    "euclidean": ("conjectured", "the Euclidean distance"),
+    "tv": ("conjectured_tv", "total variation"),
+    "l1": ("conjectured_l1", "the L¹ distance"),
 }
-"""Columns of what Conjecture 5.3 promises, by the distance that it is read in."""
+"""Columns of what Conjecture 5.3 promises, by the distance that it is read in, and its name."""
 
 # Measured on one core, and used for the size of shards alone: the seconds that a round of a
 # learner costs, by the number of hypotheses; and rounds of a lesson times the rate of convergence.
@@ -80,7 +80,7 @@ class CaseRates:
         else:
             taught, points = case.teacher_prior, points_of(found)
             found["bound_low"], found["bound_high"] = frechet(float(taught[0]), points[:, 0])
-            for distance, name in PROMISES.items():
+            for distance, (name, _) in PROMISES.items():
                 found[name] = 1.0 - prior_distance(points, taught, distance) / taught[0]
         return cls(case, found, batches)
 
@@ -320,7 +320,7 @@ def deviance_limit(count: int) -> float:
 
 def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
     """Return failure over what Conjecture 5.3 allows, with standard errors; NaN at the centre."""
-    allowed = 1.0 - learners[PROMISES[distance]]
+    allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)
     return (
         1.0 - learners.success_high.clip(upper=1.0)
