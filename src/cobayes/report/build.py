@@ -176,11 +176,12 @@ def write_page(
     >>> report.write_page(page.parent, [mine]) == page
     True
     """
-    found = []
-    for recipe in recipes:
-        content = load_section(folder / recipe.name)
-        if content is not None:
-            found.append({**content, "name": recipe.name, "is_opening": recipe.is_opening})
+    stored = ((recipe, load_section(folder / recipe.name)) for recipe in recipes)
+    found = [
+        {**content, "name": recipe.name, "is_opening": recipe.is_opening}
+        for recipe, content in stored
+        if content is not None
+    ]
     claims = [{"section": item["name"], **claim} for item in found for claim in item["claims"]]
     has_csv = bool(claims) and "csv" in formats
     if has_csv:
@@ -291,11 +292,8 @@ def _build(
         context.check_settings()
         seconds = time.perf_counter() - start + context.extra_seconds
         context.tell("drawing")
-        made |= {
-            "seconds": seconds,
-            "versions": versions(),
-            "instruction_set": _core.instruction_set(),
-        }
+        made |= {"seconds": seconds, "versions": versions()}
+        made["instruction_set"] = _core.instruction_set()
         save_section(section, context.folder, made=made, formats=formats, key=key)
     context.tell(f"done in {time.perf_counter() - start:.1f} s")
 
@@ -308,8 +306,7 @@ def _key(recipe: Recipe, choices: list[Any]) -> str:
     builder = recipe.builder()
     if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:
         return ""
-    code = [package_digest(everything=True), function_digest(builder)]
-    parts = [*choices, *code, recipe.name]
+    parts = [recipe.name, *choices, package_digest(everything=True), function_digest(builder)]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 

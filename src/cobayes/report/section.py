@@ -397,8 +397,7 @@ class Context:
         RunResult
             The statistics and estimates of every point.
         """
-        (result,) = self.run_all([(experiment, experiment.name)])
-        return result
+        return self.run_all([(experiment, experiment.name)])[0]
 
     def run_all(self, experiments: Sequence[tuple[Experiment, str]]) -> list[RunResult]:
         """Run several experiments at once; see `run`.
@@ -416,20 +415,16 @@ class Context:
         self.check_settings()
         start = time.perf_counter()
         plans = [(plan, self.folder.parent / "runs" / name) for plan, name in experiments]
-        results = {}
         # Sections may share an experiment: the second must not delete what the first computed.
-        for is_fresh in (True, False):
-            chosen = [k for k, (_, at) in enumerate(plans) if self._is_fresh(at) == is_fresh]
-            if chosen:
-                found = run_all([plans[k] for k in chosen], fresh=is_fresh, **self.options)
-                results |= dict(zip(chosen, found, strict=True))
-        self._deleted.update(folder for _, folder in plans)
+        old = [plan for plan in plans if self.fresh and plan[1] not in self._deleted]
+        results = {}
+        for some, fresh in ((old, True), ([plan for plan in plans if plan not in old], False)):
+            found = run_all(some, fresh=fresh, **self.options) if some else []
+            results |= {place: each for (_, place), each in zip(some, found, strict=True)}
+        self._deleted.update(results)
         spent = sum(result.seconds for result in results.values())
         self.extra_seconds += spent - (time.perf_counter() - start)
-        return [results[k] for k in range(len(plans))]
-
-    def _is_fresh(self, folder: Path) -> bool:
-        return self.fresh and folder not in self._deleted
+        return [results[place] for _, place in plans]
 
 
 @dataclass(frozen=True)
