@@ -31,27 +31,45 @@ _FILE = (
     "A table with the columns problem and datum and a column of numbers for each feature, such as "
     "a cost. Without the column problem it holds for every problem."
 )
-_MIND = "mind"
 _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
 _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
+
+
+class _Setting(click.ParamType):
+    """A number, bounds as 0:20, depths as 0,1,inf, or a name of `people.Family`."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value that the family takes."""
+        if value == STATIC and param.name == "other":
+            return value
+        found = []
+        for part in re.split("[,:]", value):
+            try:
+                found.append(float(part))
+            except ValueError:
+                how = "write 0,1,2,inf for depths, 0:20 for bounds"
+                self.fail(f"{part[:40]!r} is not a number; {how}.", param, ctx)
+        return tuple(found) if len(found) > 1 else found[0]
 
 
 def _family_options(function: Any) -> Any:
     """Add an option for each setting of `people.Family`, with its text and its default."""
     texts = _texts(people.Family)
+    metavars = {"depth": "LIST", "other": "DEPTH"}
     for setting in reversed(_FIELDS):
-        flag, text = f"--{setting.name.replace('_', '-')}", texts[setting.name]
-        if setting.name == "features":
+        name, text, default = setting.name, texts[setting.name], setting.default
+        flag = f"--{name.replace('_', '-')}"
+        if name == "features":
             added = options.path(flag, help=_FILE)
-        elif setting.name in _NAMES:
-            kind = options.Name(*_NAMES[setting.name])
-            added = options.option(flag, type=kind, default=setting.default, help=text)
+        elif name in _NAMES:
+            kind = options.Name(*_NAMES[name])
+            added = options.option(flag, type=kind, default=default, help=text)
         else:
-            metavar = {"depth": "LIST", "other": "DEPTH"}.get(setting.name, "NUMBER|LOW:HIGH")
-            if setting.name == "other":
-                text += f" '{_MIND}': the default."
-            default = _written(setting.default)
-            added = options.option(flag, metavar=metavar, default=default, help=text)
+            metavar = metavars.get(name, "NUMBER|LOW:HIGH")
+            more = {"type": _Setting(), "metavar": metavar, "default": _written(default)}
+            added = options.option(flag, help=text, **more)
         function = added(function)
     return function
 
@@ -63,33 +81,11 @@ def _texts(kind: type) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", text).replace("`", "").strip() for name, text in entries}
 
 
-def _written(value: Any) -> str:
+def _written(value: Any) -> str | None:
     """Return a default as it is typed: 0:20 for bounds, 0,1,inf for depths."""
     if isinstance(value, tuple):
         return ("," if len(value) > 2 else ":").join(f"{number:g}" for number in value)
-    return _MIND if value is None else f"{value:g}"
-
-
-def _read_setting(name: str, text: str) -> Any:
-    """Return the value of an option of the family."""
-    if name in _NAMES or (name == "other" and text == STATIC):
-        return text
-    if name == "other" and text == _MIND:
-        return None
-    if name == "depth":
-        return [_number(part, name) for part in text.split(",")]
-    low, colon, high = text.partition(":")
-    return (_number(low, name), _number(high, name)) if colon else _number(low, name)
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CobayesError(
-            f"--{name.replace('_', '-')}: {text!r} is not a number.",
-            "write 0,1,2,inf for depths, 0:20 for bounds.",
-        ) from None
+    return None if value is None else f"{value:g}"
 
 
 @options.command(
@@ -160,7 +156,7 @@ def fit(given: Given) -> None:
     if given.no_repeats:
         tasks = {name: without_repeats(problem.model) for name, problem in known.items()}
         known = read_problems(tasks, {name: problem.prior for name, problem in known.items()})
-    settings = {name: _read_setting(name, getattr(given, name)) for name in _SETTINGS}
+    settings = {name: getattr(given, name) for name in _SETTINGS}
     features = given.features and read_numbers(given.features, known, "datum")
     family = people.Family(features=features, **settings)
     with terminal.ProgressLine() as line:
@@ -228,34 +224,26 @@ def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]
 
 # Columns of the comparison that fit a terminal, with headings and formats; files hold all.
 _SHOWN = {
-    "log_likelihood": ("log likelihood", ".1f"),
-    "num_parameters": ("num parameters", ".0f"),
-    "aic": ("AIC", ".1f"),
-    "bic": ("BIC", ".1f"),
-    "num_best": ("best for", ".0f"),
-    "protected": ("protected", ""),
-    "loo": ("LOO", ".1f"),
-    "cross_validated": ("cross validated", ".1f"),
+    "log_likelihood": ("log likelihood", "{:.1f}".format),
+    "num_parameters": ("num parameters", "{:.0f}".format),
+    "aic": ("AIC", "{:.1f}".format),
+    "bic": ("BIC", "{:.1f}".format),
+    "num_best": ("best for", "{:.0f}".format),
+    "protected": ("protected", probability_text),
+    "loo": ("LOO", "{:.1f}".format),
+    "cross_validated": ("cross validated", "{:.1f}".format),
 }
 
 
 def _show(found: people.Fit, comparison: people.Comparison) -> None:
     """Print the comparison as a table, and its conclusion."""
-    columns = {key: shown for key, shown in _SHOWN.items() if key in comparison.table.columns}
+    columns = [key for key in _SHOWN if key in comparison.table.columns]
     terminal.show_table(
         f"{len(found.choices):,} responses",
-        [("model", "<"), *((heading, ">") for heading, _ in columns.values())],
+        [("model", "<"), *((_SHOWN[key][0], ">") for key in columns)],
         [
-            [
-                str(name),
-                *(
-                    format(row[key], form) if form else probability_text(row[key])
-                    for key, (_, form) in columns.items()
-                ),
-            ]
-            for name, row in zip(
-                comparison.table.index, comparison.table.to_dict(orient="records"), strict=True
-            )
+            [str(name), *(_SHOWN[key][1](row[key]) for key in columns)]
+            for name, row in comparison.table.iterrows()
         ],
     )
     terminal.show_text(comparison.conclusion)

@@ -211,11 +211,6 @@ def count(*flags: str, least: int, help: str, default: int | None = None) -> Dec
     return option(*flags, type=Integer(least), metavar="N", help=help, default=default)
 
 
-def number(*flags: str, type: Number, metavar: str, help: str, default: Any = None) -> Decorator:
-    """Return an option that takes a number."""
-    return option(*flags, type=type, metavar=metavar, help=help, default=default)
-
-
 def path(*flags: str, help: str, metavar: str = "FILE", **settings: Any) -> Decorator:
     """Return an option that takes the name of a file or folder."""
     settings = {"type": click.Path(path_type=Path), **settings}
@@ -276,7 +271,7 @@ depth = option(
     help="How often the pragmatic teacher reasons about the learner; 'inf' is SCBI (default: 1).",
 )
 
-rationality = number(
+rationality = option(
     "--rationality",
     type=Number(0.0, float("inf")),
     metavar="ALPHA",
@@ -324,7 +319,7 @@ def lessons(default: int | None, help: str, least: int = 2) -> Decorator:
     return count("--lessons", "-n", least=least, default=default, help=help)
 
 
-level = number(
+level = option(
     "--level",
     type=Number(0.0, 1.0, "high"),
     metavar="BELIEF",
@@ -344,7 +339,7 @@ def seed(default: int) -> Decorator:
     return count("--seed", least=0, default=default, help="The same seed gives the same numbers.")
 
 
-smooth = number(
+smooth = option(
     "--smooth",
     type=Number(0.0, 1.0),
     metavar="EPSILON",

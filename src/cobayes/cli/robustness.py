@@ -27,7 +27,7 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     metavar="MATRIX",
     help="The learner's own matrix (default: the teacher's).",
 )
-@options.number(
+@options.option(
     "--radius",
     type=options.Number(0.0, 2.0),
     metavar="DISTANCE",

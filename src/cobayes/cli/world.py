@@ -27,7 +27,7 @@ _GAP = "    "
 @options.count("--width", least=2, default=7, help="Number of columns of the board.")
 @options.count("--height", least=2, default=3, help="Number of rows of the board.")
 @options.count("--goals", least=2, default=2, help="Number of goals on the upper edge.")
-@options.number(
+@options.option(
     "--discount",
     type=options.Number(0.0, 1.0),
     metavar="FACTOR",
@@ -47,7 +47,7 @@ _GAP = "    "
     help="forward: drawn among moves towards the goal; any: drawn among all, as in the paper; "
     "plan: the likeliest shortest walk.",
 )
-@options.number(
+@options.option(
     "--slip",
     type=options.Number(0.0, 1.0, "low"),
     metavar="PROBABILITY",
