@@ -18,7 +18,7 @@ from cobayes.plots.house import (
     GREEN,
     GREY,
     VERMILION,
-    count_in_whole_numbers,
+    integer_ticks,
     line_style,
     new_figure,
 )
@@ -240,7 +240,7 @@ def _draw_enclosure(lower: np.ndarray, upper: np.ndarray) -> Figure:
     inset.tick_params(labelsize=8)
     for each in (ax, inset):
         each.axhline(PROMISED, color=VERMILION, linestyle="--", label="promised, at least")
-        count_in_whole_numbers(each)
+        integer_ticks(each)
     ax.legend(loc="upper center", ncols=3, fontsize=8.5)
     return figure
 
@@ -289,7 +289,7 @@ def _draw_teachers(teachers: Mapping[str, Mapping[str, Any]]) -> Figure:
         ax.plot(own["borrowed"], "^-.", color=GREEN, label=f"chosen for {other}")
         ax.plot(own["drawn"], "s--", color=VERMILION, label="drawn (mean)")
         ax.set(title=f"{name} learner", xlabel="round", ylim=(0.3, 1.02))
-        count_in_whole_numbers(ax)
+        integer_ticks(ax)
         ax.legend(fontsize=8.5, loc="lower right")
         axes[0].set_ylabel("belief in the truth")
     return figure

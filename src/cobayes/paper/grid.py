@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cobayes.lessons import Learner, Teacher
 from cobayes.paper.common import new_axes, words, write_section
-from cobayes.plots.house import COLORMAP, GREY, count_in_whole_numbers, line_style
+from cobayes.plots.house import COLORMAP, GREY, integer_ticks, line_style
 from cobayes.report.claims import Claim, Verdict, judge_interval
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI, Rule
@@ -402,5 +402,5 @@ def _draw_trend(trends: Mapping[str, Any], name: str, quantity: str, over: str) 
     ax.set_xlabel("board width" if over == "width" else "number of goals")
     small = {"fontsize": 8, "title_fontsize": 8}
     ax.legend(title="discount", loc="center left", bbox_to_anchor=(1.0, 0.5), **small)
-    count_in_whole_numbers(ax)
+    integer_ticks(ax)
     return figure

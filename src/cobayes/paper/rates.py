@@ -409,7 +409,7 @@ def fit_formula(rates: pd.DataFrame) -> Fit:
     """Fit the formula's four parameters by weighted least squares.
 
     Where the sampling errors are too small to explain the residuals, a common variance is added
-    to all of them until they do: else the fit would heed only the sizes that are known best.
+    to all of them until they do. Otherwise the sizes with the smallest errors would decide alone.
     """
     from scipy.optimize import brentq, curve_fit
     from scipy.special import gammaincc

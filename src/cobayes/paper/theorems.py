@@ -20,7 +20,7 @@ from cobayes.paper.common import (
     words,
     write_section,
 )
-from cobayes.plots.house import GREY, HYPOTHESIS_COLORS, count_in_whole_numbers, line_style
+from cobayes.plots.house import GREY, HYPOTHESIS_COLORS, integer_ticks, line_style
 from cobayes.report.claims import Claim, Verdict, judge_agreement, judge_interval
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
@@ -434,6 +434,6 @@ def _draw(slopes: pd.DataFrame, reports: Mapping[str, Any]) -> dict[str, Figure]
             means, color = reports[name]["mean_belief"], HYPOTHESIS_COLORS[k]
             ax.plot(means, color=color, marker="os^Dv"[k], markersize=4, label=_shown(name))
     ax.set(xlabel="round", ylabel="exact mean of θ(h)")
-    count_in_whole_numbers(ax)
+    integer_ticks(ax)
     ax.legend(fontsize=8.5)
     return {"rates": rates, "invariants": invariants}

@@ -17,7 +17,7 @@ from cobayes.plots.house import (
     FAINT,
     axes_or_new,
     bar_style,
-    count_in_whole_numbers,
+    integer_ticks,
     legend_of_curves,
     line_style,
     shorten_label,
@@ -291,7 +291,7 @@ def plot_belief_curves(
         ax.set_ylabel(f"belief in {taught}")
     ax.set_xlim(0, max(longest, 1))
     ax.set_xlabel("round")
-    count_in_whole_numbers(ax)
+    integer_ticks(ax)
     ax.grid(axis="y", color=FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
     tidy(ax)
@@ -418,7 +418,7 @@ def _name_rounds(ax: Axes, trace: Trace) -> None:
     """Name every bar after its datum, or every few where there is no room for all."""
     if trace.data is None:
         ax.set_xlabel("round (0 is the prior)")
-        count_in_whole_numbers(ax)
+        integer_ticks(ax)
         return
     labels = ["prior", *(shorten_label(datum, 16) for datum in trace.data)]
     width = ax.get_window_extent().width / ax.figure.dpi  # inches

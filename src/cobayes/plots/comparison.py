@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cobayes.plots.house import (
     GREY,
     axes_or_new,
-    count_in_whole_numbers,
+    integer_ticks,
     legend_of_curves,
     line_style,
     shorten_label,
@@ -158,7 +158,7 @@ def _label_rounds(ax: Axes, value_label: str) -> None:
     ax.set_xlabel("round")
     ax.set_ylabel(value_label)
     ax.set_ylim(0.0, 1.02)
-    count_in_whole_numbers(ax)
+    integer_ticks(ax)
     tidy(ax)
 
 
@@ -216,7 +216,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
         ax.axvline(num_rounds, color="0.6", linewidth=0.8, linestyle=":")
         ax.plot([], [], color="0.4", marker=r"$\rightarrow$", linestyle="", label="not reached")
     if is_known:
-        count_in_whole_numbers(ax)
+        integer_ticks(ax)
         what = f"rounds until the belief in the truth is {comparison.level:g} (median)"
     else:
         ax.axvline(comparison.level, color="0.6", linewidth=0.8, linestyle=":")

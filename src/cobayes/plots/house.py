@@ -122,8 +122,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes
         return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def count_in_whole_numbers(ax: Axes) -> None:
-    """Let the ticks below fall on whole numbers only, as rounds do."""
+def integer_ticks(ax: Axes) -> None:
+    """Place the ticks of the x axis at integers, as rounds are."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

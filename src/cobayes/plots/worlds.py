@@ -16,7 +16,7 @@ from cobayes.plots.house import (
     INK,
     axes_or_new,
     bar_style,
-    count_in_whole_numbers,
+    integer_ticks,
     line_style,
     shorten_label,
     style,
@@ -203,7 +203,7 @@ def plot_certainty(
     ax.set_ylim(0.0, 1.03)
     ax.set_xlabel("moves")
     ax.set_ylabel("belief in the true goal")
-    count_in_whole_numbers(ax)
+    integer_ticks(ax)
     ax.legend(frameon=False, fontsize=9, loc="lower right")
     tidy(ax)
     return ax

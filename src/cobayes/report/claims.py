@@ -301,7 +301,7 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, two_sided: bool = False) -> float:
-    """Return the z that no one of `count` normal variables exceeds, but with `ERROR_RATE`.
+    """Return the z that `count` normal variables all stay below with 1 - `ERROR_RATE`.
 
     Parameters
     ----------
