@@ -140,18 +140,10 @@ def compare(
     _require_same_responses(fits)
     pandas = import_optional("pandas", "people", "a comparison")
     first = next(iter(fits.values()))
-    counts = len(first.choices)
-    rows = {}
-    for name, fit in fits.items():
-        value, size = fit.log_likelihood, fit.num_parameters
-        rows[name] = {
-            "log_likelihood": value,
-            "per_response": value / counts,
-            "num_parameters": size,
-            "aic": float(fit.estimates["aic"].to_numpy().sum()),
-            "bic": float(fit.estimates["bic"].to_numpy().sum()),
-        }
-    table = pandas.DataFrame.from_dict(rows, orient="index")
+    sums = ["log_likelihood", "num_parameters", "aic", "bic"]
+    table = pandas.DataFrame({name: fit.estimates[sums].sum() for name, fit in fits.items()}).T
+    table = table.astype({"num_parameters": int})
+    table.insert(1, "per_response", table["log_likelihood"] / len(first.choices))
     by_person = found = None
     if all(fit.by == "person" for fit in fits.values()):
         by_person = pandas.DataFrame(
@@ -160,10 +152,12 @@ def compare(
         )
         found = exceedance(by_person.to_numpy())
         best = by_person.to_numpy().argmax(axis=1)
-        table["num_best"] = np.bincount(best, minlength=len(fits))
-        table["frequency"] = found.frequencies
-        table["exceedance"] = found.exceedance
-        table["protected"] = found.protected
+        table = table.assign(
+            num_best=np.bincount(best, minlength=len(fits)),
+            frequency=found.frequencies,
+            exceedance=found.exceedance,
+            protected=found.protected,
+        )
     tell = progress or silent
     for number, (name, fit) in enumerate(fits.items()):
         if cross_validation:
@@ -231,8 +225,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     people, groups = group_rows(fit.choices, "person")
     if len(people) < 2:
         raise CobayesError("cross-validation predicts a person from others: it needs two people.")
-    held_out = np.full((len(people), len(family.depth)), -np.inf)
-    training = np.full_like(held_out, -np.inf)
+    training, held_out = np.full((2, len(people), len(family.depth)), -np.inf)
     everybody = np.arange(len(people))
     for number, depth in enumerate(family.depth):
         own = fit.likelihood(depth)
@@ -275,7 +268,7 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
         smoothed = np.asarray(found.elpd_i, dtype=np.float64).ravel()
         # Nearly equal weights can leave the fit of the tail without a number.
         points[varied] = np.where(np.isnan(smoothed), points[varied], smoothed)
-        unreliable = int((np.asarray(found.pareto_k) > 0.7).sum())
+        unreliable = (np.asarray(found.pareto_k) > 0.7).sum()
     return float(points.sum()), float(np.sqrt(len(points) * points.var())), float(unreliable)
 
 
@@ -290,41 +283,32 @@ def _chance(fit: Fit) -> float:
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
     """Return what the numbers allow to say, and what not."""
-    values: NDArray[np.float64] = table["bic"].to_numpy()
-    names = [str(name) for name in table.index]
-    parts = []
-    if len(names) == 1:
-        parts.append(f"Only one model, {names[0]!r}, was fitted: nothing is compared.")
-    else:
-        lead = float(values[1] - values[0])
-        if lead < WEAK:
-            verdict = f"cannot be told from {names[1]!r} by BIC (difference {lead:.1f})"
-        else:
+    names = [repr(str(name)) for name in table.index]
+    parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]
+    if len(names) > 1:
+        aic, bic = table["aic"].tolist(), table["bic"].tolist()
+        lead = bic[1] - bic[0]
+        verdict = f"cannot be told from {names[1]} by BIC (difference {lead:.1f})"
+        if lead >= WEAK:
             how = "strongly" if lead >= STRONG else "weakly"
-            verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]!r})"
-        parts.append(f"Over all responses {names[0]!r} {verdict}.")
-        if float(table["aic"].to_numpy().argmin()) != 0:
-            parts.append(
-                f"AIC prefers {names[int(table['aic'].to_numpy().argmin())]!r}: the answer depends "
-                "on how parameters are paid for."
-            )
+            verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]})"
+        parts = [f"Over all responses {names[0]} {verdict}."]
+        other = names[aic.index(min(aic))]
+        if other != names[0]:
+            parts.append(f"AIC prefers {other}: the answer depends on how parameters are paid for.")
     if found is not None and len(names) > 1:
-        winner = int(np.argmax(table["protected"].to_numpy()))
-        chance_of = float(table["protected"].to_numpy()[winner])
-        share = float(table["frequency"].to_numpy()[winner])
-        if chance_of >= CONVINCING:
-            parts.append(
-                f"Among people {names[winner]!r} is the most frequent model (protected exceedance "
-                f"probability {probability_text(chance_of)}, expected share {share:.2f})."
-            )
-        else:
-            parts.append(
-                "Which model is the most frequent among people is open: the highest protected "
-                f"exceedance probability is {probability_text(chance_of)} ({names[winner]!r})."
-            )
-    value = float(table["log_likelihood"].to_numpy()[0])
+        protected = table["protected"].tolist()
+        winner = protected.index(max(protected))
+        chance_of, share = probability_text(max(protected)), table["frequency"].tolist()[winner]
+        parts.append(
+            f"Among people {names[winner]} is the most frequent model (protected exceedance "
+            f"probability {chance_of}, expected share {share:.2f})."
+            if max(protected) >= CONVINCING
+            else "Which model is the most frequent among people is open: the highest protected "
+            f"exceedance probability is {chance_of} ({names[winner]})."
+        )
     if np.isfinite(chance):
-        gain = (value - chance) / abs(chance)
+        gain = (table["log_likelihood"].tolist()[0] - chance) / abs(chance)
         parts.append(
             f"The best model explains {100.0 * gain:.1f} % of the log-likelihood of chance "
             f"({chance:.1f}). That a model is best of these does not say that it is good: look at "

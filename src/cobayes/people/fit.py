@@ -451,19 +451,18 @@ def _require_possible(
     value: Array, table: Choices, family: Family, groups: Sequence[Positions]
 ) -> None:
     """Raise an error where no depth and no parameters can produce some person's responses."""
-    bad = np.flatnonzero(~np.isfinite(value))
-    if not len(bad):
+    rows = [rows for rows, own in zip(groups, value, strict=True) if not np.isfinite(own)]
+    if not rows:
         return
-    rows = np.concatenate([groups[unit] for unit in bad.tolist()])
+    rows, known, hint = np.concatenate(rows), table.situations, "free the lapse, lapse=(0.0, 0.5)"
     if family.is_teacher:
-        known, datum = table.situations, table.datum[rows]
-        index = known.tables.index[known.at[rows]]
-        gone = np.isneginf(known.tables.log_data_prior[index, datum])
-        if gone.any():
-            row = int(rows[gone][0])
-            label = known.problems[known.at[row]].model.data[table.datum[row]]
+        index, datum = known.tables.index[known.at[rows]], table.datum[rows]
+        gone = rows[np.isneginf(known.tables.log_data_prior[index, datum])]
+        if len(gone):
+            label = known.problems[known.at[gone[0]]].model.data[table.datum[gone[0]]]
             raise CobayesError(
-                f"row {row + 1}: datum {label!r} was not available, says the task of the problem.",
+                f"row {gone[0] + 1}: datum {label!r} was not available, says the task of the "
+                "problem.",
                 "give the matrix itself as the problem (no --no-repeats), or drop the row.",
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
@@ -472,11 +471,11 @@ def _require_possible(
                 f"{len(ruled_out)} choices show a datum that the truth rules out, the first in row "
                 f"{ruled_out[0] + 1}; without a lapse their likelihood is zero"
                 f"{_whose(table, ruled_out)}.",
-                "free the lapse, lapse=(0.0, 0.5), or drop these rows.",
+                f"{hint}, or drop these rows.",
             )
     raise CobayesError(
         f"some responses are impossible at every depth of the family{_whose(table, rows)}.",
-        "free the lapse, lapse=(0.0, 0.5), or allow finite depths.",
+        f"{hint}, or allow finite depths.",
     )
 
 

@@ -230,33 +230,30 @@ def calibration(
     """
     whole_number(num_bins, "num_bins", 1)
     pandas = import_optional("pandas", "people", "a table of predictions")
-    check = replicate(fit, num_draws, rng)
-    row, option = np.nonzero(check.available)
-    order = np.argsort(check.fitted[row, option], kind="stable")
+    fitted, mean, available, answer, drawn = replicate(fit, num_draws, rng)
+    row, option = np.nonzero(available)
+    order = np.argsort(fitted[row, option], kind="stable")
     row, option = row[order], option[order]
     # Every bin holds the same expected number of responses, so that rare options are pooled.
-    share = np.cumsum(check.fitted[row, option])
-    bins = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
-    sizes = np.bincount(bins, minlength=num_bins)
-    of_option = np.zeros(check.fitted.shape, dtype=np.int64)
-    of_option[row, option] = bins
-    every = np.arange(len(of_option))
-    replicated = np.array(
-        [np.bincount(of_option[every, drawn], minlength=num_bins) for drawn in check.drawn]
+    share = np.cumsum(fitted[row, option])
+    bins = np.zeros(fitted.shape, dtype=np.int64)
+    bins[row, option] = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
+    every = np.arange(len(answer))
+    counts = np.array(
+        [np.bincount(bins[every, own], minlength=num_bins) for own in (answer, *drawn)]
     )
+    sizes = np.bincount(bins[row, option], minlength=num_bins)
+    expected = np.bincount(bins[row, option], weights=mean[row, option], minlength=num_bins)
+    low, high = np.quantile(counts[1:], BAND, axis=0)
     used = sizes > 0
-    low, high = np.quantile(replicated[:, used], BAND, axis=0) / sizes[used]
-    hits = np.bincount(of_option[every, check.answer], minlength=num_bins)
-    expected = np.bincount(bins, weights=check.mean[row, option], minlength=num_bins)
-    return pandas.DataFrame(
-        {
-            "predicted": expected[used] / sizes[used],
-            "predicted_low": low,
-            "predicted_high": high,
-            "observed": hits[used] / sizes[used],
-            "num_options": sizes[used],
-        }
-    )
+    columns = {
+        "predicted": expected,
+        "predicted_low": low,
+        "predicted_high": high,
+        "observed": counts[0],
+    }
+    table = pandas.DataFrame({name: own[used] / sizes[used] for name, own in columns.items()})
+    return table.assign(num_options=sizes[used])
 
 
 class Replicates(NamedTuple):
@@ -291,13 +288,13 @@ def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
     parts = list(fit.at_best())
     likelihood, _, values = parts[0]
     shape = len(fit.choices), likelihood.scores(values).even.shape[1]
-    fitted, mean, available = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+    fitted, mean, even = np.zeros((3, *shape))
     drawn = np.empty((num_draws, NUM_REPLICATES, len(fit.choices)), dtype=np.int64)
     answer = np.empty(len(fit.choices), dtype=np.int64)
     for likelihood, _, parameters in parts:
         own = likelihood.rows
         answer[own] = likelihood.answer
-        available[own] = likelihood.scores(parameters).even > 0.0
+        even[own] = likelihood.scores(parameters).even
         fitted[own], _ = likelihood.responses(parameters, with_derivatives=False)
         draws, _ = draw_parameters(likelihood, parameters, num_draws, random)
         for number, values in enumerate(draws):
@@ -305,4 +302,4 @@ def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
             mean[own] += found / num_draws
             for place in range(NUM_REPLICATES):
                 drawn[number, place, own] = draw_many(found, random.random(len(own)))
-    return Replicates(fitted, mean, available, answer, drawn.reshape(-1, len(fit.choices)))
+    return Replicates(fitted, mean, even > 0.0, answer, drawn.reshape(-1, len(fit.choices)))
