@@ -56,7 +56,9 @@ def build_report(
     """Build sections and write the page of all sections that are in the folder.
 
     Every section has a folder of its own. A section that is there already is built again only if
-    its code, the scale, the seed or the formats have changed, or its files have.
+    its code, the scale, the seed, a setting or the formats have changed, or its own files have. A
+    method, a lambda or a function inside another one is run every time. Files that a builder reads
+    are not looked at: use `fresh`.
 
     Parameters
     ----------
