@@ -49,8 +49,8 @@ def names_from(modules: list[str]) -> list[str]:
 class PublicNames(SphinxDirective):
     """Functions first, then classes, each with its docstring.
 
-    The content lists modules, one a line. With the option ``of`` the names are those of that
-    module's ``__all__`` instead.
+    The content lists modules, one per line. With the option ``of`` the names are those that this
+    module exports.
     """
 
     has_content = True
@@ -61,7 +61,8 @@ class PublicNames(SphinxDirective):
             module = self.options["of"]
             home = __import__(module, fromlist=["_"])
             # What `cobayes` itself exports is described under that name.
-            found = {name: getattr(home, name) for name in home.__all__ if name not in homes()}
+            listed = getattr(home, "__all__", [name for name in vars(home) if name[0] != "_"])
+            found = {name: getattr(home, name) for name in listed if name not in homes()}
             found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
         else:
             module = "cobayes"
