@@ -10,7 +10,7 @@ namespace core::CORE_ISA {
 inline constexpr int W = 8;
 inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;
 // 512 log 2 in two parts: multiples of the first are exact up to 2**30.
-inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-25;
+inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
 // Solvers see no belief below this: it is too small to count for the others, and its own column, which follows theirs,
 // comes out right. So there are no zeros and no denormal numbers.
 inline constexpr double FLOOR = 0x1p-300;
@@ -71,6 +71,11 @@ struct Beliefs {
   void get_logs(int k, double* logs) const {
     const double *x = mantissa.at(k), *s = shift.at(k);
     for (int j = 0; j < width(); ++j) logs[j] = log_belief(x[j * W], s[j * W]);
+  }
+  // As a number, also where it is below 2**-512: down to the smallest number there is.
+  double any_number(int k, int j) const {
+    const double x = mantissa.at(k)[j * W], s = shift.at(k)[j * W];
+    return s == 0.0 ? x : s < 3.0 ? x * (s == 1.0 ? UNIT : UNIT * UNIT) : 0.0;
   }
   double number(int k, int j) const { return as_number(mantissa.at(k)[j * W], shift.at(k)[j * W]); }
 };

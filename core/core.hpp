@@ -85,8 +85,10 @@ struct Question {
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
   double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
-  const int64_t* data;         // (size,) the datum of each belief, for
-  double* updated;             // (size, m) log-posteriors, NaN where the datum is impossible
+  const int64_t* data;         // (size,) the datum of each belief (stride 0: of all), for
+  size_t data_stride;
+  double* updated;             // (size, m) posteriors or their logarithms, NaN where the datum is impossible
+  bool updates_logs;
   double error;                // the largest estimated one; infinite where no answer was found
   int iterations;              // the most that one answer took
 };
@@ -101,7 +103,8 @@ struct ScalingJob {
   size_t column_stride;                           // from one problem's column sums to the next: m, or 0
   double tolerance;
   int max_iterations;
-  double *scaled, *row_scaling, *factors;         // (size, n, m), (size, n), (size, m)
+  double *scaled, *row_scaling;                   // (size, n, m), (size, n)
+  double *column_scaling, *factors;               // (size, m): with and without the column sums
   double *rows, *columns;                         // (size, n), (size, m): the sums that were scaled to
   double* report;                                 // (size, 4): error, residual, iterations, status
 };

@@ -27,11 +27,21 @@ struct Bound {
 
 void* bind(const RuleSpec& spec) { return new Bound(spec); }
 void unbind(void* rule) { delete static_cast<Bound*>(rule); }
+// A rule for one thread at a time, with the memory for questions about it.
+struct Worker {
+  explicit Worker(Rule* rule) : rule(rule), agent(*rule, false, 0) {}
+  Worker(const Worker&) = delete;
+  ~Worker() { delete rule; }
+  Rule* rule;
+  Follower agent;
+};
+
 void* make_worker(const void* rule) {
   const Bound& bound = *static_cast<const Bound*>(rule);
-  return bound.spec.cooperates ? static_cast<Rule*>(new Cooperation(*bound.problem)) : new Recursion(bound.spec);
+  return new Worker(bound.spec.cooperates ? static_cast<Rule*>(new Cooperation(*bound.problem)) : new Recursion(bound.spec));
 }
-void free_worker(void* worker) { delete static_cast<Rule*>(worker); }
+void free_worker(void* worker) { delete static_cast<Worker*>(worker); }
+Rule& rule_of(void* worker) { return *static_cast<Worker*>(worker)->rule; }
 
 void normalize_columns(double* table, int n, int m) {
   for (int j = 0; j < m; ++j) {
@@ -43,9 +53,10 @@ void normalize_columns(double* table, int n, int m) {
 
 void answer(void* worker, Question& q, const Stop& stop) {
   const StopScope scope(stop);
-  Rule& rule = *static_cast<Rule*>(worker);
+  Rule& rule = rule_of(worker);
   const int n = rule.n, m = rule.m;
-  Follower agent(rule, q.gone != nullptr, q.size);
+  Follower& agent = static_cast<Worker*>(worker)->agent;
+  agent.restart(q.gone != nullptr, q.size);
   agent.start(q.logs, false);
   agent.respond(q.gone);
   const Answers& found = agent.answers;
@@ -89,40 +100,42 @@ void answer(void* worker, Question& q, const Stop& stop) {
   if (!q.updated) return;
   for (int at = 0; at < q.size; at += NATIVE) {
     int data[NATIVE];
-    for (int lane = 0; lane < NATIVE; ++lane) data[lane] = at + lane < q.size ? int(q.data[at + lane]) : -1;
+    for (int lane = 0; lane < NATIVE; ++lane) data[lane] = at + lane < q.size ? int(q.data[(at + lane) * q.data_stride]) : -1;
     agent.observe(at, data);
   }
   for (int k = 0; k < q.size; ++k) {
-    agent.beliefs.get_logs(k, q.updated + size_t(k) * m);
-    for (int j = 0; j < m && agent.contradicted[k]; ++j) q.updated[size_t(k) * m + j] = __builtin_nan("");
+    double* to = q.updated + size_t(k) * m;
+    if (q.updates_logs) agent.beliefs.get_logs(k, to);
+    else for (int j = 0; j < m; ++j) to[j] = agent.beliefs.any_number(k, j);
+    for (int j = 0; j < m && agent.contradicted[k]; ++j) to[j] = __builtin_nan("");
   }
 }
 
 void play(const Plan& plan, void* teacher, void* learner, uint64_t first, int count, Record& record, const Stop& stop) {
   const StopScope scope(stop);
-  Block(plan, *static_cast<Rule*>(teacher), *static_cast<Rule*>(learner), first, count, record).play();
+  Block(plan, rule_of(teacher), rule_of(learner), first, count, record).play();
 }
 
 void teach(const TeachingPlan& plan, void* teacher, uint64_t first, int count, const TeachingEnds& ends, const Stop& stop) {
   const StopScope scope(stop);
-  const int m = static_cast<Rule*>(teacher)->m;
+  const int m = rule_of(teacher).m;
   Teaching lessons(plan, first, count);
-  lessons.teach(*static_cast<Rule*>(teacher), ends.taught, ends.num_rounds, ends.is_finished);
+  lessons.teach(rule_of(teacher), ends.taught, ends.num_rounds, ends.is_finished);
   for (int k = 0; k < ends.num_learners && !is_stopped(); ++k)
-    lessons.follow(*static_cast<Rule*>(ends.learners[k]), ends.learner_logs + size_t(k) * m, ends.goes_on[k], ends.believed + k * ends.stride * m,
+    lessons.follow(rule_of(ends.learners[k]), ends.learner_logs + size_t(k) * m, ends.goes_on[k], ends.believed + k * ends.stride * m,
                    ends.is_known + k * ends.stride);
 }
 
 int couple_block(const TeachingPlan& plan, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                  double* believed, const Stop& stop) {
   const StopScope scope(stop);
-  return couple(plan, *static_cast<Rule*>(teacher), *static_cast<Rule*>(learner), learner_logs, first, count, taught, believed);
+  return couple(plan, rule_of(teacher), rule_of(learner), learner_logs, first, count, taught, believed);
 }
 
 int64_t grow(const TreePlan& plan, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
              double* child_logs, double* child_weights, const Stop& stop) {
   const StopScope scope(stop);
-  Tree tree(plan, *static_cast<Rule*>(rule));
+  Tree tree(plan, rule_of(rule));
   if (child_logs) return tree.grow(logs, weights, count, moments, child_logs, child_weights);
   tree.walk(logs, weights, count, rounds_left, moments);
   return 0;
@@ -229,7 +242,8 @@ void scale(const ScalingJob& job, const Stop& stop) {
     }
     for (int j = 0; j < m; ++j) {
       if (c[j] > 0.0 && !(magnitude(totals[j] / c[j] - 1.0) <= residual)) residual = magnitude(totals[j] / c[j] - 1.0);
-      job.factors[size_t(k) * m + j] = __builtin_ldexp(w[j * W], -problem.column_unit[j]);
+      const double factor = __builtin_ldexp(w[j * W], -problem.column_unit[j]);
+      job.factors[size_t(k) * m + j] = factor, job.column_scaling[size_t(k) * m + j] = factor * c[j];
     }
     report[0] = scaler.s.error[k], report[1] = residual, report[2] = scaler.s.iterations[k];
     report[3] = !problem.is_representable ? OUT_OF_RANGE : scaler.has_labels ? scaler.status[k] : EXACT;

@@ -12,12 +12,19 @@ namespace core::CORE_ISA {
 // The beliefs of one agent in a block of lessons, and its rule's answers to them.
 class Follower {
  public:
-  Follower(Rule& rule, bool drops_shown, int count)
-      : rule(rule), drops_shown(drops_shown), n(rule.n), m(rule.m), count(count), words((n + 63) / 64) {
+  Follower(Rule& rule, bool drops_shown, int count) : rule(rule), n(rule.n), m(rule.m), words((n + 63) / 64) { restart(drops_shown, count); }
+
+  // Begin anew with other lessons, in the same memory.
+  void restart(bool drops, int num_lessons) {
+    drops_shown = drops, count = num_lessons;
     beliefs.resize(m, count);
     answers.resize(n, m, (count + W - 1) / W * W, rule.has_labels(drops_shown));
     contradicted.assign(count, 0);
-    while (slots.size() < 2 * size_t(count)) slots.assign(slots.size() ? 2 * slots.size() : 1, -1);
+    size_t num_slots = 1;
+    while (num_slots < 2 * size_t(count)) num_slots *= 2;
+    slots.assign(num_slots, -1);
+    shares = true, is_answered = false;
+    num_answers = num_failed = 0, worst = 0.0;
   }
 
   void start(const double* logs, bool one_for_all) {
@@ -122,7 +129,7 @@ class Follower {
 
   Rule& rule;
   bool drops_shown;
-  int n, m, count, words;
+  int n, m, words, count;
   Beliefs beliefs;
   Answers answers;
   Array<char> contradicted;

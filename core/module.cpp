@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -171,7 +172,7 @@ class Rule {
       if (q.gone) q.gone += from * words;
       for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
         if (*out) *out += from * size;
-      if (q.updated) q.updated += from * m, q.data += from;
+      if (q.updated) q.updated += from * m, q.data += from * q.data_stride;
       void* worker = take_worker();
       kernels_.answer(worker, q, stop);
       give_back(worker);
@@ -200,12 +201,16 @@ class Rule {
     q.posteriors = out.data();
     return ask(logs, gone, q, out, num_threads);
   }
-  nb::tuple update(In<2> logs, Positions data, std::optional<Sets> gone, int num_threads) {
-    require(data.shape(0) == logs.shape(0), "data: one datum per belief");
-    for (size_t k = 0; k < data.shape(0); ++k) require(data.data()[k] >= 0 && data.data()[k] < int64_t(n), "data: positions of rows");
+  // After one datum for all, or one for each.
+  nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
+    const bool is_one = data.index() == 0;
+    const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
+    const int64_t* given = is_one ? &std::get<0>(data) : std::get<1>(data).data();
+    require(is_one || count == logs.shape(0), "data: one datum for all, or one per belief");
+    for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data: positions of rows");
     auto out = empty<double>({logs.shape(0), m});
     Question q{};
-    q.data = data.data(), q.updated = out.data();
+    q.data = given, q.data_stride = is_one ? 0 : 1, q.updated = out.data(), q.updates_logs = in_logs;
     return ask(logs, gone, q, out, num_threads);
   }
 
@@ -459,7 +464,8 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   const size_t count = size == 0 ? 0 : std::max({size, num_rows, num_columns});
   for (size_t own : {size, num_rows, num_columns}) require(own == 1 || own == count, "one item, or as many as the batch has");
   require((!row_sums || row_sums->shape(1) == n) && (!column_sums || column_sums->shape(1) == m), "one sum per row and column");
-  auto scaled = empty<double>({count, n, m}), row_scaling = empty<double>({count, n}), factors = empty<double>({count, m});
+  auto scaled = empty<double>({count, n, m}), row_scaling = empty<double>({count, n}), column_scaling = empty<double>({count, m});
+  auto factors = empty<double>({count, m});
   auto rows = empty<double>({count, n}), columns = empty<double>({count, m}), report = empty<double>({count, 4});
   const bool is_one_table = size == 1 && num_rows == 1;
   const int64_t block_size = is_one_table ? 256 : 1, num_blocks = (int64_t(count) + block_size - 1) / block_size;
@@ -473,7 +479,8 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
     job.column_sums = column_sums ? column_sums->data() + (num_columns == 1 ? 0 : from * m) : nullptr;
     job.column_stride = num_columns == 1 ? 0 : m;
     job.tolerance = tolerance, job.max_iterations = int(std::min<int64_t>(max_iterations, 1 << 30));
-    job.scaled = scaled.data() + from * n * m, job.row_scaling = row_scaling.data() + from * n, job.factors = factors.data() + from * m;
+    job.scaled = scaled.data() + from * n * m, job.row_scaling = row_scaling.data() + from * n;
+    job.column_scaling = column_scaling.data() + from * m, job.factors = factors.data() + from * m;
     job.rows = rows.data() + from * n, job.columns = columns.data() + from * m, job.report = report.data() + from * 4;
     chosen->scale(job, stop);
   };
@@ -483,7 +490,7 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   } else {
     run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { scale_block(block); });
   }
-  return nb::make_tuple(scaled, row_scaling, factors, rows, columns, report);
+  return nb::make_tuple(scaled, row_scaling, column_scaling, factors, rows, columns, report);
 }
 
 static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums) {
@@ -512,8 +519,8 @@ static Out<double> elementwise(Numbers x) {
 }
 
 // Distributions along the last axis: divided by their sums, or None where an entry is negative or not a number, or a sum is farther
-// than `slack` from one. A sum that is one up to rounding is left as it is, so that normalising twice changes nothing.
-static std::optional<Out<double>> normalized(Numbers x, double slack) {
+// than `slack` from one; or their logarithms. A sum that is one up to rounding is left as it is, so that normalising twice changes nothing.
+static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_logs) {
   const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
   Out<double> out = empty_like(x);
   for (size_t from = 0; from < x.size(); from += m) {
@@ -526,6 +533,7 @@ static std::optional<Out<double>> normalized(Numbers x, double slack) {
     const bool is_exact = std::abs(total - 1.0) <= double(m) * 0x1p-53;
     for (size_t j = 0; j < m; ++j) to[j] = is_exact ? values[j] : values[j] / total;
   }
+  if (in_logs) chosen->logarithms(out.data(), x.size(), out.data());
   return out;
 }
 
@@ -536,7 +544,7 @@ NB_MODULE(_core, mod) {
            "data_prior"_a = nb::none(), "kind"_a, "depth"_a = 0, "rationality"_a = 1.0, "literal"_a = "likelihood", "tolerance"_a = 1e-12)
       .def("respond", &Rule::respond, "log_beliefs"_a, "gone"_a = nb::none(), nb::kw_only(), "in_logs"_a = false, "num_threads"_a = 1)
       .def("posteriors", &Rule::posteriors, "log_beliefs"_a, "gone"_a = nb::none(), nb::kw_only(), "num_threads"_a = 1)
-      .def("update", &Rule::update, "log_beliefs"_a, "data"_a, "gone"_a = nb::none(), nb::kw_only(), "num_threads"_a = 1);
+      .def("update", &Rule::update, "log_beliefs"_a, "data"_a, "gone"_a = nb::none(), nb::kw_only(), "in_logs"_a = true, "num_threads"_a = 1);
   mod.def("simulate", &simulate, "teacher"_a, "learner"_a.none(), nb::kw_only(), "teacher_logs"_a, "learner_logs"_a = nb::none(), "hypothesis"_a,
           "num_rounds"_a, "num_lessons"_a, "seed"_a, "first_round"_a = 0, "level"_a = 0.95, "teacher_drops"_a = false, "learner_drops"_a = false,
           "num_paths"_a = 0, "path_rounds"_a = nb::none(), "keep_data"_a = false, "keep_end"_a = false, "num_threads"_a = 1);
@@ -548,7 +556,7 @@ NB_MODULE(_core, mod) {
   mod.def("random_rates", &random_rates, "num_data"_a, "num_hypotheses"_a, nb::kw_only(), "num_samples"_a, "seed"_a, "keep"_a = false, "num_threads"_a = 1);
   mod.def("scale", &scale, "matrices"_a, "row_sums"_a.none(), "column_sums"_a.none(), nb::kw_only(), "tolerance"_a, "max_iterations"_a, "num_threads"_a = 1);
   mod.def("scaling_blocks", &scaling_blocks, "matrix"_a, "row_sums"_a, "column_sums"_a);
-  mod.def("normalized", &normalized, "x"_a, "slack"_a);
+  mod.def("normalized", &normalized, "x"_a, "slack"_a, nb::kw_only(), "in_logs"_a = false);
   mod.def("log", &elementwise<&Kernels::logarithms>, "x"_a);
   mod.def("exp", &elementwise<&Kernels::exponentials>, "x"_a);
   mod.def("instruction_set", [] { return chosen->name; });

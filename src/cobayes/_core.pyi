@@ -52,9 +52,18 @@ class Rule:
         """Return beliefs after every datum, (k, n, m); NaN after impossible data."""
 
     def update(
-        self, log_beliefs: Array, data: Integers, gone: Sets | None = None, *, num_threads: int = 1
+        self,
+        log_beliefs: Array,
+        data: int | Integers,
+        gone: Sets | None = None,
+        *,
+        in_logs: bool = True,
+        num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return log-beliefs after one datum each, (k, m); NaN where it is impossible."""
+        """Return log-beliefs after a datum, the same for all or one each, (k, m); NaN: impossible.
+
+        Without ``in_logs`` the beliefs themselves.
+        """
 
 def simulate(
     teacher: Rule,
@@ -170,13 +179,14 @@ def scale(
     tolerance: float,
     max_iterations: int,
     num_threads: int = 1,
-) -> tuple[Array, Array, Array, Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
     Row sums of None are ones, column sums of None are equal. Return scaled tables, row factors,
-    column factors (before they are multiplied by the column sums), the row and column sums that
-    were scaled to, and a report (k, 4): estimated error, residual, iterations and status (0 exact,
-    1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums that no table has).
+    column factors, column factors before they were multiplied by the column sums, the row and
+    column sums that were scaled to, and a report (k, 4): estimated error, residual, iterations and
+    status (0 exact, 1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums
+    that no table has).
     """
 
 def scaling_blocks(
@@ -184,8 +194,8 @@ def scaling_blocks(
 ) -> tuple[Integers, Integers, Integers, int, int]:
     """Return components of rows and of columns, each one's block, their number, the status."""
 
-def normalized(x: Array, slack: float) -> Array | None:
-    """Return distributions along the last axis divided by their sums, which are nearly one.
+def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:
+    """Return distributions along the last axis divided by their sums, or their logarithms.
 
     None where an entry is negative or not a number, or a sum is farther than ``slack`` from one.
     """

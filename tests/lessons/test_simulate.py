@@ -275,3 +275,12 @@ def test_a_learner_who_rules_out_the_truth_cannot_be_taught():
 def test_lessons_without_rounds_are_counted_too():
     with pytest.raises(cb.CobayesError, match="would take about"):
         cb.simulate([[1.0]], 0, num_rounds=0, num_lessons=10**20)
+
+
+def test_log_odds_stay_exact_far_below_underflow():
+    # A datum multiplies the odds by 99 or 1/99: after 300 rounds they are beyond 10^500.
+    rule = cb.BI([[0.99, 0.01], [0.01, 0.99]])
+    odds = cb.simulate(rule, 0, num_rounds=300, num_lessons=20, rng=1).log_odds()[:, -1]
+    steps = odds / np.log(99.0)
+    assert odds.min() > 1000.0
+    np.testing.assert_allclose(steps, np.round(steps), rtol=1e-13)

@@ -27,6 +27,7 @@ def as_distribution(
     name: str,
     *,
     batch: bool = False,
+    in_logs: bool = False,
 ) -> NDArray[np.float64]:
     """Validate a distribution over labels, or a batch of them; see `Model.distribution`.
 
@@ -40,10 +41,12 @@ def as_distribution(
         What to call the values in an error message.
     batch
         Whether leading axes are allowed.
+    in_logs
+        Whether to return logarithms.
     """
     count = len(labels)
     if values is None:
-        return np.full(count, 1.0 / count)
+        values = np.full(count, 1.0 / count)
     if hasattr(values, "keys") or hasattr(values, "dims"):
         values = aligned(values, labels, kind, name)
     array = as_floats(values, copy=False, name=name)
@@ -53,7 +56,7 @@ def as_distribution(
             f"{count} {label_rules.plural(kind)}.",
             f"they are, in this order: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
         )
-    found = _core.normalized(array, SUM_SLACK)
+    found = _core.normalized(array, SUM_SLACK, in_logs=in_logs)
     if found is None:
         raise _not_a_distribution(array, labels, kind, name)
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution, as_distribution
+from cobayes._input.distributions import SUM_SLACK, Distribution, as_distribution
 from cobayes._input.labels import find
 from cobayes._input.validation import require_settings
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
@@ -244,10 +244,14 @@ class Rule(ABC):
         """
         row, logs = find(datum, self.model.data, "datum"), self.log_beliefs(belief)
         many = logs if logs.ndim == 2 else logs[None]
-        found = self.at(self.task.start).observe_many(many, np.full(len(many), row))
-        if np.isnan(found).any():
+        found = _core.normalized(self.at(self.task.start).updated(many, row), SUM_SLACK)
+        if found is None:  # a belief that is not a number
             raise impossible_datum(self.model, row)
-        return _core.exp(found).reshape(logs.shape)
+        return found.reshape(logs.shape)
+
+    def updated(self, log_beliefs: Array, datum: int) -> Array:
+        """Return the beliefs after one datum at beliefs (k, m): (k, m); NaN: impossible."""
+        return _core.exp(self.observe_many(log_beliefs, np.full(len(log_beliefs), datum)))
 
     def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
         """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
@@ -277,12 +281,12 @@ class Rule(ABC):
 
     def log_belief(self, belief: Distribution | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
-        return _core.log(as_distribution(belief, self.model.hypotheses, "hypothesis", name))
+        return as_distribution(belief, self.model.hypotheses, "hypothesis", name, in_logs=True)
 
     def log_beliefs(self, belief: Distribution, name: str = "belief") -> Array:
         """Validate one belief or many and return the logarithms, (m,) or (k, m)."""
-        return _core.log(
-            as_distribution(belief, self.model.hypotheses, "hypothesis", name, batch=True)
+        return as_distribution(
+            belief, self.model.hypotheses, "hypothesis", name, batch=True, in_logs=True
         )
 
     def to_dict(self) -> dict[str, Any]:

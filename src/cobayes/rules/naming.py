@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes import _core
 from cobayes._input.distributions import Distribution, as_distribution
 from cobayes._input.labels import find
 from cobayes.errors import CobayesError, unteachable
@@ -69,11 +68,9 @@ def as_agents(
         require_same_world(teacher.model, learner.model)
     position = find(hypothesis, teacher.model.hypotheses, "hypothesis")
     names = teacher.model.hypotheses
-    own = theirs = _core.log(as_distribution(prior, names, "hypothesis", "prior"))
+    own = theirs = as_distribution(prior, names, "hypothesis", "prior", in_logs=True)
     if learner_prior is not None:
-        names = learner.model.hypotheses
-        found = as_distribution(learner_prior, names, "hypothesis", "learner's prior")
-        theirs = _core.log(found)
+        theirs = learner.log_belief(learner_prior, "learner's prior")
     for logs, what in ((own, "prior"), (theirs, "learner's prior")):
         if logs[position] == -np.inf:
             raise unteachable(teacher.model.hypotheses[position], what)

@@ -75,6 +75,12 @@ class NativeRule(Rule):
             return super().posteriors_at(log_beliefs)
         return self._ask(self.core.posteriors, log_beliefs)
 
+    def updated(self, log_beliefs: Array, datum: int) -> Array:
+        """Return the beliefs after one datum at beliefs (k, m): (k, m); NaN: impossible."""
+        if self.core is None:
+            return super().updated(log_beliefs, datum)
+        return self._ask(self.core.update, log_beliefs, datum, in_logs=False)
+
     def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
         """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
         if self.core is None:

@@ -217,31 +217,33 @@ def scale(
         max_iterations=min(max_iterations, 2**30),
         num_threads=num_threads() if batch else 1,
     )
-    if report[:, 3].max(initial=0.0) >= _OUT_OF_RANGE:
+    worst = max(report[:, 3].tolist(), default=0.0)
+    if worst >= _OUT_OF_RANGE:
         raise _explained(array, data, hypotheses, row_sums, column_sums)
-    scaled, row_scaling, factors, own_rows, own_columns = found
-    errors, residuals, iterations, codes = report.T if batch else report[0].tolist()
+    errors, residuals, iterations, codes = (
+        report.T.reshape(4, *batch) if batch else report[0].tolist()
+    )
+    is_converged = (residuals <= tolerance) & (errors <= tolerance)
+    scaled, row_scaling, column_scaling, factors, own_rows, own_columns = found
     result = ScalingResult(
         matrix=scaled.reshape(*batch, n, m),
         row_scaling=row_scaling.reshape(*batch, n),
-        column_scaling=(factors * own_columns).reshape(*batch, m),
+        column_scaling=column_scaling.reshape(*batch, m),
         row_sums=own_rows.reshape(*batch, n),
         column_sums=own_columns.reshape(*batch, m),
-        residual=residuals.reshape(batch) if batch else residuals,
-        num_iterations=iterations.astype(np.int64).reshape(batch) if batch else int(iterations),
-        is_converged=((residuals <= tolerance) & (errors <= tolerance)).reshape(batch)
-        if batch
-        else residuals <= tolerance and errors <= tolerance,
-        error=errors.reshape(batch) if batch else errors,
+        residual=residuals,
+        num_iterations=iterations.astype(np.int64) if batch else int(iterations),
+        is_converged=is_converged,
+        error=errors,
         factors=factors.reshape(*batch, m),
-        status=_STATUSES[codes.astype(np.int64)].reshape(batch) if batch else STATUSES[int(codes)],
+        status=_STATUSES[codes.astype(np.int64)] if batch else STATUSES[int(codes)],
         data=data,
         hypotheses=hypotheses,
     )
     if on_failure == "raise":
-        if np.max(codes, initial=0.0) == _INFEASIBLE:
-            raise _infeasible_error(array, rows, result, np.atleast_1d(codes))
-        if not np.all(result.is_converged):
+        if worst == _INFEASIBLE:
+            raise _infeasible_error(array, rows, result)
+        if not (is_converged.all() if batch else is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
 
@@ -293,18 +295,20 @@ def _explained(array: Array, data, hypotheses, rows, columns) -> CobayesError:
     )
 
 
-def _infeasible_error(
-    array: Array, asked: Array | None, result: ScalingResult, codes: NDArray[np.float64]
-) -> InfeasibleError:
+def _infeasible_error(array: Array, asked: Array | None, result: ScalingResult) -> InfeasibleError:
     """Return the error about sums that zeros make impossible, for the first item concerned."""
     n, m = array.shape[-2:]
     batch = result.matrix.shape[:-2]
-    place = np.unravel_index(int(np.argmax(codes == _INFEASIBLE)), batch) if batch else ()
+    place = np.argwhere(np.asarray(result.status) == "infeasible")[0] if batch else ()
     item = tuple(int(k) for k in place)
     table = np.ascontiguousarray(np.broadcast_to(array, result.matrix.shape)[item])
     if asked is None:
         asked = np.ones((1, n))
-    rows = np.broadcast_to(asked.reshape(-1, n), (codes.size, n)).reshape(*batch, n)[item]
+    rows = (
+        np.broadcast_to(asked, (result.residual.size, n)).reshape(*batch, n)[item]
+        if batch
+        else asked[0]
+    )
     columns = result.column_sums[item]
     text = explain(
         find_blocks(table, np.ascontiguousarray(rows), columns),
