@@ -46,7 +46,8 @@ def as_distribution(
     """
     count = len(labels)
     if values is None:
-        values = np.full(count, 1.0 / count)
+        even = np.full(count, 1.0 / count)
+        return _core.log(even) if in_logs else even
     if hasattr(values, "keys") or hasattr(values, "dims"):
         values = aligned(values, labels, kind, name)
     array = as_floats(values, copy=False, name=name)
