@@ -62,7 +62,12 @@ class PublicNames(SphinxDirective):
             home = __import__(module, fromlist=["_"])
             # What `cobayes` itself exports is described under that name.
             listed = getattr(home, "__all__", [name for name in vars(home) if name[0] != "_"])
-            found = {name: getattr(home, name) for name in listed if name not in homes()}
+            found = {name: getattr(home, name) for name in listed}
+            found = {
+                name: thing
+                for name, thing in found.items()
+                if name not in homes() or thing is not getattr(cobayes, name)
+            }
             found = {name: thing for name, thing in found.items() if not inspect.ismodule(thing)}
         else:
             module = "cobayes"
