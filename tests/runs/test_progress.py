@@ -38,6 +38,15 @@ def test_points_that_have_not_begun_are_taken_to_cost_as_much_as_the_dearest():
     assert summary_line(state((2, 4, 0.2), (1, 10, 60.0))).endswith(", 4.5 min left")
 
 
+def test_time_left_is_unknown_while_an_experiment_has_no_finished_shard():
+    # A dear experiment says nothing about what a shard of another one costs.
+    dear = PointState("p", 1, 2, 86.0, "dear")
+    begun, waiting = PointState("q", 1, 1000, 0.1, "cheap"), PointState("q", 0, 1000, 0.0, "cheap")
+    assert math.isnan(RunState(Path(), "both", "running", (dear, waiting), 2).seconds_left)
+    both = RunState(Path(), "both", "running", (dear, begun), 2)
+    assert both.seconds_left == pytest.approx((86 + 99.9) / 2)
+
+
 def test_time_left_never_grows_where_the_dearest_point_comes_first():
     # Costs from 0.01 s to 10 s; first shards one after the other on two workers.
     costs = [0.01 * 4**k for k in range(6)]

@@ -72,13 +72,17 @@ class RunState:
 
     @property
     def seconds_left(self) -> float:
-        """Time left, from the mean cost of each point's finished shards; NaN while none is known.
+        """Time left, from the mean cost of each point's finished shards; NaN while it is not known.
 
-        A point without a finished shard is taken to cost as much as the dearest of the others.
+        A point without a finished shard is taken to cost as much as the dearest of the others of
+        its experiment.
         """
-        dearest = max((p.seconds / p.num_done for p in self.points if p.num_done), default=math.nan)
+        costs = {point: point.seconds / point.num_done for point in self.points if point.num_done}
+        dearest: dict[str, float] = {}
+        for point, cost in costs.items():
+            dearest[point.experiment] = max(cost, dearest.get(point.experiment, 0.0))
         left = [
-            (p.num_shards - p.num_done, p.seconds / p.num_done if p.num_done else dearest)
+            (p.num_shards - p.num_done, costs.get(p, dearest.get(p.experiment, math.nan)))
             for p in self.points
             if p.num_done < p.num_shards
         ]

@@ -254,10 +254,11 @@ def _versions_here() -> dict[str, str]:
 
 def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None:
     """Compute the shards that are left."""
-    # The first shard of every point first, from the last point on, which is often the dearest:
-    # then the most that is left is known early, and no long shard is left over at the end.
-    keys = [(work, key) for work in reversed(works) for key in reversed(work.todo)]
-    waiting = deque(sorted(keys, key=lambda item: item[1][1]))
+    # The first shard of every point first, from the last point of every run on, which is often the
+    # dearest: then the most that is left is known early, and no long shard is left over at the end.
+    keys = [(work, key) for work in works for key in work.todo]
+    keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))
+    waiting = deque(keys)
     in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
     saved_at = reported_at = time.monotonic()
     count = num_workers(executor)

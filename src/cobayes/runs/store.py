@@ -60,6 +60,8 @@ class PointState:
         Number of finished shards, and of all.
     seconds
         Computing time of the finished shards, summed over workers.
+    experiment
+        The experiment's name.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class PointState:
     num_done: int
     num_shards: int
     seconds: float
+    experiment: str = ""
 
 
 class _UnusableError(RunError):
@@ -228,10 +231,10 @@ class Store:
 
     def points(self) -> list[PointState]:
         """Return the progress of every point in the plan's order."""
-        found = []
+        found, experiment = [], str(self.identity["experiment"])
         for position, (name, num_samples, per_shard, _) in enumerate(self.identity["points"]):
             count, seconds = self._counts.get(position, (0, 0.0))
-            found.append(PointState(name, count, -(-num_samples // per_shard), seconds))
+            found.append(PointState(name, count, -(-num_samples // per_shard), seconds, experiment))
         return found
 
     def is_locked(self) -> bool:
