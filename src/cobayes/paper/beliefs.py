@@ -12,7 +12,7 @@ from cobayes._intervals import exact_interval
 from cobayes.lessons import simulate
 from cobayes.paper.common import new_axes, words, write_section
 from cobayes.plots.house import BLUE, INK, ORANGE
-from cobayes.report.claims import Claim, Verdict, family_quantile, student_quantile
+from cobayes.report.claims import Claim, Verdict, family_quantile
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate, mean_estimate
@@ -137,8 +137,8 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     quantity, count = claim.partition(" ")[0], len(beliefs)
     ahead = sign * (beliefs[f"{quantity}_scbi"] - beliefs[f"{quantity}_bi"]).to_numpy()
     mean, stderr = ahead.mean(), ahead.std(ddof=1) / np.sqrt(count)
-    reach = student_quantile(1, count - 1) * stderr
-    against = int((ahead < -family_quantile(count) * _noise(beliefs, quantity)).sum())
+    reach = family_quantile(1, degrees=count - 1) * stderr
+    against = int((ahead < -family_quantile(count, sides=1) * _noise(beliefs, quantity)).sum())
     verdict: Verdict = "not decided"
     if mean < -reach:
         verdict = "does not hold"

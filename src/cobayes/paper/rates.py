@@ -234,7 +234,7 @@ def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) ->
     two, ten, square = (families[name] for name in SHAPES)
     every = pd.concat(families.values())
     low, high = share_intervals(every.num_exceptions, every.num_samples)
-    margin = family_quantile(len(every), two_sided=True) * every.advantage_stderr
+    margin = family_quantile(len(every)) * every.advantage_stderr
     shapes: dict[str, Any] = {"names": list(every.index), "places": "shapes"}
     nats: dict[str, Any] = {"within": _MEAN_LIMIT, "unit": " nats per round"}
     return (
@@ -298,7 +298,7 @@ def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
     first, last = ten.iloc[0], ten.iloc[-1]
     left = last.advantage / first.advantage
     noise = math.hypot(*(row.advantage_stderr / row.advantage for row in (first, last)))
-    reach = family_quantile(1, two_sided=True) * left * noise
+    reach = family_quantile(1) * left * noise
     sizes = {"first": first.name, "last": last.name}
     text = words("E decays slowly", left=left, reach=reach, limit=_SLOWLY, **sizes)
     return judge_interval(**text, low=left - reach, high=left + reach, above=_SLOWLY)
@@ -325,7 +325,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
     at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
-    factor = math.exp(family_quantile(1, two_sided=True) * error)
+    factor = math.exp(family_quantile(1) * error)
     low, high = (math.exp(-sum(later) * f) for f in (factor, 1.0 / factor))
     numbers = {"seen": seen, "matrices": beyond.num_samples.sum(), "first": _FIRST_WITHOUT}
     numbers |= {"expected": sum(later), "at_17": at_17, "factor": factor, "chances": (low, high)}
@@ -340,7 +340,7 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     known = {name: each for name, each in slopes.items() if math.isfinite(sum(each))}
     early, late, noise = np.array([*known.values()]).reshape(-1, 3).T
     bends = np.abs(late / early - 1.0)
-    reach = family_quantile(max(len(known), 1), two_sided=True) * noise / np.abs(early)
+    reach = family_quantile(max(len(known), 1)) * noise / np.abs(early)
     inside, outside = bends + reach < _STRAIGHT, bends - reach > _STRAIGHT
     verdict: Verdict = "not decided"
     if len(known) == len(families) and inside.all():
@@ -445,7 +445,7 @@ def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
     """Return by how much the authors' formula is off at least, and at most, at each size."""
     seen = rates[rates.num_exceptions > 0]
     off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
-    noise = family_quantile(len(seen), two_sided=True) * seen.minus_log_stderr.to_numpy()
+    noise = family_quantile(len(seen)) * seen.minus_log_stderr.to_numpy()
     return np.maximum(off - noise, 0.0), off + noise
 
 

@@ -181,7 +181,7 @@ def judge_order(
     stderrs = np.broadcast_to(np.asarray(stderrs, dtype=float), values.shape)
     steps = (1.0 if rises else -1.0) * np.diff(values)
     errors = np.hypot(stderrs[1:], stderrs[:-1])
-    bound = family_quantile(len(steps), two_sided=True) * errors
+    bound = family_quantile(len(steps)) * errors
     is_exact = not errors.any()
     right, wrong = steps > bound, steps <= 0.0 if is_exact else steps < -bound
     way, other = ("rises", "falls") if rises else ("falls", "rises")
@@ -263,7 +263,7 @@ def judge_agreement(
     apart = np.abs(values - expected)
     statistic, degrees = chi_square or (float(((apart / stderrs) ** 2).sum()), len(values))
     chance = float(gammaincc(0.5 * degrees, 0.5 * statistic))
-    reach = apart + family_quantile(len(values), two_sided=True) * stderrs
+    reach = apart + family_quantile(len(values)) * stderrs
     verdict: Verdict = "not decided"
     if chance < ERROR_RATE:
         verdict = "does not hold"
@@ -300,36 +300,21 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
     return "not decided"
 
 
-def family_quantile(count: int, *, two_sided: bool = False) -> float:
-    """Return the z that `count` normal variables all stay below with 1 - `ERROR_RATE`.
-
-    Parameters
-    ----------
-    count
-        The number of comparisons.
-    two_sided
-        Whether the bound is for absolute values.
-    """
-    from scipy.special import ndtri
-
-    return -float(ndtri(ERROR_RATE / count / (2 if two_sided else 1)))
-
-
-def student_quantile(count: int, degrees: int) -> float:
-    """Return the t that all of `count` Student variables stay below, in absolute value.
-
-    This holds with probability 1 - `ERROR_RATE`.
+def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
+    """Return the bound that `count` variables all keep with probability 1 - `ERROR_RATE`.
 
     Parameters
     ----------
     count
         The number of comparisons.
     degrees
-        Degrees of freedom of each variable.
+        Degrees of freedom of Student's variables (default: normal variables).
+    sides
+        2 where the bound is for absolute values, 1 where it is for the values.
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, 1.0 - ERROR_RATE / (2 * count)))
+    return -float(stdtrit(degrees, ERROR_RATE / (sides * count)))
 
 
 def probability_text(chance: float) -> str:

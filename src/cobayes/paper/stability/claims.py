@@ -27,7 +27,6 @@ from cobayes.report.claims import (
     family_quantile,
     judge_interval,
     listed,
-    student_quantile,
     verdict_of,
 )
 from cobayes.stability.bounds import Distance
@@ -49,7 +48,7 @@ def judge_straight(found: Found, source: str) -> Claim:
 
     rays = pd.concat([fit_rays(rates) for rates in found], ignore_index=True)
     falling = rays[rays.fall > FLAT]
-    quantile = student_quantile(max(len(falling), 1), len(found[0].batches) - 1)
+    quantile = family_quantile(max(len(falling), 1), degrees=len(found[0].batches) - 1)
     share, reach = falling.bend.abs() / falling.fall, quantile * falling.bend_stderr / falling.fall
     inside, outside = share + reach <= STRAIGHT, share - reach > STRAIGHT
     numbers = {"rays": rays, "falling": falling, "share": share, "bent": falling[outside]}
@@ -75,7 +74,7 @@ def judge_closeness(found: Found, source: str) -> Claim:
     """Judge that success rates come close to their upper bound."""
     learners = joined(found)
     gaps = learners.bound_high - learners.success
-    reach = family_quantile(len(gaps), two_sided=True) * learners.success_stderr
+    reach = family_quantile(len(gaps)) * learners.success_stderr
     numbers = {"near": (gaps + reach <= CLOSE).sum(), "far": (gaps - reach > CLOSE).sum()}
     numbers |= {"gaps": gaps, "at": name_of(learners, gaps), "learners": learners, "limit": CLOSE}
     text = words("closely bounded", source=source, **numbers)
@@ -88,7 +87,7 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
     # Var(s) <= (m4 - s^4) / (4 N s^2), and m4 <= s^2 for numbers between 0 and 1.
-    reach = family_quantile(len(spread), two_sided=True) * np.sqrt((1.0 - spread**2) / (4 * count))
+    reach = family_quantile(len(spread)) * np.sqrt((1.0 - spread**2) / (4 * count))
     numbers = {"spread": spread, "at": name_of(learners, spread), "reach": reach.max()}
     text = words("single sequences", source=source, limit=MUCH_MORE_STABLE, **numbers)
     ends = {"low": spread - reach, "high": spread + reach, "values": spread}
@@ -146,7 +145,7 @@ def judge_variation_certificate(_: Found, source: str) -> Claim:
 def judge_axes(found: Found, source: str) -> Claim:
     """Judge that around a column success falls slowly one way and rapidly across."""
     fits = fit_cones(found)
-    limit = student_quantile(2 * len(fits), len(found[0].batches) - 1)
+    limit = family_quantile(2 * len(fits), degrees=len(found[0].batches) - 1)
     margin = np.exp(np.minimum(limit * fits.log_ratio_stderr, 50.0))
     reach = limit * fits.angle_stderr
     is_across = fits.angle - reach >= 90.0 - PERPENDICULAR
