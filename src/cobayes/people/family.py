@@ -25,6 +25,16 @@ PARAMETERS = {
 """Names of the parameters by kind of response; weights of features come after them."""
 RESPONSES = tuple(PARAMETERS)
 
+USUAL = {
+    "rationality": (1.0, 6.0),
+    "sharpness": (0.5, 3.0),
+    "lapse": (0.0, 0.2),
+    "inner_rationality": (0.5, 3.0),
+    "prior_temperature": (0.5, 2.0),
+    "noise": (0.05, 0.3),
+}
+"""Where parameters of people usually lie; weights of features between -2 and 2."""
+
 # Bounds of parameters; other exponents go from 0 to MOST. A noise of 1e-6 is finer than anybody
 # can rate, and with an exponent of 1e9 the best response is certain: larger ones would overflow.
 MOST = 1e9
@@ -201,6 +211,11 @@ class Family:
             for name, (low, high) in self.bounds.items()
             if low < high and (has_recursion or name != self.recursion)
         )
+
+    def usual(self, name: str) -> tuple[float, float]:
+        """Where a parameter usually lies, within its bounds."""
+        low, high = np.clip(USUAL.get(name, (-2.0, 2.0)), *self.bounds[name])
+        return float(low), float(high)
 
     def has_recursion(self, depth: float) -> bool:
         """Whether some learner, in mind or followed, has a recursion of finite depth."""

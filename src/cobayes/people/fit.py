@@ -36,15 +36,6 @@ CHUNK_ROWS = 20_000
 NO_INFORMATION = 1e-9
 # Points over the bounds at which the likelihood is looked at before the climbs.
 NUM_POINTS = 40
-# Where the first climb starts: values that are usual in the literature.
-USUAL_START = {
-    "rationality": 2.0,
-    "sharpness": 1.0,
-    "lapse": 0.05,
-    "noise": 0.2,
-    "inner_rationality": 1.0,
-    "prior_temperature": 1.0,
-}
 MAX_STEPS = 200
 # Distance of starts from the bounds, relative to the range between them.
 MARGIN = 0.005
@@ -227,11 +218,11 @@ class Maximum(NamedTuple):
 def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
     """Return the best of several climbs.
 
-    The first one starts at values that are usual in the literature. The others start at the
+    The first one starts in the middle of where parameters usually lie. The others start at the
     likeliest of points spread over the bounds, the same points every time.
     """
     low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
-    usual = np.array([USUAL_START.get(name, 0.0) for name in likelihood.names])
+    usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
     # Cubes put more points near the lower bounds, where rationality and lapse usually are.
     spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
     spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from cobayes.errors import CobayesError
-from cobayes.people.choices import Choices
+from cobayes.people.choices import Choices, as_numbers
 from cobayes.people.family import STATIC, Family
 from cobayes.people.problems import History, Positions, Problem, Tables
 from cobayes.rules.response import add_evidence
@@ -267,12 +267,9 @@ def feature_values(
     found = np.zeros((len(features), len(situations), num_options))
     for own, (name, feature) in zip(found, features.items(), strict=True):
         for row, (problem, history) in zip(own, situations, strict=True):
-            given = feature.get(problem.name) if isinstance(feature, Mapping) else feature
+            given: Any = feature.get(problem.name) if isinstance(feature, Mapping) else feature
             given = given(problem.model, history) if callable(given) else given
-            try:
-                values = np.asarray(given, dtype=np.float64)
-            except (TypeError, ValueError):
-                values = np.array(np.nan)
+            values = as_numbers(np.ravel(given))
             if values.shape != (problem.model.num_data,) or not np.isfinite(values).all():
                 raise CobayesError(
                     f"the feature {name!r} gives {given!r} for problem {problem.name!r}; expected "

@@ -153,11 +153,6 @@ class Fit:
         """The sum over units."""
         return float(self.arrays.value.max(axis=1).sum())
 
-    @property
-    def num_parameters(self) -> int:
-        """The number of identified parameters of all units together."""
-        return int(self.estimates["num_parameters"].to_numpy().sum())
-
     def likelihood(self, depth: float) -> Likelihood:
         """Return the likelihood of all units at a depth; it is made once."""
         if depth not in self._likelihoods:

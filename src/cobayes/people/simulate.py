@@ -36,25 +36,6 @@ SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
 # (``python -m benchmarks.people_accuracy``).
 SECONDS_PER_FIT = 2e-5
 
-DEFAULTS = {
-    "depth": 1.0,
-    "rationality": 1.0,
-    "sharpness": 1.0,
-    "lapse": 0.0,
-    "inner_rationality": 1.0,
-    "prior_temperature": 1.0,
-    "noise": 0.1,
-}
-# Where the true parameters of a recovery are drawn from by default, cut to the bounds.
-USUAL = {
-    "rationality": (1.0, 6.0),
-    "sharpness": (0.5, 3.0),
-    "lapse": (0.0, 0.2),
-    "inner_rationality": (0.5, 3.0),
-    "prior_temperature": (0.5, 2.0),
-    "noise": (0.05, 0.3),
-}
-
 
 def simulate(
     parameters: Any,
@@ -268,10 +249,10 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
             f"the parameters are {parameters!r}; expected a mapping, a table or a Fit.",
             'write {"depth": 1, "rationality": 3.0}.',
         )
-    neutral = dict.fromkeys(family.names, 0.0) | DEFAULTS
+    neutral = dict.fromkeys(family.names, 1.0) | dict.fromkeys(family.features or {}, 0.0)
+    neutral |= {"depth": family.depth[0] if len(family.depth) == 1 else 1.0}
+    neutral |= {"lapse": 0.0, "noise": 0.1}
     neutral |= {name: low for name, (low, high) in family.bounds.items() if low == high}
-    if len(family.depth) == 1:
-        neutral["depth"] = family.depth[0]
     found = pandas.DataFrame({"person": given.get("person", given.index + 1)}).astype(str)
     for name in ("depth", *family.names):
         values = given.get(name, pandas.Series(neutral[name], index=given.index))
@@ -429,7 +410,7 @@ def _draw_people(
         "depth": random.choice([float(depth) for depth in family.depth], size=count),
     }
     for name, bounds in family.bounds.items():
-        given = ranges.get(name, USUAL.get(name, (-2.0, 2.0)))
+        given = ranges.get(name, family.usual(name))
         low, high = given if isinstance(given, (tuple, list)) else (given, given)
         columns[name] = random.uniform(*np.clip([low, high], *bounds), size=count)
     return pandas.DataFrame(columns)
@@ -446,17 +427,17 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
             table[f"{name}_{end}"].to_numpy() for end in ("estimate", "low", "high")
         )
         known = np.isfinite(guess)
-        inside = ((low <= truth) & (truth <= high))[known]
-        error = (guess - truth)[known]
+        inside = pandas.Series((low <= truth) & (truth <= high))[known]
+        error = pandas.Series(guess - truth)[known]
         ends = wilson_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
         records.append(
             {
                 "parameter": name,
-                "coverage": pandas.Series(inside).mean(),
+                "coverage": inside.mean(),
                 "coverage_low": ends[0],
                 "coverage_high": ends[1],
-                "bias": pandas.Series(error).mean(),
-                "rmse": pandas.Series(error**2).mean() ** 0.5,
+                "bias": error.mean(),
+                "rmse": (error**2).mean() ** 0.5,
                 "median_width": float(np.nanmedian(high - low)),
                 "correlation": table.filter([name, f"{name}_estimate"]).corr().iloc[0, 1],
                 "num_identified": int(known.sum()),
