@@ -21,9 +21,8 @@ struct RuleSpec {
 struct Plan {
   bool is_shared;                       // one rule and one prior: both follow the same belief
   bool teacher_drops, learner_drops;    // data that were shown are not available any more
-  const double *teacher_logs, *learner_logs;  // beliefs at the start: (m,), or (lessons, m) where `start_by_lesson`
-  bool start_by_lesson;
-  int hypothesis, num_rounds, first_round;
+  const double *teacher_logs, *learner_logs;  // beliefs at the start, (m,)
+  int hypothesis, num_rounds;
   double level;
   uint64_t seed;
 };
@@ -36,7 +35,6 @@ struct Record {
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
-  double *teacher_end, *learner_end;    // (lessons, m) log-beliefs after the last round, or null
   int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
   double worst = 0.0;
 };
@@ -57,6 +55,18 @@ struct TreePlan {
   const double* copies;        // (num_data,) how many data share each posterior
   int num_data, hypothesis;
 };
+
+// Add moments of beliefs: their weight, means (m) and summed squared deviations (m). Internal to each file, as files are compiled
+// for different processors.
+static inline void merge_moments(int m, const double* other, double* own) {
+  const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
+  for (int j = 1; j <= m; ++j) {
+    const double gap = other[j] - own[j];
+    own[m + j] += other[m + j] + own[0] * share * gap * gap;
+    own[j] += share * gap;
+  }
+  own[0] = weight;
+}
 
 // Random matrices that are drawn together, and sums over some: of BI's rate, SCBI's and their difference.
 inline constexpr int RATE_BATCH = 512;

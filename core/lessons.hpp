@@ -187,16 +187,15 @@ class Block {
         shown(size_t(count) * teacher.words), sure(count, plan.num_rounds + 1), even(padded()), odd(padded()) {}
 
   void play() {
-    auto start = [&](const double* logs) { return logs + (plan.start_by_lesson ? first * size_t(learner.m) : 0); };
-    learner.start(start(plan.learner_logs), !plan.start_by_lesson);
-    if (!plan.is_shared) other.start(start(plan.teacher_logs), !plan.start_by_lesson);
+    learner.start(plan.learner_logs, true);
+    if (!plan.is_shared) other.start(plan.teacher_logs, true);
     write_down(0);
     for (int k = 0; k < plan.num_rounds && !is_stopped(); ++k) {
       learner.respond(shown.get());
       if (!plan.is_shared) other.respond(shown.get());
       for (int at = 0; at < count; at += NATIVE) {
         int data[NATIVE];
-        teacher.draw(at, plan.hypothesis, uniform(at, plan.first_round + k), data);
+        teacher.draw(at, plan.hypothesis, uniform(at, k), data);
         for (int lane = 0; lane < NATIVE; ++lane) {
           if (at + lane >= count) continue;
           if (record.data) record.data[size_t(at + lane) * plan.num_rounds + k] = data[lane];
@@ -208,10 +207,6 @@ class Block {
       write_down(k + 1);
     }
     for (int k = 0; k < count; ++k) ++record.first_sure[sure[k]], record.num_contradicted += learner.contradicted[k];
-    for (int k = 0; k < count && record.learner_end; ++k) {
-      learner.beliefs.get_logs(k, record.learner_end + size_t(k) * learner.m);
-      teacher.beliefs.get_logs(k, record.teacher_end + size_t(k) * learner.m);
-    }
     for (const Follower* agent : {&learner, &other}) {
       record.num_answers += agent->num_answers, record.num_failed += agent->num_failed;
       record.worst = larger(record.worst, agent->worst);
@@ -223,7 +218,7 @@ class Block {
 
   // Two rounds share one call of the generator.
   Vec uniform(int at, int round) {
-    if (round % 2 == 0 || round == plan.first_round) {
+    if (round % 2 == 0) {
       Words lesson;
       for (int lane = 0; lane < NATIVE; ++lane) lesson[lane] = first + at + lane;
       Vec now, later;

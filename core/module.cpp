@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core.hpp"
@@ -137,21 +138,20 @@ class Rule {
     kernels_.unbind(bound_);
   }
 
-  void* take_worker() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        void* worker = idle_.back();
-        idle_.pop_back();
-        return worker;
-      }
+  // A worker of the rule, given back at the end of its scope.
+  class Lent {
+   public:
+    explicit Lent(Rule& rule) : rule_(&rule), worker_(rule.take_worker()) {}
+    Lent(Lent&& other) noexcept : rule_(other.rule_), worker_(std::exchange(other.worker_, nullptr)) {}
+    ~Lent() {
+      if (worker_) rule_->give_back(worker_);
     }
-    return kernels_.make_worker(bound_);
-  }
-  void give_back(void* worker) {
-    std::lock_guard lock(mutex_);
-    idle_.push_back(worker);
-  }
+    operator void*() const { return worker_; }
+
+   private:
+    Rule* rule_;
+    void* worker_;
+  };
 
   // Ask about beliefs in blocks, on threads where that takes long. Returns the answers, the largest error and most iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
@@ -173,9 +173,7 @@ class Rule {
       for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
         if (*out) *out += from * size;
       if (q.updated) q.updated += from * m, q.data += from * q.data_stride;
-      void* worker = take_worker();
-      kernels_.answer(worker, q, stop);
-      give_back(worker);
+      kernels_.answer(Lent(*this), q, stop);
       std::lock_guard lock(mutex);
       error = std::max(error, q.error), iterations = std::max(iterations, q.iterations);
     };
@@ -219,6 +217,22 @@ class Rule {
   double levels;
 
  private:
+  void* take_worker() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        void* worker = idle_.back();
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return kernels_.make_worker(bound_);
+  }
+  void give_back(void* worker) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(worker);
+  }
+
   void* bound_;
   std::mutex mutex_;
   std::vector<void*> idle_;
@@ -251,19 +265,17 @@ class Merger {
   int block_;
 };
 
-static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<2> teacher_logs, std::optional<In<2>> learner_logs, int hypothesis, int num_rounds,
-                         int64_t num_lessons, uint64_t seed, int first_round, double level, bool teacher_drops, bool learner_drops,
-                         int64_t num_paths, std::optional<Positions> path_rounds, bool keep_data, bool keep_end, int num_threads) {
+static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, std::optional<In<1>> learner_logs, int hypothesis, int num_rounds,
+                         int64_t num_lessons, uint64_t seed, double level, bool teacher_drops, bool learner_drops, int64_t num_paths,
+                         std::optional<Positions> path_rounds, bool keep_data, int num_threads) {
   Rule& learner = learner_rule ? *learner_rule : teacher;
-  const In<2>& start = learner_logs ? *learner_logs : teacher_logs;
+  const In<1>& start = learner_logs ? *learner_logs : teacher_logs;
   const size_t m = teacher.m, rounds = size_t(num_rounds) + 1, size = rounds * m, lessons = size_t(num_lessons);
   require(learner.m == m && learner.n == teacher.n, "the rules have tables of different shapes");
-  require(teacher_logs.shape(1) == m && start.shape(1) == m && teacher_logs.shape(0) == start.shape(0), "log-beliefs: (1, m) or (lessons, m)");
-  require(start.shape(0) == 1 || start.shape(0) == lessons, "log-beliefs: (1, m) or (lessons, m)");
+  require(teacher_logs.shape(0) == m && start.shape(0) == m, "log-beliefs: one number per column");
   require(hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0 && num_lessons >= 0 && num_paths <= num_lessons, "sizes");
   const bool is_shared = !learner_rule && !learner_logs && teacher_drops == learner_drops;
-  const Plan plan{is_shared, teacher_drops, learner_drops, teacher_logs.data(), start.data(), start.shape(0) != 1, hypothesis, num_rounds, first_round,
-                  level, seed};
+  const Plan plan{is_shared, teacher_drops, learner_drops, teacher_logs.data(), start.data(), hypothesis, num_rounds, level, seed};
   std::vector<int> kept(rounds, path_rounds ? -1 : 0);
   size_t num_kept = path_rounds ? path_rounds->shape(0) : rounds;
   for (size_t k = 0; k < rounds && !path_rounds; ++k) kept[k] = int(k);
@@ -273,7 +285,6 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<2> teacher_logs, 
   }
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
-  auto teacher_end = empty<double>({keep_end ? lessons : 0, m}), learner_end = empty<double>({keep_end ? lessons : 0, m});
   // Small tables: larger blocks, since more lessons share answers.
   const int block_size = teacher.n * m <= 144 ? 1024 : 256;
   Merger merger(size, num_lessons, block_size);
@@ -282,41 +293,26 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<2> teacher_logs, 
   double worst = 0.0;
   std::mutex mutex;
   Stop stop{false};
-  std::vector<std::pair<void*, void*>> workers(std::max(num_threads, 1));
-  auto free_workers = [&] {
-    for (auto [a, b] : workers) {
-      if (a) teacher.give_back(a);
-      if (b && b != a) learner.give_back(b);
-    }
-  };
-  try {
-    run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int thread, int64_t block) {
-      auto& [own, theirs] = workers[thread];
-      if (!own) own = teacher.take_worker(), theirs = is_shared ? own : learner.take_worker();
-      const int64_t from = block * block_size;
-      const int count = int(std::min<int64_t>(block_size, num_lessons - from));
-      std::vector<double> moments(3 * size);
-      std::vector<int64_t> counts(rounds + 1);
-      Record record{};
-      record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size;
-      record.first_sure = counts.data();
-      record.num_paths = int(std::clamp<int64_t>(num_paths - from, 0, count)), record.num_kept = int(num_kept), record.kept = kept.data();
-      record.paths = record.num_paths ? paths.data() + size_t(from) * num_kept * m : nullptr;
-      record.data = keep_data ? data.data() + size_t(from) * num_rounds : nullptr;
-      record.teacher_end = keep_end ? teacher_end.data() + size_t(from) * m : nullptr;
-      record.learner_end = keep_end ? learner_end.data() + size_t(from) * m : nullptr;
-      teacher.kernels_.play(plan, own, theirs, uint64_t(from), count, record, stop);
-      std::lock_guard lock(mutex);
-      for (size_t k = 0; k <= rounds; ++k) sure[k] += counts[k];
-      num_contradicted += record.num_contradicted, num_answers += record.num_answers, num_failed += record.num_failed;
-      worst = std::max(worst, record.worst);
-      merger.add(block, std::move(moments));
-    });
-  } catch (...) {
-    free_workers();
-    throw;
-  }
-  free_workers();
+  run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int, int64_t block) {
+    const Rule::Lent own(teacher);
+    const std::optional<Rule::Lent> theirs = is_shared ? std::nullopt : std::optional<Rule::Lent>(Rule::Lent(learner));
+    const int64_t from = block * block_size;
+    const int count = int(std::min<int64_t>(block_size, num_lessons - from));
+    std::vector<double> moments(3 * size);
+    std::vector<int64_t> counts(rounds + 1);
+    Record record{};
+    record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size;
+    record.first_sure = counts.data();
+    record.num_paths = int(std::clamp<int64_t>(num_paths - from, 0, count)), record.num_kept = int(num_kept), record.kept = kept.data();
+    record.paths = record.num_paths ? paths.data() + size_t(from) * num_kept * m : nullptr;
+    record.data = keep_data ? data.data() + size_t(from) * num_rounds : nullptr;
+    teacher.kernels_.play(plan, own, theirs ? *theirs : own, uint64_t(from), count, record, stop);
+    std::lock_guard lock(mutex);
+    for (size_t k = 0; k <= rounds; ++k) sure[k] += counts[k];
+    num_contradicted += record.num_contradicted, num_answers += record.num_answers, num_failed += record.num_failed;
+    worst = std::max(worst, record.worst);
+    merger.add(block, std::move(moments));
+  });
   auto means = empty<double>({rounds, m}), stds = empty<double>({rounds, m});
   auto first_sure = empty<int64_t>({rounds + 1});
   std::copy(merger.means.begin(), merger.means.end(), means.data());
@@ -325,7 +321,6 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<2> teacher_logs, 
   nb::dict out;
   out["means"] = means, out["stds"] = stds, out["first_sure"] = first_sure, out["paths"] = paths;
   if (keep_data) out["data"] = data;
-  if (keep_end) out["teacher_end"] = teacher_end, out["learner_end"] = learner_end;
   out["num_contradicted"] = num_contradicted, out["num_answers"] = num_answers, out["num_failed"] = num_failed, out["error"] = worst;
   return out;
 }
@@ -348,15 +343,16 @@ static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> 
   Stop stop{false};
   run_on_threads((num_lessons + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
     const size_t from = size_t(block) * BLOCK;
-    void* own = teacher.take_worker();
+    const Rule::Lent own(teacher);
+    std::vector<Rule::Lent> lent;
     std::vector<void*> workers;
-    for (Rule* learner : learners) workers.push_back(learner == &teacher ? own : learner->take_worker());
+    for (Rule* learner : learners) {
+      if (learner != &teacher) lent.emplace_back(*learner);
+      workers.push_back(learner == &teacher ? own : lent.back());
+    }
     const TeachingEnds ends{taught.data() + from * m, num_rounds.data() + from, is_finished.data() + from, int(num_learners), count, workers.data(),
                             learner_logs.data(), flags.get(), believed.data() + from * m, is_known.data() + from};
     teacher.kernels_.teach(plan, own, uint64_t(from), int(std::min<int64_t>(BLOCK, num_lessons - block * BLOCK)), ends, stop);
-    for (size_t k = 0; k < num_learners; ++k)
-      if (workers[k] != own) learners[k]->give_back(workers[k]);
-    teacher.give_back(own);
   });
   return nb::make_tuple(taught, believed, num_rounds, is_finished, is_known);
 }
@@ -373,11 +369,10 @@ static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> 
   Stop stop{false};
   run_on_threads((num_pairs + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
     const size_t from = size_t(block) * BLOCK;
-    void *own = teacher.take_worker(), *theirs = learner.take_worker();
+    const Rule::Lent own(teacher), theirs(learner);
     num_unfinished += teacher.kernels_.couple(plan, own, theirs, learner_logs.data(), uint64_t(first) + from,
                                               int(std::min<int64_t>(BLOCK, num_pairs - block * BLOCK)), taught.data() + from * m,
                                               believed.data() + from * m, stop);
-    teacher.give_back(own), learner.give_back(theirs);
   });
   return nb::make_tuple(taught, believed, num_unfinished.load());
 }
@@ -390,14 +385,6 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
   // Level by level up to this many beliefs; below them branches are walked depth first and need next to no memory.
   constexpr size_t FRONTIER = 16384, PIECE = 256;
   std::vector<double> moments(size_t(num_rounds) * size), logs(log_prior.data(), log_prior.data() + m), weights{1.0};
-  auto merge = [&](const std::vector<double>& other, double* own) {
-    const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
-    for (size_t j = 1; j <= m; ++j) {
-      const double gap = other[j] - own[j];
-      own[m + j] += other[m + j] + own[0] * share * gap * gap, own[j] += share * gap;
-    }
-    own[0] = weight;
-  };
   for (int level = 0; level < num_rounds;) {
     const size_t count = weights.size(), num_pieces = (count + PIECE - 1) / PIECE;
     const bool walks = count * num_data > FRONTIER || level + 1 == num_rounds;
@@ -408,16 +395,14 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
       const size_t from = size_t(piece) * PIECE, own = std::min(PIECE, count - from);
       found[piece].resize(rounds * size);
       if (!walks) child_logs[piece].resize(own * num_data * m), child_weights[piece].resize(own * num_data);
-      void* worker = rule.take_worker();
-      const int64_t grown = rule.kernels_.grow(plan, worker, logs.data() + from * m, weights.data() + from, int(own), rounds, found[piece].data(),
+      const int64_t grown = rule.kernels_.grow(plan, Rule::Lent(rule), logs.data() + from * m, weights.data() + from, int(own), rounds, found[piece].data(),
                                                walks ? nullptr : child_logs[piece].data(), child_weights[piece].data(), stop);
       child_logs[piece].resize(size_t(grown) * m), child_weights[piece].resize(size_t(grown));
-      rule.give_back(worker);
     });
     logs.clear(), weights.clear();
     for (size_t piece = 0; piece < num_pieces; ++piece) {
       for (int k = 0; k < rounds; ++k)
-        merge({found[piece].begin() + k * size, found[piece].begin() + (k + 1) * size}, moments.data() + size_t(level + k) * size);
+        merge_moments(int(m), found[piece].data() + k * size, moments.data() + size_t(level + k) * size);
       logs.insert(logs.end(), child_logs[piece].begin(), child_logs[piece].end());
       weights.insert(weights.end(), child_weights[piece].begin(), child_weights[piece].end());
     }
@@ -546,8 +531,8 @@ NB_MODULE(_core, mod) {
       .def("posteriors", &Rule::posteriors, "log_beliefs"_a, "gone"_a = nb::none(), nb::kw_only(), "num_threads"_a = 1)
       .def("update", &Rule::update, "log_beliefs"_a, "data"_a, "gone"_a = nb::none(), nb::kw_only(), "in_logs"_a = true, "num_threads"_a = 1);
   mod.def("simulate", &simulate, "teacher"_a, "learner"_a.none(), nb::kw_only(), "teacher_logs"_a, "learner_logs"_a = nb::none(), "hypothesis"_a,
-          "num_rounds"_a, "num_lessons"_a, "seed"_a, "first_round"_a = 0, "level"_a = 0.95, "teacher_drops"_a = false, "learner_drops"_a = false,
-          "num_paths"_a = 0, "path_rounds"_a = nb::none(), "keep_data"_a = false, "keep_end"_a = false, "num_threads"_a = 1);
+          "num_rounds"_a, "num_lessons"_a, "seed"_a, "level"_a = 0.95, "teacher_drops"_a = false, "learner_drops"_a = false,
+          "num_paths"_a = 0, "path_rounds"_a = nb::none(), "keep_data"_a = false, "num_threads"_a = 1);
   mod.def("teach", &teach, "teacher"_a, "learners"_a, nb::kw_only(), "teacher_logs"_a, "learner_logs"_a, "goes_on"_a, "law"_a = nb::none(), "hypothesis"_a,
           "level"_a, "max_rounds"_a, "num_lessons"_a, "seed"_a, "num_threads"_a = 1);
   mod.def("couple", &couple, "teacher"_a, "learner"_a, nb::kw_only(), "teacher_logs"_a, "learner_logs"_a, "law"_a, "level"_a, "max_rounds"_a,

@@ -202,17 +202,6 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
   return num_unfinished;
 }
 
-// Moments of beliefs: their weight, means (m) and summed squared deviations (m).
-inline void merge_moments(int m, const double* other, double* own) {
-  const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
-  for (int j = 1; j <= m; ++j) {
-    const double gap = other[j] - own[j];
-    own[m + j] += other[m + j] + own[0] * share * gap * gap;
-    own[j] += share * gap;
-  }
-  own[0] = weight;
-}
-
 // All sequences of data below some beliefs.
 class Tree {
  public:

@@ -75,26 +75,24 @@ def simulate(
     num_rounds: int,
     num_lessons: int,
     seed: int,
-    first_round: int = 0,
     level: float = 0.95,
     teacher_drops: bool = False,
     learner_drops: bool = False,
     num_paths: int = 0,
     path_rounds: Integers | None = None,
     keep_data: bool = False,
-    keep_end: bool = False,
     num_threads: int = 1,
 ) -> dict[str, Any]:
     """Play lessons and return their statistics.
 
-    A learner of None has the teacher's rule; beliefs at the start are (1, m) or (lessons, m). The
-    random number of a round is a function of (seed, lesson, round). The first ``num_paths`` lessons
+    A learner of None has the teacher's rule, log-beliefs of None are the teacher's. The random
+    number of a round is a function of (seed, lesson, round). The first ``num_paths`` lessons
     keep their log-beliefs at ``path_rounds``. "drops" means that data which were shown are no
     longer available to this agent's rule.
 
     The result has the moments "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure",
     the number of lessons by the round in which they reached the level (last: never); "paths";
-    "data", "teacher_end" and "learner_end" where asked for; "num_contradicted"; "num_answers", the
+    "data" where asked for; "num_contradicted"; "num_answers", the
     distinct beliefs that were answered; "num_failed" and "error" of these answers.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 
@@ -39,3 +40,10 @@ def seed_of(rng: Any) -> int:
 def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
     """Return independent generators; see `seed_of` for what repeats."""
     return np.random.default_rng(seed_of(rng)).spawn(count)
+
+
+def draw(shares: NDArray[np.float64], uniform: float) -> int:
+    """Return the datum that a uniform number falls on; one of positive probability."""
+    sums = np.cumsum(shares)
+    datum = int(np.searchsorted(sums, uniform * sums[-1], side="right"))
+    return min(datum, int(np.flatnonzero(shares)[-1]))

@@ -330,9 +330,9 @@ def as_model(matrix: MatrixLike) -> Model:
 
 def as_task(matrix: MatrixLike | Task) -> Task:
     """Return a task as it is, and the `Model` of anything else."""
-    if isinstance(matrix, Task) and not isinstance(matrix, Model):
-        return require_usable(matrix)
-    return as_model(matrix)
+    if isinstance(matrix, Model):
+        return matrix
+    return require_usable(matrix) if isinstance(matrix, Task) else as_model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:

@@ -94,7 +94,7 @@ def test_every_path_is_what_the_learner_makes_of_its_data(shape, zeros):
         found = _core.simulate(
             rule.core,
             None,
-            teacher_logs=np.log(prior)[None],
+            teacher_logs=np.log(prior),
             hypothesis=1,
             num_rounds=15,
             num_lessons=40,

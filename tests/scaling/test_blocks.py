@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cobayes as cb
-from cobayes.scaling.reference import alternate
+from tests.reference import alternate
 from tests.scaling.exact_zeros import exact_limit, random_fractions, random_pattern
 
 seeds = st.integers(0, 2**32 - 1)

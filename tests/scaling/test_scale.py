@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes._parallel import set_num_threads
-from cobayes.scaling.reference import alternate
+from tests.reference import alternate
 
 
 def random_problem(seed, n=None, m=None):

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.distributions import Distribution
-from cobayes._random import generator
+from cobayes._random import draw, generator
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
-from cobayes.lessons.drawing import draw
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import impossible_datum
 from cobayes.rules.naming import RuleLike

@@ -13,10 +13,9 @@ from cobayes._input.distributions import Distribution
 from cobayes._input.labels import is_position
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import num_threads, require_affordable_simulation
-from cobayes._random import seed_of
+from cobayes._random import draw, seed_of
 from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
-from cobayes.lessons.drawing import draw
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import require_left
 from cobayes.model import Model
@@ -121,8 +120,8 @@ def simulate(
         found = _core.simulate(
             teacher.native,
             None if learner is teacher else learner.native,
-            teacher_logs=agents.teacher_prior[None],
-            learner_logs=None if agents.is_shared else agents.learner_prior[None],
+            teacher_logs=agents.teacher_prior,
+            learner_logs=None if agents.is_shared else agents.learner_prior,
             hypothesis=agents.hypothesis,
             teacher_drops=isinstance(agents.teacher.task, WithoutRepeats),
             learner_drops=isinstance(agents.learner.task, WithoutRepeats),

@@ -70,10 +70,11 @@ class Rule(ABC):
     """Probabilities of the data before anything is taught; None: uniform."""
 
     def __init__(self, matrix: MatrixLike) -> None:
-        _require_respond(type(self))
+        if not type(self).__module__.startswith("cobayes."):
+            _require_respond(type(self))
         self.name = self.title = name_of(type(self))
         self.task: Task = as_task(matrix)
-        self.model: Model = self.task.model
+        self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}

@@ -17,8 +17,7 @@ from cobayes._output import freeze
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.scaling.blocks import STATUSES, explain, find_blocks
-from cobayes.scaling.sums import as_sums, validated_sums
+from cobayes.scaling.blocks import STATUSES, as_sums, explain, find_blocks, validated_sums
 
 if TYPE_CHECKING:
     import pandas as pd

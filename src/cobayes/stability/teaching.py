@@ -16,8 +16,7 @@ from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._parallel import num_threads, require_affordable, short_number
-from cobayes._random import generator, seed_of
-from cobayes.lessons.drawing import draw
+from cobayes._random import draw, generator, seed_of
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import in_every_round
