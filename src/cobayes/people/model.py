@@ -427,18 +427,18 @@ class Likelihood:
 
     @cached_property
     def _situations(self) -> _Owned:
+        """The situations of the rows, and all that lead to them."""
         known = self.choices.situations
-        owner = self.units if self._inner else np.zeros_like(self.units)
-        keys = owner * len(known.parent) + known.at[self.rows]
-        found = np.unique(keys)
-        size = 0
+        # Pairs of an owner and a situation are numbers; all units share one owner where they can.
+        owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
+        keys = owner * count + known.at[self.rows]
+        found, size = np.unique(keys), 0
         while len(found) > size:  # until all parents are there
             size = len(found)
-            owner, node = np.divmod(found, len(known.parent))
-            parents = owner * len(known.parent) + known.parent[node]
-            found = np.union1d(found, parents)
-        owner, node = np.divmod(found, len(known.parent))
-        parent = np.searchsorted(found, owner * len(known.parent) + known.parent[node])
+            owner, node = np.divmod(found, count)
+            found = np.union1d(found, owner * count + known.parent[node])
+        owner, node = np.divmod(found, count)
+        parent = np.searchsorted(found, owner * count + known.parent[node])
         level = np.array([len(known.histories[place]) for place in node])
         place = np.searchsorted(found, keys)
         levels = [
