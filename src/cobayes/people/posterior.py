@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -100,10 +101,8 @@ def draw_parameters(
     """Draw parameters from the posterior under flat priors within the bounds.
 
     Adaptive importance sampling on the whole line (`Likelihood.to_line`), where a flat prior is a
-    logistic distribution. Candidates come from a multivariate t distribution, first around the
-    maximum with the expected information, then around the weighted mean with the weighted
-    covariance of the candidates before. The draws are resampled from the last candidates by their
-    weights, so they are independent of each other.
+    logistic distribution. The first candidates are around the maximum, with the expected
+    information.
 
     Parameters
     ----------
@@ -129,26 +128,65 @@ def draw_parameters(
     information = likelihood.evaluate(start).information * slope[:, :, None] * slope[:, None, :]
     # The logistic distribution has variance pi^2 / 3.
     covariance = np.linalg.inv(information + np.eye(len(likelihood.names)) * 3.0 / np.pi**2)
-    points, weights = centre[None], np.ones((1, len(start)))
+
+    def log_density(points: Array) -> Array:
+        return likelihood.log_likelihoods(likelihood.from_line(points)) + log_logistic(points)
+
+    draws, effective = sample(log_density, centre, covariance, num_draws, random)
+    return likelihood.from_line(draws), effective
+
+
+def sample(
+    log_density: Callable[[Array], Array],
+    centre: Array,
+    covariance: Array,
+    num_draws: int,
+    random: np.random.Generator,
+) -> tuple[Array, Array]:
+    """Draw by adaptive importance sampling, for all units (u) at once.
+
+    Candidates come from a multivariate t distribution around the weighted mean, with the weighted
+    covariance, of the candidates before. The draws are resampled from the last candidates by their
+    weights, so they are independent of each other.
+
+    Parameters
+    ----------
+    log_density
+        From points (s, u, p) to logarithms (s, u) of densities that need not be normalised.
+    centre, covariance
+        (u, p) and (u, p, p): where the first candidates come from.
+    num_draws, random
+        Per unit, and the generator.
+
+    Returns
+    -------
+    draws, effective : ndarray
+        As in `draw_parameters`.
+    """
+    points, weights = centre[None], np.ones((1, len(centre)))
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
-        points, log_ratio = _propose(centre, covariance, count, random)
-        log_likelihoods = likelihood.log_likelihoods(likelihood.from_line(points))
-        weights = special.softmax(power * (log_likelihoods + log_ratio), axis=0)
+        points, log_proposal = propose(centre, covariance, count, random)
+        weights = special.softmax(power * (log_density(points) - log_proposal), axis=0)
         centre = np.einsum("su,sup->up", weights, points)
         covariance = np.einsum("su,sup,suq->upq", weights, points - centre, points - centre)
-    ranks = (np.arange(num_draws) + random.random((len(start), 1))) / num_draws
-    draws = np.empty((num_draws, *start.shape))
+    ranks = (np.arange(num_draws) + random.random((len(centre), 1))) / num_draws
+    draws = np.empty((num_draws, *centre.shape))
     for unit, rank in enumerate(ranks):
         chosen = np.searchsorted(np.cumsum(weights[:, unit]), rank * (1.0 - 1e-12))
         draws[:, unit] = points[random.permutation(chosen), unit]
-    return likelihood.from_line(draws), 1.0 / (weights**2).sum(axis=0)
+    return draws, 1.0 / (weights**2).sum(axis=0)
 
 
-def _propose(
+def log_logistic(points: Array) -> Array:
+    """Return the log density of a flat prior, seen on the whole line: (..., p) gives (...)."""
+    return (special.log_expit(points) + special.log_expit(-points)).sum(axis=-1)
+
+
+def propose(
     centre: Array, covariance: Array, count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) and the log ratio of the prior to their density, (s, u)."""
+    """Return candidates (s, u, p) and their log density, (s, u)."""
     num_free = centre.shape[1]
     root = np.linalg.cholesky(covariance + SMALLEST_VARIANCE * np.eye(num_free))
     points = random.logistic(size=(count, *centre.shape))
@@ -161,9 +199,8 @@ def _propose(
     log_t = special.gammaln(half) - special.gammaln(0.5 * DEGREES)
     log_t -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(np.einsum("upp->up", root)).sum(1)
     log_t = log_t - half * np.log1p((z**2).sum(axis=2) / DEGREES)
-    log_prior = (special.log_expit(points) + special.log_expit(-points)).sum(axis=2)
-    log_density = np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, np.log(PRIOR_SHARE) + log_prior)
-    return points, log_prior - log_density
+    log_prior = np.log(PRIOR_SHARE) + log_logistic(points)
+    return points, np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, log_prior)
 
 
 def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
