@@ -245,13 +245,13 @@ def _inside(likelihood: Likelihood, parameters: Array) -> Array:
     return np.clip(parameters, likelihood.low + margin, likelihood.high - margin)
 
 
-def maximise(likelihood: Likelihood, start: Array, low: Array, high: Array) -> Maximum:
+def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
     """Climb from a start to a maximum within bounds, for all units at once.
 
     Parameters
     ----------
     likelihood
-        Likelihood of the units.
+        A `Likelihood`, or anything else with `evaluate`, `take`, `low` and `high`.
     start
         (units, free).
     low, high

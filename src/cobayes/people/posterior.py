@@ -166,7 +166,7 @@ def sample(
     points, weights = centre[None], np.ones((1, len(centre)))
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
-        points, log_proposal = propose(centre, covariance, count, random)
+        points, log_proposal = _propose(centre, covariance, count, random)
         weights = special.softmax(power * (log_density(points) - log_proposal), axis=0)
         centre = np.einsum("su,sup->up", weights, points)
         covariance = np.einsum("su,sup,suq->upq", weights, points - centre, points - centre)
@@ -183,7 +183,7 @@ def log_logistic(points: Array) -> Array:
     return (special.log_expit(points) + special.log_expit(-points)).sum(axis=-1)
 
 
-def propose(
+def _propose(
     centre: Array, covariance: Array, count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
     """Return candidates (s, u, p) and their log density, (s, u)."""
@@ -194,13 +194,19 @@ def propose(
     scale = np.sqrt(random.chisquare(DEGREES, points[others].shape[:2]) / DEGREES)
     z = random.standard_normal(points[others].shape) / scale[..., None]
     points[others] = centre + np.einsum("upq,suq->sup", root, z)
+    log_t = log_student(points, centre, root)
+    log_prior = np.log(PRIOR_SHARE) + log_logistic(points)
+    return points, np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, log_prior)
+
+
+def log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
+    """Return log densities (s, u) of multivariate t distributions with a Cholesky factor."""
+    num_free = centre.shape[1]
     z = np.linalg.solve(root, (points - centre)[..., None])[..., 0]
     half = 0.5 * (DEGREES + num_free)
     log_t = special.gammaln(half) - special.gammaln(0.5 * DEGREES)
     log_t -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(np.einsum("upp->up", root)).sum(1)
-    log_t = log_t - half * np.log1p((z**2).sum(axis=2) / DEGREES)
-    log_prior = np.log(PRIOR_SHARE) + log_logistic(points)
-    return points, np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, log_prior)
+    return log_t - half * np.log1p((z**2).sum(axis=2) / DEGREES)
 
 
 def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:

@@ -1,0 +1,451 @@
+"""Hierarchical fits: people of one group are alike, and each is estimated with the help of all.
+
+On the whole line (`Likelihood.from_line`: logits of the places between the bounds) the parameters
+of people are normal around the group's; depths have shares. Flat priors: the group's median lies
+anywhere between the bounds, its standard deviation on the line anywhere in `SPREAD`, and all shares
+of depths are equally likely (a Dirichlet distribution of ones).
+
+Axes: draws of the group (g), people (u), candidates (n) for a person's parameters and depth, depths
+(k), free parameters (p).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from cobayes._input.validation import whole_number
+from cobayes._random import generator
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.family import Family, depth_name
+from cobayes.people.fit import Progress, fit, maximise, silent
+from cobayes.people.model import Evaluation, Likelihood, draw_many
+from cobayes.people.posterior import DEGREES, log_logistic, log_student, sample
+from cobayes.people.problems import Positions
+from cobayes.people.result import Fit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+# Standard deviations between people: below the first they are alike for every practical purpose;
+# with the second most people are near one of the two bounds.
+SPREAD = (0.1, 3.0)
+# Steps of expectation maximisation: they only say where candidates are looked for.
+NUM_STEPS = 10
+# Candidates per person and depth, within limits: so many for all people and depths together that a
+# draw of the group takes about a millisecond.
+NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
+# Ends of the line that modes are looked for on: parameters there are at their bounds.
+LINE_END = 12.0
+# Candidates come from normal approximations in groups whose spread is that many times the likeliest
+# one's: draws of the group have other spreads.
+FACTORS = (1.0 / 3.0, 1.0, 3.0)
+INTERVAL = (0.025, 0.975)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupFit:
+    """A hierarchical fit.
+
+    Attributes
+    ----------
+    fit : Fit
+        The same people one by one, by maximum likelihood.
+    draws : dict of ndarray
+        Draws of the posterior, with leading axes chain and draw. Of the group: ``median`` (p) in
+        the units of the parameters, ``spread`` (p), the standard deviation of logits, and ``share``
+        (k). Of people: every free parameter (u), and ``depth`` (u).
+    depth_probability : ndarray
+        (u, k): the posterior of every person's depth.
+    effective : ndarray
+        (u,): the effective number of candidates behind the draws of every person;
+        values below 50 mean that the draws are poor.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> cb.people.fit_group(*cb.people.example_study(), family, num_draws=100, rng=1)
+    GroupFit(person: 3; responses: 15; depths: 0, 1; draws: 100)
+    """
+
+    fit: Fit
+    draws: dict[str, Array]
+    depth_probability: Array
+    effective: Array
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """One row per person: likeliest depth, posterior means, 95 % intervals, depth posterior."""
+        pandas = import_optional("pandas", "people", "a table of estimates")
+        depths = self.fit.family.depth
+        columns: dict[str, Any] = {"person": self.fit.units}
+        columns["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
+        for name in self.fit.family.free_names():
+            values = self.draws[name]
+            columns[name] = values.mean(axis=(0, 1))
+            ends = np.quantile(values, INTERVAL, axis=(0, 1))
+            columns[f"{name}_low"], columns[f"{name}_high"] = ends
+        for number, depth in enumerate(depths):
+            columns[f"depth_{depth_name(depth)}"] = self.depth_probability[:, number]
+        return pandas.DataFrame(columns | {"effective": self.effective})
+
+    @cached_property
+    def group(self) -> pd.DataFrame:
+        """The group: medians and spreads of the parameters, shares of depths, 95 % intervals."""
+        pandas = import_optional("pandas", "people", "a table of the group")
+        names = self.fit.family.free_names()
+        labels = {
+            "median": [f"median {name}" for name in names],
+            "spread": [f"spread {name}" for name in names],
+            "share": [f"share of depth {depth_name(depth)}" for depth in self.fit.family.depth],
+        }
+        values = np.concatenate([self.draws[kind] for kind in labels], axis=2)
+        low, high = np.quantile(values, INTERVAL, axis=(0, 1))
+        columns = {"estimate": values.mean(axis=(0, 1)), "low": low, "high": high}
+        return pandas.DataFrame(columns, index=[text for own in labels.values() for text in own])
+
+    def to_arviz(self) -> Any:
+        """Return the draws for ArviZ, with the coordinates person, depth and parameter."""
+        arviz = import_optional("arviz_base", "people", "to_arviz()")
+        names, depths = self.fit.family.free_names(), self.fit.family.depth
+        return arviz.from_dict(
+            {
+                "posterior": self.draws,
+                "constant_data": {
+                    "depth_probability": self.depth_probability,
+                    "effective": self.effective,
+                },
+            },
+            coords={
+                "person": [str(unit) for unit in self.fit.units],
+                "depth": [depth_name(depth) for depth in depths],
+                "parameter": list(names),
+            },
+            dims={key: ["person"] for key in (*names, "person_depth", "effective")}
+            | {"median": ["parameter"], "spread": ["parameter"], "share": ["depth"]}
+            | {"depth_probability": ["person", "depth"]},
+        )
+
+    def __repr__(self) -> str:
+        count = self.draws["share"][..., 0].size
+        return f"Group{repr(self.fit).rpartition(';')[0]}; draws: {count:,})"
+
+
+def fit_group(
+    choices: Any,
+    problems: Any,
+    family: Family | None = None,
+    method: Literal["laplace"] = "laplace",
+    rng: Any = None,
+    *,
+    priors: Any = None,
+    num_draws: int = 1000,
+    progress: Progress | None = None,
+) -> GroupFit:
+    """Fit a hierarchical model: people's parameters are normal around their group's.
+
+    People about whom the responses say little are drawn towards the group. A person's depth is
+    summed out.
+
+    Parameters
+    ----------
+    choices, problems, priors
+        As in `score`.
+    family
+        As in `fit`. The normal distributions are those of logits between its bounds.
+    method
+        "laplace": a normal approximation for every person at every depth, corrected by importance
+        sampling.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    num_draws
+        Draws of the posterior.
+    progress
+        Called with a text and the share done.
+
+    Returns
+    -------
+    GroupFit
+        Estimates of people and of the group, and draws.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> family = people.Family(depth=(0, 1), lapse=0.05)
+    >>> found = people.fit_group(*people.example_study(), family, num_draws=100, rng=1)
+    >>> found.group.index.tolist()
+    ['median rationality', 'spread rationality', 'share of depth 0', 'share of depth 1']
+    """
+    if method != "laplace":
+        raise CobayesError(f"method is {method!r}; expected 'laplace'.")
+    whole_number(num_draws, "num_draws", 1)
+    random, tell = generator(rng), progress or silent
+    alone = fit(
+        choices,
+        problems,
+        family,
+        priors=priors,
+        intervals=None,
+        progress=lambda text, share: tell(f"one by one, {text}", 0.2 * share),
+    )
+    if len(alone.family.depth) == 1 and not alone.family.free_names():
+        raise CobayesError(
+            "the family has one depth and no free parameter.", "free one: rationality=(0.0, 20.0)."
+        )
+    tell("normal approximations", 0.2)
+    candidates = _candidates(alone, random)
+    tell("draws of the group", 0.6)
+    lines, _ = _sample_group(candidates, num_draws, random)
+    tell("draws of people", 0.8)
+    found = _draw_people(alone, candidates, lines, random)
+    tell("done", 1.0)
+    return found
+
+
+class _Group(NamedTuple):
+    """Values of the group: mean (..., p) and spread (..., p) on the line, log share (..., k)."""
+
+    mean: Array
+    spread: Array
+    log_share: Array
+
+    @classmethod
+    def from_line(cls, lines: Array, num_free: int) -> _Group:
+        """Return the values of points (..., 2 p + k - 1) on the line.
+
+        Flat priors are logistic distributions there: a share is broken off what is left of a stick.
+        """
+        mean, spread, sticks = np.split(lines, [num_free, 2 * num_free], axis=-1)
+        # The part that is broken off, 1 - kept, is Beta(1, number of shares after it).
+        log_kept = special.log_expit(-sticks) / np.arange(sticks.shape[-1], 0, -1)
+        edge = np.zeros((*sticks.shape[:-1], 1))
+        log_left = np.concatenate([edge, np.cumsum(log_kept, axis=-1)], axis=-1)
+        log_broken = np.concatenate([np.log(-np.expm1(log_kept)), edge], axis=-1)
+        low, high = SPREAD
+        return cls(mean, low + (high - low) * special.expit(spread), log_left + log_broken)
+
+
+class _Penalised:
+    """The posterior of every unit on the line given a group, in the form that `maximise` takes."""
+
+    def __init__(self, likelihood: Likelihood, mean: Array, spread: Array) -> None:
+        self.likelihood, self.mean, self.spread = likelihood, mean, spread
+        self.low, self.high = np.full((2, len(mean)), LINE_END) * [[-1.0], [1.0]]
+
+    def take(self, units: Positions) -> _Penalised:
+        return _Penalised(self.likelihood.take(units), self.mean, self.spread)
+
+    def evaluate(self, points: Array) -> Evaluation:
+        values = self.likelihood.from_line(points)
+        value, gradient, information = self.likelihood.evaluate(values)
+        width = self.likelihood.high - self.likelihood.low
+        slope = width * special.expit(points) * special.expit(-points)
+        z = (points - self.mean) / self.spread
+        log_prior = (-0.5 * z**2 - np.log(self.spread) - 0.5 * np.log(2.0 * np.pi)).sum(axis=1)
+        return Evaluation(
+            value + log_prior,
+            gradient * slope - z / self.spread,
+            information * slope[:, :, None] * slope[:, None, :] + np.diag(self.spread**-2.0),
+        )
+
+    def approximate(self, start: Array) -> tuple[Array, Any, Array]:
+        """Return modes (u, p), covariances (u, p, p) and log evidence (u,) of Laplace's method."""
+        found = maximise(self, start, self.low, self.high)
+        covariance = np.linalg.inv(found.information)
+        volume = np.linalg.slogdet(2.0 * np.pi * covariance)[1]
+        return found.parameters, covariance, found.value + 0.5 * volume
+
+
+class _Candidates(NamedTuple):
+    """Points on the line for every person, with what does not depend on the group.
+
+    Attributes
+    ----------
+    points : ndarray
+        (p, u, n); zero where a depth does not have the parameter.
+    depth : ndarray
+        (n,): the position of each candidate's depth.
+    has : ndarray
+        (k, p): whether a depth has a parameter.
+    log_weight : ndarray
+        (u, n): log-likelihoods less the log density that the points come from, up to a constant of
+        each person. In single precision, which is enough for weights and twice as fast.
+    start : ndarray
+        (d,): a group to start from, on the line.
+    """
+
+    points: NDArray[np.float32]
+    depth: Positions
+    has: NDArray[np.bool_]
+    log_weight: NDArray[np.float32]
+    start: Array
+
+    def weigh(self, group: _Group) -> NDArray[np.float32]:
+        """Return log weights (u, n) of all candidates in one group."""
+        precision = group.spread**-2.0
+        normaliser = -0.5 * (precision * group.mean**2 + np.log(2.0 * np.pi / precision))
+        constant = group.log_share + self.has @ normaliser
+        found = self.log_weight + constant.astype(np.float32)[self.depth]
+        slopes, squares = (precision * group.mean).tolist(), (0.5 * precision).tolist()
+        for points, slope, square in zip(self.points, slopes, squares, strict=True):
+            found += points * (slope - square * points)
+        return found
+
+
+def _candidates(alone: Fit, random: np.random.Generator) -> _Candidates:
+    """Return candidates around the modes of every person at every depth.
+
+    Expectation maximisation, with normal approximations, finds the group whose modes these are.
+    """
+    family, names = alone.family, alone.family.free_names()
+    likelihoods = [alone.likelihood(depth) for depth in family.depth]
+    columns = [[names.index(name) for name in own.names] for own in likelihoods]
+    has = np.array([[name in own.names for name in names] for own in likelihoods])
+    shape = (len(alone.groups), *has.shape)
+    mean, spread, share = np.zeros(shape[2]), np.ones(shape[2]), np.full(shape[1], 1.0 / shape[1])
+    modes, variances, log_evidence = np.zeros(shape), np.ones(shape), np.empty(shape[:2])
+    for _ in range(NUM_STEPS):
+        for k, (likelihood, own) in enumerate(zip(likelihoods, columns, strict=True)):
+            target = _Penalised(likelihood, mean[own], spread[own])
+            modes[:, k, own], covariance, log_evidence[:, k] = target.approximate(modes[:, k, own])
+            variances[:, k, own] = np.einsum("upp->up", covariance)
+        weights = special.softmax(np.log(share) + log_evidence, axis=1)
+        share = (weights.sum(axis=0) + 1.0) / (shape[0] + shape[1])
+        weights = weights[:, :, None] * has
+        # One person more, of the usual kind, keeps small groups from having no spread.
+        total = weights.sum(axis=(0, 1)) + 1.0
+        mean = (weights * modes).sum(axis=(0, 1)) / total
+        squares = ((modes - mean) ** 2 + variances) * weights
+        spread = np.sqrt((squares.sum(axis=(0, 1)) + 0.5) / total)
+    count = int(np.clip(NUM_CANDIDATES // (shape[0] * shape[1]), FEWEST, MOST))
+    points, log_weights = [], []
+    for k, (likelihood, own) in enumerate(zip(likelihoods, columns, strict=True)):
+        normals = [
+            _Penalised(likelihood, mean[own], np.clip(factor * spread[own], *SPREAD)).approximate(
+                modes[:, k, own]
+            )
+            for factor in FACTORS
+        ]
+        found, log_density = _propose([normal[:2] for normal in normals], count, random)
+        log_likelihoods = likelihood.log_likelihoods(likelihood.from_line(found))
+        log_weights.append((log_likelihoods - log_density - np.log(len(found))).T)
+        points.append(np.zeros((shape[2], shape[0], len(found))))
+        points[-1][own] = found.transpose(2, 1, 0)
+    log_weight = np.concatenate(log_weights, axis=1)
+    start = [
+        mean,
+        special.logit((np.clip(spread, 0.11, 2.9) - SPREAD[0]) / (SPREAD[1] - SPREAD[0])),
+    ]
+    return _Candidates(
+        np.concatenate(points, axis=2).astype(np.float32),
+        np.repeat(np.arange(shape[1]), [own.shape[2] for own in points]),
+        has,
+        (log_weight - log_weight.max(axis=1, keepdims=True)).astype(np.float32),
+        np.concatenate([*start, np.zeros(shape[1] - 1)]),
+    )
+
+
+def _propose(
+    normals: list[tuple[Array, Array]], count: int, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return candidates (s, u, p) from a mixture of t distributions, and their log density (s, u).
+
+    They are spread more evenly than random ones: each part of the mixture has a Halton sequence,
+    shifted at random for each unit.
+
+    Parameters
+    ----------
+    normals
+        Centres (u, p) and covariances (u, p, p) of all parts, which have equal weight.
+    count, random
+        The number of candidates, about, and the generator.
+    """
+    from scipy.stats import qmc
+
+    num_units, num_free = normals[0][0].shape
+    if not num_free:
+        return np.empty((1, num_units, 0)), np.zeros((1, num_units))
+    parts, roots = [], [np.linalg.cholesky(covariance) for _, covariance in normals]
+    for (centre, _), root in zip(normals, roots, strict=True):
+        halton = qmc.Halton(num_free + 1, rng=random).random(-(-count // len(normals)))
+        uniform = (halton[:, None, :] + random.random((num_units, num_free + 1))) % 1.0
+        scale = np.sqrt(special.chdtri(DEGREES, uniform[..., :1]) / DEGREES)
+        z = special.ndtri(uniform[..., 1:]) / scale
+        parts.append(centre + np.einsum("upq,suq->sup", root, z))
+    points = np.concatenate(parts)
+    densities = [
+        log_student(points, centre, root) for (centre, _), root in zip(normals, roots, strict=True)
+    ]
+    return points, special.logsumexp(densities, axis=0) - np.log(len(normals))
+
+
+def _sample_group(
+    candidates: _Candidates, num_draws: int, random: np.random.Generator
+) -> tuple[Array, float]:
+    """Return draws of the group on the line (g, d), and how many they are worth."""
+    num_free = candidates.has.shape[1]
+
+    def log_density(line: Array) -> float:
+        weights = candidates.weigh(_Group.from_line(line, num_free))
+        peak = weights.max(axis=1, keepdims=True)
+        total = np.exp(weights - peak, out=weights).sum(axis=1, dtype=np.float64)
+        return float((np.log(total) + peak[:, 0]).sum() + log_logistic(line))
+
+    # Steps of the derivatives are far above the rounding of single precision.
+    found = optimize.minimize(
+        lambda line: -log_density(line), candidates.start, options={"eps": 1e-2, "gtol": 1e-2}
+    )
+
+    def log_densities(lines: Array) -> Array:
+        return np.array([[log_density(line) for line in own] for own in lines])
+
+    draws, effective = sample(log_densities, found.x[None], found.hess_inv[None], num_draws, random)
+    return draws[:, 0], float(effective[0])
+
+
+def _draw_people(
+    alone: Fit, candidates: _Candidates, lines: Array, random: np.random.Generator
+) -> GroupFit:
+    """Return the fit with draws of all people, one for each draw of the group."""
+    family, names = alone.family, alone.family.free_names()
+    low, high = (
+        end[[family.names.index(name) for name in names]] for end in (family.low, family.high)
+    )
+    every, num_units = np.arange(len(alone.groups)), len(alone.groups)
+    people = np.empty((len(lines), num_units, len(names)))
+    depth = np.empty((len(lines), num_units), dtype=np.int64)
+    probability, effective = np.zeros((num_units, len(family.depth))), np.zeros(num_units)
+    starts = np.searchsorted(candidates.depth, np.arange(len(family.depth)))
+    for number, line in enumerate(lines):
+        group = _Group.from_line(line, len(names))
+        weights = candidates.weigh(group)
+        np.exp(weights - weights.max(axis=1, keepdims=True), out=weights)
+        weights /= weights.sum(axis=1, keepdims=True)
+        probability += np.add.reduceat(weights, starts, axis=1) / len(lines)
+        effective += 1.0 / np.einsum("un,un->u", weights, weights) / len(lines)
+        chosen = draw_many(weights, random.random(num_units))
+        depth[number] = candidates.depth[chosen]
+        # A parameter that a depth does not have is as in the group.
+        other = group.mean + group.spread * random.standard_normal((num_units, len(names)))
+        own = candidates.points[:, every, chosen].T
+        people[number] = np.where(candidates.has[depth[number]], own, other)
+    group = _Group.from_line(lines, len(names))
+
+    def in_units(points: Array) -> Array:
+        return low + (high - low) * special.expit(points)
+
+    draws = {
+        "median": in_units(group.mean),
+        "spread": group.spread,
+        "share": np.exp(group.log_share),
+        "person_depth": np.array(family.depth, dtype=np.float64)[depth],
+    } | dict(zip(names, np.moveaxis(in_units(people), -1, 0), strict=True))
+    return GroupFit(alone, {name: own[None] for name, own in draws.items()}, probability, effective)

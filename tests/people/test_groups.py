@@ -1,0 +1,156 @@
+"""Hierarchical fits: the posterior of grids, calibration, shrinkage, refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people import Family, groups
+
+RNG = np.random.default_rng(3)
+PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
+FAMILY = Family(depth=(0, 1), lapse=0.05)
+
+
+def crowd(num_people, random, median=-1.5, spread=0.5, share=(0.5, 0.5)):
+    """People whose rationality, between 0 and 20, has normal logits."""
+    return pd.DataFrame(
+        {
+            "person": [f"P{number}" for number in range(num_people)],
+            "depth": random.choice([0.0, 1.0], num_people, p=share),
+            "rationality": 20.0 * expit(median + spread * random.standard_normal(num_people)),
+            "lapse": 0.05,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def study():
+    truth = crowd(5, np.random.default_rng(2))
+    choices = people.simulate(truth, PROBLEMS, num_rounds=2, rng=2)
+    return choices, people.fit_group(choices, PROBLEMS, FAMILY, num_draws=1000, rng=1)
+
+
+def test_posterior_is_that_of_a_grid(study):
+    _, found = study
+    line = np.linspace(-12.0, 8.0, 401)
+    values = 20.0 * expit(line)
+    logs = [
+        found.fit.likelihood(depth).log_likelihoods(np.tile(values[:, None, None], (1, 5, 1)))
+        for depth in (0, 1)
+    ]
+    mean, spread = np.linspace(-5.0, 4.0, 46)[:, None], 0.1 + 2.9 * (np.arange(30) + 0.5) / 30
+    z = (line - mean[..., None]) / spread[:, None]
+    density = np.exp(-0.5 * z**2) / spread[:, None]
+    evidence = np.einsum("mst,ktu->msku", density, np.exp(logs))
+    first = np.einsum("mst,t,ktu->msku", density, values, np.exp(logs))
+    share = (np.arange(40) + 0.5) / 40
+    shares = np.stack([share, 1.0 - share])
+    mixed = np.einsum("msku,kw->mswu", evidence, shares)
+    posterior = (mixed / mixed.max(axis=(0, 1, 2))).prod(axis=-1)
+    posterior *= (expit(mean) * expit(-mean))[..., None]
+    posterior /= posterior.sum()
+    deep = np.einsum("msw,msu,w,mswu->u", posterior, evidence[:, :, 1], 1.0 - share, 1.0 / mixed)
+    rationality = np.einsum("msw,msku,kw,mswu->u", posterior, first, shares, 1.0 / mixed)
+    expected = [
+        (posterior.sum(axis=(1, 2)) * 20.0 * expit(mean[:, 0])).sum(),
+        (posterior.sum(axis=(0, 2)) * spread).sum(),
+        (posterior.sum(axis=(0, 1)) * share).sum(),
+    ]
+    np.testing.assert_allclose(found.depth_probability[:, 1], deep, atol=0.01)
+    # Four standard errors of 1000 draws, and one per cent.
+    for ours, theirs, draws in [
+        (found.estimates["rationality"], rationality, found.draws["rationality"][0]),
+        (found.group["estimate"].iloc[[0]], expected[0], found.draws["median"][0]),
+        (found.group["estimate"].iloc[[1]], expected[1], found.draws["spread"][0]),
+        (found.group["estimate"].iloc[[2]], expected[2], found.draws["share"][0, :, :1]),
+    ]:
+        allowed = 0.01 * np.abs(theirs) + 4.0 * draws.std(axis=0) / np.sqrt(len(draws))
+        assert (np.abs(ours.to_numpy() - theirs) < allowed).all()
+
+
+def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
+    # Simulation-based calibration: the truth is drawn from the prior of the model.
+    monkeypatch.setattr(groups, "MOST", 256)
+    ranks = []
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        median, spread = random.logistic(), random.uniform(*groups.SPREAD)
+        share = random.dirichlet([1.0, 1.0])
+        truth = crowd(4, random, median, spread, share)
+        choices = people.simulate(truth, PROBLEMS, num_rounds=1, rng=random)
+        draws = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=99, rng=random).draws
+        pairs = [(draws["median"][0, :, 0], 20.0 * expit(median))]
+        pairs += [(draws["spread"][0, :, 0], spread), (draws["share"][0, :, 0], share[0])]
+        pairs += list(zip(draws["rationality"][0].T, truth["rationality"], strict=True))
+        ranks.append([(own < value).mean() for own, value in pairs])
+    # 84 ranks; those of one study are not independent. The band has about four standard errors.
+    ranks = np.array(ranks)
+    assert abs(ranks.mean() - 0.5) < 0.2
+    assert abs(ranks.std() - np.sqrt(1.0 / 12.0)) < 0.1
+
+
+def test_people_are_recovered_better_than_one_by_one():
+    truth = crowd(25, np.random.default_rng(5))
+    choices = people.simulate(truth, PROBLEMS, num_rounds=2, rng=3)
+    found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=100, rng=1)
+    errors = [
+        np.nanmean((table["rationality"] - truth["rationality"]) ** 2)
+        for table in (found.estimates, found.fit.estimates)
+    ]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_draws_go_to_arviz_with_names(study):
+    _, found = study
+    tree = found.to_arviz()
+    assert tree["posterior"]["rationality"].dims == ("chain", "draw", "person")
+    assert tree["posterior"]["share"].coords["depth"].values.tolist() == ["0", "1"]
+    shares = tree["constant_data"]["depth_probability"].sel(person="P3").values
+    assert shares.sum() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_seed_decides_everything(study):
+    choices, _ = study
+    first, second = (
+        people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=4).estimates for _ in range(2)
+    )
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_parameter_that_a_depth_does_not_have_is_as_in_the_group():
+    family = Family(response="guess", depth=(0, 1, np.inf), sharpness=(0.0, 5.0), lapse=0.02)
+    truth = {"depth": 0, "rationality": 1.0, "sharpness": 2.0, "lapse": 0.02}
+    choices = people.simulate(truth, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
+    found = people.fit_group(choices, PROBLEMS, family, num_draws=50, rng=1)
+    assert found.estimates.filter(like="rationality").notna().all(axis=None)
+    assert len(found.group) == 7
+
+
+def test_depths_without_free_parameters_have_shares_only():
+    family = Family(depth=(0, 1), rationality=2.0, lapse=0.05)
+    choices = people.simulate(
+        {"depth": 1, "rationality": 2.0, "lapse": 0.05}, PROBLEMS, num_people=4, num_rounds=3, rng=1
+    )
+    found = people.fit_group(choices, PROBLEMS, family, num_draws=200, rng=1)
+    values = found.fit.arrays.value
+    share = (np.arange(200) + 0.5) / 200
+    logs = np.logaddexp(values[:, :1] + np.log(share), values[:, 1:] + np.log1p(-share)).sum(axis=0)
+    expected = (share * np.exp(logs - logs.max())).sum() / np.exp(logs - logs.max()).sum()
+    assert found.group.loc["share of depth 0", "estimate"] == pytest.approx(expected, abs=0.04)
+
+
+def test_nonsense_is_refused_as_by_fit(study):
+    choices, _ = study
+    with pytest.raises(cb.CobayesError, match="expected 'laplace'"):
+        people.fit_group(choices, PROBLEMS, FAMILY, method="gibbs")
+    with pytest.raises(cb.CobayesError, match="no free parameter"):
+        people.fit_group(choices, PROBLEMS, Family(depth=1, rationality=1.0, lapse=0.1))
+    for bad in (choices.drop(columns="person"), choices.assign(datum="none")):
+        with pytest.raises(cb.CobayesError) as ours:
+            people.fit_group(bad, PROBLEMS, FAMILY)
+        with pytest.raises(cb.CobayesError) as theirs:
+            people.fit(bad, PROBLEMS, FAMILY)
+        assert str(ours.value) == str(theirs.value)
