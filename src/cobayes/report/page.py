@@ -112,7 +112,7 @@ def _groups(section: dict[str, Any], folder: Path) -> Iterator[tuple[str, list[d
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\(?[-−+]?[\d.,\s%×e±()–-]+", text) is not None
+    return re.fullmatch(r"\(?[-−+≥≤<>]?([\d.,\s%×e±()–°-]|to)+", text) is not None
 
 
 def _resource(name: str) -> str:
