@@ -21,8 +21,7 @@ from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.browser.stimuli import Stimuli, read_stimuli
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.tasks.costs import MovingCosts
-from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.constraints import MovingCosts, WithoutRepeats
 from cobayes.tasks.task import Task
 
 Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None

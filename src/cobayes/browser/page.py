@@ -15,7 +15,7 @@ from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
 from cobayes.example_library import Example, examples
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.constraints import WithoutRepeats
 from cobayes.tasks.task import Task
 
 MAX_DATA, MAX_HYPOTHESES = 200, 60

@@ -21,7 +21,7 @@ from cobayes.people.family import RESPONSES, STATIC, depth_name
 from cobayes.reading import nearby
 from cobayes.report import build_report
 from cobayes.report.people import fit_in_words, fit_recipes
-from cobayes.tasks.repeats import without_repeats
+from cobayes.tasks.constraints import without_repeats
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 

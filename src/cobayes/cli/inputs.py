@@ -25,7 +25,7 @@ from cobayes.example_library import Example, examples
 from cobayes.model import Model, smooth
 from cobayes.reading import EXAMPLE_PREFIX, existing_file, read_model, read_text
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
-from cobayes.tasks.repeats import without_repeats
+from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
 # Python refuses to read integers of thousands of digits; no position is that far.

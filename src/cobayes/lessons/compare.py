@@ -24,8 +24,7 @@ from cobayes.model import MatrixLike, Model, as_task
 from cobayes.rules import BI, SCBI, Pragmatic, Rule, as_rule
 from cobayes.rules.naming import RuleLike
 from cobayes.rules.response import add_evidence
-from cobayes.tasks.around import Around
-from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.constraints import Around, WithoutRepeats
 from cobayes.tasks.task import State, Task
 
 if TYPE_CHECKING:

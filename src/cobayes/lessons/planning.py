@@ -20,7 +20,7 @@ from cobayes.model import require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.naming import RuleLike
 from cobayes.rules.response import Response, add_evidence
-from cobayes.tasks.around import Around
+from cobayes.tasks.constraints import Around
 from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]

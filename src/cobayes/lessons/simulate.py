@@ -22,7 +22,7 @@ from cobayes.model import Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import Agents, RuleLike, as_agents
 from cobayes.rules.native import NativeRule, not_converged
-from cobayes.tasks.repeats import WithoutRepeats
+from cobayes.tasks.constraints import WithoutRepeats
 from cobayes.tasks.task import draw_outcome
 
 Array = NDArray[np.float64]

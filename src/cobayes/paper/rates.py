@@ -96,7 +96,7 @@ def rates_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
     """Draw matrices of one shape, "num_data" x "num_hypotheses"; return sums of both rates."""
-    from cobayes.random_matrices.random_rates import sample_rates_chunk
+    from cobayes.random_matrices.compare import sample_rates_chunk
 
     return sample_rates_chunk(
         parameters["num_data"], parameters["num_hypotheses"], num_samples, seed_sequence

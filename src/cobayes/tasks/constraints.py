@@ -1,0 +1,321 @@
+"""Tasks that constrain another one: no repeats, costs of moving, some of the data only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import number_between
+from cobayes.errors import CobayesError
+from cobayes.model import MatrixLike, Model, as_model, as_task
+from cobayes.tasks.task import State, Task
+
+
+class Around(Task):
+    """A task that constrains an inner task; its state is the pair (own state, inner state).
+
+    Everything is as in the inner task, except for what a subclass overrides; its own state is
+    the value of `first` before the first round and follows `following`.
+    """
+
+    first: Any = None
+
+    def __init__(self, task: MatrixLike) -> None:
+        self.task = as_task(task)
+        self.start = (self.first, self.task.start)
+        self.is_seen = self.task.is_seen
+
+    def following(self, own: Any, datum: int) -> Any:  # noqa: ARG002
+        """Return the task's own state after a datum was shown."""
+        return own
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every datum leads to one state of the inner task."""
+        return self.task.is_certain
+
+    def matrix_at(self, state: State) -> Model:
+        """Return the matrix of the inner task."""
+        return self.task.matrix_at(state[1])
+
+    def data_prior_at(self, state: State) -> NDArray[np.float64] | None:
+        """Return the data prior of the inner task."""
+        return self.task.data_prior_at(state[1])
+
+    def next_states(self, state: State, datum: int) -> tuple[tuple[State, float], ...]:
+        """Return where a datum can lead in both tasks."""
+        own = self.following(state[0], int(datum))
+        return tuple(
+            ((own, inner), chance) for inner, chance in self.task.next_states(state[1], datum)
+        )
+
+    def next_state(self, state: State, datum: int) -> State:
+        """Return the first of the states to which a datum can lead."""
+        return self.next_states(state, datum)[0][0]
+
+    def seen_part(self, state: State) -> State:
+        """Return what is seen of the state of the inner task."""
+        return self.task.seen_part(state[1])
+
+    def with_seen_part(self, state: State, seen: State) -> State:
+        """Return the state with another seen part of the inner task."""
+        return state[0], self.task.with_seen_part(state[1], seen)
+
+    def is_over(self, state: State, hypothesis: int) -> bool:
+        """Tell whether the inner task is over, or no datum is left."""
+        return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
+
+    def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:
+        """Ask the inner task."""
+        return self.task.moves_forward(state[1], hypothesis)
+
+    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
+        """Ask the inner task."""
+        return self.task.rounds_left(state[1], hypothesis)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the inner task."""
+        return {"task": self.task}
+
+    def read_state(self, content: Any) -> State:
+        """Return a saved state, or raise an error where it cannot be one."""
+        own, inner = content
+        return own, self.task.read_state(inner)
+
+
+Array = NDArray[np.float64]
+
+
+class WithoutRepeats(Around):
+    """A task in which no datum is shown twice; made by `without_repeats`.
+
+    Its own state is the data that were shown, sorted.
+    """
+
+    first = ()
+
+    def following(self, own: tuple[int, ...], datum: int) -> tuple[int, ...]:
+        """Return the data that were shown with one more."""
+        return tuple(sorted({*own, datum}))
+
+    def data_prior_at(self, state: State) -> Array | None:
+        """Return the prior of the inner task, given that the datum is a new one."""
+        shown, inner = state
+        prior = self.task.data_prior_at(inner)
+        if not shown:
+            return prior
+        prior = np.ones(self.task.matrix_at(inner).num_data) if prior is None else prior.copy()
+        prior[list(shown)] = 0.0
+        total = prior.sum()
+        return prior / total if total > 0.0 else prior
+
+    def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
+        """Return the number of data that are still to show and that the hypothesis allows."""
+        shown, within = state
+        model = self.task.matrix_at(within)
+        is_new = np.ones(model.num_data, dtype=bool)
+        is_new[list(shown)] = False
+        prior = self.task.data_prior_at(within)
+        # In other tasks what is not available now may be later.
+        if prior is not None and self.task.is_constant:
+            is_new &= prior > 0.0
+        if hypothesis is not None:
+            is_new &= model.matrix[:, hypothesis] > 0.0
+        left = int(is_new.sum())
+        inner = self.task.rounds_left(within, hypothesis)
+        return left if inner is None else min(left, inner)
+
+    def read_state(self, content: Any) -> State:
+        """Return a saved state, or raise an error where it cannot be one."""
+        shown, inner = content
+        positions = tuple(int(datum) for datum in shown)
+        last = self.model.num_data - 1
+        if positions != tuple(sorted(set(positions))) or not all(0 <= d <= last for d in positions):
+            raise ValueError(f"the data that were shown are {positions}")
+        return positions, self.task.read_state(inner)
+
+    def __repr__(self) -> str:
+        return f"without_repeats({self.task!r})"
+
+
+def without_repeats(matrix: MatrixLike) -> WithoutRepeats:
+    """Return the task in which no datum is shown twice.
+
+    A lesson on it has at most as many rounds as there are data. A learner whose rule is made from
+    this task knows that nothing is shown twice; one whose rule is made from the matrix does not.
+
+    Parameters
+    ----------
+    matrix
+        A matrix of any kind, a `Model`, or another task.
+
+    Returns
+    -------
+    WithoutRepeats
+        A task, for rules and agents.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> rule = cb.SCBI(cb.without_repeats([[0.8, 0.3], [0.1, 0.2], [0.1, 0.5]]))
+    >>> sorted(cb.run_lesson(cb.Teacher(rule, 0, rng=0), cb.Learner(rule), 3).data.tolist())
+    [0, 1, 2]
+    """
+    return WithoutRepeats(matrix)
+
+
+Array = NDArray[np.float64]
+
+
+class MovingCosts(Around):
+    """A task in which the next datum is the less likely the more it costs to get there.
+
+    Made by `moving_costs`. Its own state is the last datum, None before the first round.
+    """
+
+    def __init__(self, task: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> None:
+        super().__init__(task)
+        self.weight = number_between(weight, "weight", 0.0, np.inf, closed="low")
+        self.costs = _read_costs(costs, self.task.model)
+
+    def following(self, own: int | None, datum: int) -> int:  # noqa: ARG002
+        """Return the datum, which is now the last one."""
+        return datum
+
+    def data_prior_at(self, state: State) -> Array | None:
+        """Return a prior in proportion to ``exp(-weight * cost)`` from the last datum on."""
+        last, inner = state
+        prior = self.task.data_prior_at(inner)
+        if last is None or self.weight == 0.0:
+            return prior
+        worth = np.exp(-self.weight * (self.costs[last] - self.costs[last].min()))
+        if prior is not None:
+            worth *= prior
+        return worth / worth.sum() if worth.any() else worth
+
+    def settings(self) -> dict[str, Any]:
+        """Return the inner task, the costs and their weight."""
+        return {"task": self.task, "costs": self.costs, "weight": self.weight}
+
+    def read_state(self, content: Any) -> State:
+        """Return a saved state, or raise an error where it cannot be one."""
+        last, inner = content
+        if last is not None and not (type(last) is int and 0 <= last < len(self.costs)):
+            raise ValueError(f"the last datum is {last!r}")
+        return last, self.task.read_state(inner)
+
+    def __repr__(self) -> str:
+        return f"moving_costs({self.task!r}; weight {self.weight:g})"
+
+
+def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> MovingCosts:
+    """Return the task in which going from one datum to another has a cost.
+
+    A datum's prior probability is in proportion to ``exp(-weight * cost)`` with the cost of going
+    there from the last datum. The first datum is free.
+
+    Parameters
+    ----------
+    matrix
+        A matrix of any kind, a `Model`, or another task.
+    costs
+        From the last datum (rows) to the next (columns), (n, n). Infinity forbids a step.
+    weight
+        The factor of the costs in the exponent; zero makes all data equally likely.
+
+    Returns
+    -------
+    MovingCosts
+        A task, for rules and agents.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> import numpy as np
+    >>> place = np.arange(3.0)
+    >>> costs = abs(place[:, None] - place)
+    >>> task = cb.moving_costs([[0.8, 0.3], [0.1, 0.2], [0.1, 0.5]], costs, weight=2.0)
+    >>> task.data_prior_at(task.next_state(task.start, 0)).round(3)
+    array([0.867, 0.117, 0.016])
+    """
+    return MovingCosts(matrix, costs, weight)
+
+
+def _read_costs(costs: ArrayLike, model: Model) -> Array:
+    n = model.num_data
+    table = as_floats(costs, copy=True, name="costs")
+    if table.shape != (n, n):
+        raise CobayesError(
+            f"the costs have the shape {table.shape}; expected {(n, n)}, from the last datum to "
+            "the next."
+        )
+    if np.isnan(table).any() or (table == -np.inf).any():
+        raise CobayesError("the costs contain NaN or minus infinity.", "use inf to forbid a step.")
+    is_dead_end = np.isinf(table).all(axis=1)
+    if is_dead_end.any():
+        label = model.data[int(np.argmax(is_dead_end))]
+        raise CobayesError(f"no step leads on from datum {label!r}: all its costs are infinite.")
+    table.flags.writeable = False
+    return table
+
+
+class LimitedTo(Task):
+    """A task in which some data may be shown; made by `limited_to`."""
+
+    def __init__(self, matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> None:
+        self._model = as_model(matrix)
+        self.data = sorted({self._model.datum_index(datum) for datum in data})
+        if not self.data:
+            raise CobayesError("no datum may be shown.", "name at least one.")
+        self._prior = np.zeros(self._model.num_data)
+        self._prior[self.data] = 1.0 / len(self.data)
+
+    def matrix_at(self, state: State) -> Model:  # noqa: ARG002
+        """Return the matrix."""
+        return self._model
+
+    def data_prior_at(self, state: State) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return zero for the data that may not be shown, the same number for all others."""
+        return self._prior
+
+    def settings(self) -> dict[str, Any]:
+        """Return the matrix and the positions of the data that may be shown."""
+        return {"matrix": self._model, "data": self.data}
+
+    def __repr__(self) -> str:
+        return f"limited_to({self._model!r}, {len(self.data)} of {self._model.num_data} data)"
+
+
+def limited_to(matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> LimitedTo:
+    """Return the task in which only these data may be shown.
+
+    A teacher who may say nothing but the truth is limited to true statements. A learner whose rule
+    is made from this task knows the limit; one whose rule is made from the matrix does not.
+
+    Parameters
+    ----------
+    matrix
+        A matrix of any kind or a `Model`.
+    data
+        The data that may be shown, by position or label.
+
+    Returns
+    -------
+    LimitedTo
+        A task, for rules and agents.
+
+    Examples
+    --------
+    The best two different examples among the first three, for a learner who knows the table:
+
+    >>> import cobayes as cb
+    >>> model = cb.examples["gestures"].model
+    >>> task = cb.without_repeats(cb.limited_to(model, model.data[:3]))
+    >>> cb.plan_lesson(cb.BI(task), "bowl", 2, learner_rule=cb.BI(model)).data_labels
+    ('look left', 'lean forward')
+    """
+    return LimitedTo(matrix, data)
