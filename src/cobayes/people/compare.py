@@ -50,11 +50,11 @@ class Comparison:
     table : DataFrame
         One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
         ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom it has the lowest
-        criterion), ``frequency``, ``exceedance``, ``protected``, and where asked for
+        BIC), ``frequency``, ``exceedance``, ``protected``, and where asked for
         ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number of responses
         whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
-        Log evidence of every model for every person; None for pooled fits.
+        Log evidence of every model for every person, -BIC / 2; None for pooled fits.
     exceedance : Exceedance or None
         Of that evidence.
     chance : float
@@ -95,7 +95,6 @@ def probability_text(probability: float) -> str:
 def compare(
     fits: Mapping[str, Fit],
     *,
-    evidence: str = "bic",
     loo: bool = True,
     cross_validation: bool = False,
     num_draws: int = 400,
@@ -108,8 +107,6 @@ def compare(
     ----------
     fits
         By the names that the models shall have in the table.
-    evidence
-        "bic" or "aic": minus half of it stands for a person's log evidence.
     loo
         Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
     cross_validation
@@ -135,8 +132,6 @@ def compare(
     >>> people.compare({"literal": literal, "social": social}, loo=False).table.index[0]
     'social'
     """
-    if evidence not in ("bic", "aic"):
-        raise CobayesError(f"evidence is {evidence!r}; expected 'bic' or 'aic'.")
     _require_same_responses(fits)
     pandas = import_optional("pandas", "people", "a comparison")
     first = next(iter(fits.values()))
@@ -147,7 +142,7 @@ def compare(
     by_person = found = None
     if all(fit.by == "person" for fit in fits.values()):
         by_person = pandas.DataFrame(
-            {name: -0.5 * fit.estimates[evidence].to_numpy() for name, fit in fits.items()},
+            {name: -0.5 * fit.estimates["bic"].to_numpy() for name, fit in fits.items()},
             index=pandas.Index(first.units, name="person"),
         )
         found = exceedance(by_person.to_numpy())
