@@ -304,6 +304,8 @@ def main():
     if os.environ.get("BASELINE"):
         versions[OLDER] = Version(os.environ["BASELINE"])
     print(machine(), flush=True)
+    if given.write:
+        write("machine", f"Measured on {machine()}.")
     started, missed = time.time(), []
     for name in given.questions or QUESTIONS:
         question = QUESTIONS[name]
