@@ -14,6 +14,7 @@ from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score
 from cobayes.people.groups import GroupFit as GroupFit
 from cobayes.people.groups import fit_group as fit_group
+from cobayes.people.informative import informative as informative
 from cobayes.people.posterior import LogLikelihood as LogLikelihood
 from cobayes.people.posterior import calibration as calibration
 from cobayes.people.result import Fit as Fit

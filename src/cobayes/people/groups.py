@@ -134,6 +134,22 @@ class GroupFit:
             | {"depth_probability": ["person", "depth"]},
         )
 
+    def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
+        """Return depths (positions) and all parameters, (s, names), of the group's next people."""
+        family, names = self.fit.family, self.fit.family.free_names()
+        columns = [family.names.index(name) for name in names]
+        low, high = family.low[columns], family.high[columns]
+        median, spread, share = (
+            self.draws[name].reshape(-1, self.draws[name].shape[-1])
+            for name in ("median", "spread", "share")
+        )
+        drawn = random.integers(len(share), size=count)
+        line = special.logit((median[drawn] - low) / (high - low))
+        line += spread[drawn] * random.standard_normal(line.shape)
+        values = np.tile(family.low, (count, 1))
+        values[:, columns] = low + (high - low) * special.expit(line)
+        return draw_many(share[drawn], random.random(count)), values
+
     def __repr__(self) -> str:
         count = self.draws["share"][..., 0].size
         return f"Group{repr(self.fit).rpartition(';')[0]}; draws: {count:,})"

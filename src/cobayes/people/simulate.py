@@ -377,7 +377,7 @@ def recover(
         list(known.values()),
         SECONDS_PER_FIT * len(family.depth),
     )
-    truth = _draw_people(family, num_people, parameters or {}, random)
+    truth = draw_people(family, num_people, parameters or {}, random)
     table = simulate(
         truth, known, num_rounds=num_rounds, num_lessons=num_lessons, family=family, rng=random
     )
@@ -399,7 +399,7 @@ def recover(
     return Recovery(result, confusion, _coverage(result, family), len(table) // num_people)
 
 
-def _draw_people(
+def draw_people(
     family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
 ) -> pd.DataFrame:
     """Return true parameters, one row per person."""
