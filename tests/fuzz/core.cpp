@@ -78,12 +78,12 @@ static void ask(Input& in, void* worker, bool cooperates, int n, int m, const St
   Question q{};
   q.logs = logs.data(), q.gone = has_gone ? gone.data() : nullptr, q.size = size;
   q.likelihoods = likelihoods.data(), q.log_likelihoods = log_likelihoods.data(), q.posteriors = posteriors.data();
-  q.data = data.data(), q.updated = updated.data();
+  q.data = data.data(), q.data_stride = 1, q.updated = updated.data(), q.updates_logs = in.ConsumeBool();
   kernels_.answer(worker, q, stop);
   if (!(q.error < 1e-6)) return;
   for (int k = 0; k < size; ++k)
     for (int j = 0; j < m; ++j) {
-      PROMISE(!(updated[k * m + j] > 1e-6));
+      PROMISE(!(updated[k * m + j] > (q.updates_logs ? 0.0 : 1.0) + 1e-6));
       double total = 0.0;
       for (int i = 0; i < n; ++i) {
         const int at = (k * n + i) * m + j;
@@ -99,16 +99,15 @@ static void play(Input& in, void* teacher, void* learner, int n, int m, const St
   const int rounds = in.integer(0, 6), count = in.integer(1, 20);
   const bool is_shared = teacher == learner, drops = in.ConsumeBool();
   const auto first = in.logs(m), second = is_shared ? first : in.logs(m);
-  const Plan plan{is_shared, drops, drops, first.data(), second.data(), false, in.integer(0, m - 1), rounds, 0, 0.9, in.ConsumeIntegral<uint64_t>()};
+  const Plan plan{is_shared, drops, drops, first.data(), second.data(), in.integer(0, m - 1), rounds, 0.9, in.ConsumeIntegral<uint64_t>()};
   const size_t size = size_t(rounds + 1) * m;
-  std::vector<double> moments(3 * size), paths(count * size), ends(2 * count * m);
+  std::vector<double> moments(3 * size), paths(count * size);
   std::vector<int64_t> sure(rounds + 2);
   std::vector<int> kept, data(count * rounds + 1);
   for (int k = 0; k <= rounds; ++k) kept.push_back(k);
   Record record{};
   record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size, record.first_sure = sure.data();
   record.paths = paths.data(), record.num_paths = count, record.num_kept = rounds + 1, record.kept = kept.data(), record.data = data.data();
-  record.teacher_end = ends.data(), record.learner_end = ends.data() + count * m;
   kernels_.play(plan, teacher, learner, in.ConsumeIntegral<uint32_t>(), count, record, stop);
   int64_t total = 0;
   for (int64_t lessons : sure) total += lessons;
@@ -145,8 +144,8 @@ static void grow(Input& in, void* worker, int n, int m, const Stop& stop) {
 
 static void scale(Input& in, const std::vector<double>& table, int n, int m, const Stop& stop) {
   const int size = in.integer(1, 4);
-  std::vector<double> rows(n), columns(size * m), scaled(size * n * m), row_scaling(size * n), factors(size * m), used_rows(size * n), used_columns(size * m);
-  std::vector<double> report(4 * size);
+  std::vector<double> rows(n), columns(size * m), scaled(size * n * m), row_scaling(size * n), column_scaling(size * m), factors(size * m);
+  std::vector<double> used_rows(size * n), used_columns(size * m), report(4 * size);
   // Sums within 36 orders of magnitude: below about 1e-300 of the total a row's share underflows.
   for (double& value : rows) value = in.number(15);
   for (double& value : columns) value = in.number(15);
@@ -154,7 +153,7 @@ static void scale(Input& in, const std::vector<double>& table, int n, int m, con
   job.n = n, job.m = m, job.size = size, job.matrix = table.data(), job.column_stride = m;
   job.row_sums = in.ConsumeBool() ? rows.data() : nullptr, job.column_sums = in.ConsumeBool() ? columns.data() : nullptr;
   job.tolerance = 1e-12, job.max_iterations = in.integer(1, 2000);
-  job.scaled = scaled.data(), job.row_scaling = row_scaling.data(), job.factors = factors.data();
+  job.scaled = scaled.data(), job.row_scaling = row_scaling.data(), job.column_scaling = column_scaling.data(), job.factors = factors.data();
   job.rows = used_rows.data(), job.columns = used_columns.data(), job.report = report.data();
   kernels_.scale(job, stop);
   for (int k = 0; k < size; ++k)
