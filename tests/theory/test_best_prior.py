@@ -124,3 +124,9 @@ def test_with_zeros_hypotheses_that_share_no_data_have_the_best_of_both():
     alone = [best_data_prior(part).rate for part in (DISJOINT[:3, :2], DISJOINT[3:, 2:])]
     assert best.rate == pytest.approx(np.mean(alone), abs=1e-6)
     assert 0.0 <= best.gap < 1e-6
+
+
+@pytest.mark.parametrize("hypothesis", [0, None])
+def test_ratios_beyond_float64_are_refused(hypothesis):
+    with pytest.raises(cb.CobayesError, match="span more than 1e300"):
+        cb.best_data_prior([[1.0, 1e-200], [1e-200, 1.0]], hypothesis)

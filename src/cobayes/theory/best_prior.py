@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MAX_CUTS = 100
+# log(1e-300): smaller ratios, or their inverses, would leave float64.
+SMALLEST_LOG_RATIO = -690.0
 # On tables with zeros every datum stays available: without it, what it excludes would return.
 LEAST_SHARE = 1e-6
 # Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
@@ -246,6 +248,11 @@ def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
             pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
             # Columns may be multiplied by anything; the largest ratio becomes one.
             pattern.ratios.append(ratios - ratios.max(axis=0))
+            if pattern.ratios[-1].min() < SMALLEST_LOG_RATIO:
+                raise CobayesError(
+                    "the ratios of the entries of two columns span more than 1e300.",
+                    "make the smallest entries of the matrix larger.",
+                )
     return list(found.values())
 
 
