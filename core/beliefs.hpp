@@ -1,18 +1,18 @@
-// Beliefs far below underflow: theta_j = mantissa_j * 2**(-512 shift_j). Those with a shift weigh nothing in sums.
-// At the boundary to Python beliefs are logarithms.
+// Beliefs far below the range of float64: theta_j = mantissa_j * 2**(-512 shift_j), shift_j an integer >= 0. A belief with a shift
+// is below 2**-512 and counts as zero in sums. Python passes and gets logarithms.
 //
-// Numbers of many lessons lie in groups of W lessons side by side, so that W lessons are worked on together.
+// The numbers of W lessons lie side by side in memory, so that vectors of lessons can be loaded.
 #pragma once
 #include "numbers.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr int W = 8;
-inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;
-// 512 log 2 in two parts: multiples of the first are exact up to 2**30.
+inline constexpr int W = 8;  // the widest vector, AVX-512
+inline constexpr double UNIT = 0x1p-512, INVERSE_UNIT = 0x1p512;  // one shift
+// 512 log 2 in two parts: products of the first part with shifts up to 2**30 are exact.
 inline constexpr double UNIT_LOG = 0x1.62e42feep8, UNIT_LOG_REST = 0x1.a39ef35793c76p-24;
-// Solvers see no belief below this: it is too small to count for the others, and its own column, which follows theirs,
-// comes out right. So there are no zeros and no denormal numbers.
+// Solvers replace smaller beliefs by this value, so that they meet neither zeros nor denormal numbers. It is too small to change the
+// other columns, and the factor of its own column depends on the others alone.
 inline constexpr double FLOOR = 0x1p-300;
 
 // `width` numbers for each of `size` lessons; number j of lesson k is at(k)[j * W].
@@ -33,7 +33,7 @@ struct Grid {
 template <class T>
 CORE_INLINE T as_number(T mantissa, T shift) { return select(shift == 0.0, mantissa, T{}); }
 
-// Move a shift on where a mantissa left its range.
+// Bring a mantissa back into [2**-512, 1) by changing its shift by one.
 template <class T>
 CORE_INLINE void renormalise(T& mantissa, T& shift) {
   auto sinks = (mantissa < UNIT) & (mantissa > 0.0), rises = (mantissa >= 1.0) & (shift > 0.0);
@@ -52,7 +52,7 @@ CORE_INLINE T log_belief(T mantissa, T shift) {
 // Mantissa and shift of exp(log); the shift brings the mantissa into [2**-512, 1).
 CORE_INLINE void from_log(double log, double& mantissa, double& shift) {
   shift = 0.0, mantissa = 0.0;
-  if (!(log > -1e18)) return;  // the shift would not be an integer: as good as excluded
+  if (!(log > -1e18)) return;  // the shift would exceed 2**51: count the hypothesis as excluded
   if (log < -UNIT_LOG) shift = double(int64_t(-log / UNIT_LOG));
   mantissa = exponential((log + shift * UNIT_LOG) + shift * UNIT_LOG_REST);
   renormalise(mantissa, shift);
@@ -72,11 +72,12 @@ struct Beliefs {
     const double *x = mantissa.at(k), *s = shift.at(k);
     for (int j = 0; j < width(); ++j) logs[j] = log_belief(x[j * W], s[j * W]);
   }
-  // As a number, also where it is below 2**-512: down to the smallest number there is.
+  // The belief as a float64; zero only where it underflows.
   double any_number(int k, int j) const {
     const double x = mantissa.at(k)[j * W], s = shift.at(k)[j * W];
     return s == 0.0 ? x : s < 3.0 ? x * (s == 1.0 ? UNIT : UNIT * UNIT) : 0.0;
   }
+  // The belief as a float64; zero below 2**-512.
   double number(int k, int j) const { return as_number(mantissa.at(k)[j * W], shift.at(k)[j * W]); }
 };
 

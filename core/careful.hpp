@@ -1,24 +1,27 @@
-// One problem, carefully: Newton's method where columns are coupled weakly, the fallback of newton.hpp and sweeps.hpp.
+// Newton's method in higher precision for one problem, the fallback of newton.hpp and sweeps.hpp for weakly coupled columns.
 //
-// Column errors c_j g_j = sum_i S_ij - c_j are summed up in twice the working precision from what flows between columns: row i
-// gives most to column d(i); what it gives to another column flows out of d(i) and into that one, with the same rounding, so
-// that flows cancel exactly where they should. The chain P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without
-// subtractions (Grassmann, Taksar and Heyman). Steps are halved until the slope of the convex dual says that they are not too
-// long. Groups of columns that are coupled below double-double precision are then balanced as wholes.
+// Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
+// column in which row i has its largest entry. Its whole row sum is credited to d(i); each entry S_ij, j != d(i), is a flow from
+// d(i) to j. It enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
+// P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is
+// halved until the slope of the convex dual function shows that it does not overshoot. Groups of columns whose coupling is below
+// double-double precision are then balanced, each with one common factor.
 #pragma once
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr double FARTHEST_STEP = 6.0;     // in log w
+inline constexpr double FARTHEST_STEP = 6.0;  // longest change of log w; a choice: the halvings make any value safe
 inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
-inline constexpr double WEAKEST_COUPLING = 1e-18;  // below this, sums of flows are not known to all digits
-inline constexpr double NEXT_LEVEL = 1e-14;        // and groups of groups are this much weaker
-// Groups coupled less than this are balanced as wholes, too, where their sums tie up to rounding (three columns with the sum 1/3
-// and a row with the sum 1): the tie is taken for exact, or what flows between the groups would be the rounding error of 1/3.
+// A coupling is an entry of the chain P. Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
+// groups that are coupled more weakly are balanced separately, and so on for groups of groups.
+inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
+// Groups with a coupling below TIED_COUPLING whose row and column sums are equal up to TIED_ROUNDING (three columns with the sum
+// 1/3, one row with the sum 1) are balanced as if the sums were equal. Otherwise the flow between groups would be the rounding error
+// of 1/3.
 inline constexpr double TIED_COUPLING = 1e-4, TIED_ROUNDING = 16 * 0x1p-52;
 
-// A sum in twice the working precision.
+// A sum in double-double precision.
 struct Twofold {
   double high = 0, low = 0;
   void add(double value) {
@@ -35,13 +38,13 @@ class Careful {
   explicit Careful(const Problem& problem)
       : p(problem), n(p.n), m(p.m), c(m), w(m), u(n), errors(m), step(m), start(m), given(m), right(m), diagonal(m), flows(m) {}
 
-  // Solve problem k from factors of one.
+  // Solve problem k, starting from w = 1.
   void solve(Scalings& s, int k) {
     for (int j = 0; j < m; ++j) c[j] = s.column_sum.at(k)[j * W], w[j] = 1.0;
     const int allowed = p.max_iterations - s.iterations[k];
     s.error[k] = iterate(allowed < MAX_CAREFUL_STEPS ? allowed : MAX_CAREFUL_STEPS);
     s.iterations[k] += num_steps;
-    bool is_usable = true;  // beyond the range of float64 a factor is useless, however small the last step was
+    bool is_usable = true;  // false where a factor is outside of the normal range of float64
     for (int j = 0; j < m; ++j) s.factor.at(k)[j * W] = w[j], is_usable &= w[j] >= 0x1p-1022 && w[j] < 0x1p1023;
     for (int i = 0; i < n; ++i) {
       s.row.at(k)[i * W] = u[i];
@@ -77,7 +80,7 @@ class Careful {
         // The dual is convex: past its minimum along the step the slope turns positive.
         is_taken = slope_along() <= 0.5 * magnitude(slope) || length <= p.tolerance;
       }
-      if (!is_taken) sweep();  // the slope is rounding error: only columns with tiny sums are left to correct
+      if (!is_taken) sweep();  // the slope is rounding error, so that only columns with tiny sums are still wrong
       if (length <= p.tolerance) return larger(larger(length, balance_levels(max_steps)), ROUNDING);
     }
     return INFINITE;
@@ -95,7 +98,7 @@ class Careful {
     return slope;
   }
 
-  // Row factors, and the largest share of row i.
+  // Fill the factor u_i and the entries `given` of row i; return the column of its largest entry.
   int fill_row(int i) {
     const double* row = p.row(i);
     double total = 0;
@@ -109,7 +112,7 @@ class Careful {
     return most;
   }
 
-  // errors_j = w_j sum_i u_i M_ij - 1 with a small relative error each.
+  // errors_j = g_j = w_j sum_i u_i M_ij - 1, each with a small relative error.
   void measure() {
     right.assign(m, 0.0);
     for (int j = 0; j < m; ++j) flows[j] = Twofold{-c[j], 0.0};
@@ -124,11 +127,11 @@ class Careful {
         flows[most].add(-(u[i] * given[j]));
       }
     }
-    // A column without mass has no flows, and takes no part in the others' errors.
+    // A column with the sum zero has no flows and does not affect the other errors.
     for (int j = 0; j < m; ++j) errors[j] = c[j] > 0 ? flows[j].value() / c[j] : right[j] - 1.0;
   }
 
-  // One plain step, after which columns with tiny sums are right: the line search does not see them.
+  // One plain sweep. It corrects columns with tiny sums, to which the line search is blind.
   void sweep() {
     for (int j = 0; j < m; ++j) {
       double total = 0;
@@ -151,7 +154,7 @@ class Careful {
       for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] *= c[k];
   }
 
-  // Solve (diag(P 1) - P) step = right with step[pinned] = 0 for a chain P of some size; overwrites P.
+  // Solve (diag(P 1) - P) step = right with step[pinned] = 0, P of shape (size, size); overwrites P. False where a pivot is zero.
   bool eliminate(double* P, int size, int pinned) {
     order.clear();
     for (int j = 0; j < size; ++j)
@@ -225,7 +228,7 @@ class Careful {
     }
     bool has_ties = false;
     for (int b = 0; b < count; ++b) {
-      // Sums within this bound are equal: the rounding of a sum plus the difference between the totals of rows and columns.
+      // Sums that differ by less than this are equal: the rounding error of a sum, plus the difference of the totals of rows and columns.
       const double noise = TIED_ROUNDING * size[b] + 2.0 * magnitude(gap.high);
       if (base[b].high != 0.0 && magnitude(base[b].high) <= noise) base[b] = Twofold{}, has_ties = true;
     }

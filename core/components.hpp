@@ -1,15 +1,15 @@
-// Scaling tables with zeros: every component (zeros.hpp) is a problem of its own, solved in relation to its largest column sum,
-// so that a component of tiny beliefs is as accurate as any.
+// Scaling tables with zeros: every component (zeros.hpp) is a separate problem. Its sums are divided by its largest column sum, so
+// that components with tiny beliefs are as accurate as others.
 //
-// Components with equally many columns are solved side by side, a lane each, by Newton's method. Where the only component is the
-// whole table, the shared solver takes it.
+// Components with the same number of columns are solved side by side, one per lane, by Newton's method. If the whole table is one
+// component, solver.hpp solves it.
 #pragma once
 #include "solver.hpp"
 #include "zeros.hpp"
 
 namespace core::CORE_ISA {
 
-// A component's own table in each lane.
+// A different table in each lane.
 struct LaneTable {
   const double *matrix, *row_sums;
   int m;
@@ -26,8 +26,8 @@ class Scaler {
 
   Scalings s;                    // column sums in; factors, errors, iterations out
   Grid row_label, column_label;  // components; only where `has_labels`
-  Array<int> status;             // of each problem: 0 exact, 1 limit, 2 infeasible; only where `has_labels`
-  Grid row_target;               // row sums that the columns can give; only where `has_labels`
+  Array<int> status;             // of each problem: EXACT, LIMIT or INFEASIBLE (core.hpp); only where `has_labels`
+  Grid row_target;               // the row sums of the limit; only where `has_labels`
   bool has_labels = false;
 
   void resize(int count, bool some_data_are_gone) {
@@ -39,7 +39,7 @@ class Scaler {
     status.resize(count);
   }
 
-  // Solve all. `gone` has a set of data for each problem that are not available (null: all are).
+  // Solve all problems. `gone` holds for each problem the set of data that are not available (null: all are available).
   void solve(const Word* gone, int words) {
     if (!has_labels) return core::CORE_ISA::solve(p, s);
     whole.clear(), parts.clear(), index.clear(), target.clear(), followers.clear();
@@ -51,10 +51,10 @@ class Scaler {
 
  private:
   struct Part {
-    int problem, rows, columns, h, k;  // positions in `index`; numbers of rows and columns
+    int problem, rows, columns, h, k;  // positions of its rows and columns in `index`; h rows, k columns
   };
 
-  // Find the components of a problem.
+  // Split a problem into its components.
   void split(int problem, const Word* gone) {
     const Pattern& pattern = *pattern_;
     here.resize(p.n), column_sums.resize(p.m);
@@ -133,7 +133,7 @@ class Scaler {
     }
   }
 
-  // Newton's method for components with equally many columns, those with similar numbers of rows together.
+  // Solve all components, sorted so that those in one vector have the same number of columns and similar numbers of rows.
   void solve_parts() {
     queue.clear();
     for (int at = 0; at < int(parts.size()); ++at) {
@@ -191,7 +191,7 @@ class Scaler {
     for (int lane = 0; lane < NATIVE; ++lane) {
       const Part& part = parts[group[lane < size ? lane : 0]];
       for (int i = 0; i < h; ++i) {
-        const bool is_row = i < part.h;  // others have no weight
+        const bool is_row = i < part.h;  // padding has the row sum zero
         r[i * NATIVE + lane] = is_row ? target[part.rows + i] : 0.0;
         const double* row = p.row(index[part.rows + (is_row ? i : 0)]);
         for (int j = 0; j < k; ++j) A[(i * k + j) * NATIVE + lane] = row[index[part.columns + j]];
@@ -219,7 +219,7 @@ class Scaler {
     }
   }
 
-  // A component by the shared solver: one with many columns, or one on which Newton's quick steps fail.
+  // Solve one component alone: by solver.hpp if it has many columns, by careful.hpp if Newton's method in lanes has failed.
   void solve_alone(const Part& part) {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)
@@ -244,7 +244,7 @@ class Scaler {
     s.iterations[part.problem] += iterations;
   }
 
-  // A column without mass follows the rows of its component.
+  // Set the factor of a column with the sum zero from the row factors of its component.
   void follow(int problem, int j) {
     const double *rows = row_label.at(problem), *u = s.row.at(problem), label = column_label.at(problem)[j * W];
     double total = 0.0;
@@ -257,7 +257,8 @@ class Scaler {
   BlockFinder* finder = nullptr;
   Scalings together;
   Array<Part> parts;
-  Array<int> whole, index, queue, begin, next, followers;  // followers: pairs of problem and column
+  Array<int> whole, index, queue, begin, next;
+  Array<int> followers;  // pairs (problem, column) of columns with the sum zero
   Array<double> target, here, kind_sums, column_sums, given, wanted, memory, compact;
 };
 

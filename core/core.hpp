@@ -1,4 +1,4 @@
-// What the Python module sees of the core: plain data and a table of functions, the same for every instruction set.
+// The interface between module.cpp and the kernels: plain structs and a table of functions, the same for every instruction set.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -8,42 +8,44 @@ namespace core {
 
 using Stop = std::atomic<bool>;
 
-// What a rule is, as Python says it.
+// The arguments of `_core.Rule`.
 struct RuleSpec {
   int n, m;
   const double *matrix, *data_prior;  // (n, m); (n,) or null: uniform
-  bool cooperates, from_truth;        // else a recursion; literal = "truth"
+  bool cooperates, from_truth;        // kind "cooperation" (else "recursion"); literal = "truth"
   int depth;
   double rationality, tolerance;
 };
 
-// What lessons have to be played, and where their records go; see `simulate` in module.cpp.
+// The lessons to simulate; see `simulate` in module.cpp.
 struct Plan {
-  bool is_shared;                       // one rule and one prior: both follow the same belief
-  bool teacher_drops, learner_drops;    // data that were shown are not available any more
+  bool is_shared;                       // teacher and learner have one rule and one prior, so their beliefs are equal
+  bool teacher_drops, learner_drops;    // for this agent, data that were shown are no longer available
   const double *teacher_logs, *learner_logs;  // beliefs at the start, (m,)
   int hypothesis, num_rounds;
   double level;
   uint64_t seed;
 };
 
+// The statistics of one block of lessons.
 struct Record {
-  // Deviations from the block's first lesson, one of its members, so that squares lose little: (rounds + 1, m).
+  // (rounds + 1, m) each: the beliefs of the block's first lesson, and the sums of deviations from them and of their squares.
+  // Deviations from a typical belief keep more digits than the beliefs' own squares would.
   double *first, *sums, *squares;
-  int64_t* first_sure;                  // (rounds + 2,): lessons by the round in which they reached the level; last: never
+  int64_t* first_sure;                  // (rounds + 2,): number of lessons by the round in which they reached the level; last: never
   double *paths;                        // (lessons, kept rounds, m) log-beliefs, or null
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
-  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
-  double worst = 0.0;
+  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;  // lessons; answers computed; answers not found
+  double worst = 0.0;                   // the largest estimated error of an answer
 };
 
 
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
-  const double* law;           // (n,) the law of data where no teacher chooses them, or null
+  const double* law;           // (n,) the distribution of data that no teacher chooses, or null
   int hypothesis, max_rounds;
   double level;
   uint64_t seed;
@@ -56,8 +58,8 @@ struct TreePlan {
   int num_data, hypothesis;
 };
 
-// Add moments of beliefs: their weight, means (m) and summed squared deviations (m). Internal to each file, as files are compiled
-// for different processors.
+// Merge the moments `other` of some beliefs into `own`: total weight, means (m), sums of squared deviations (m). `static`, so that
+// each object file has its own copy: the files are compiled for different processors.
 static inline void merge_moments(int m, const double* other, double* own) {
   const double weight = own[0] + other[0], share = weight > 0.0 ? other[0] / weight : 0.0;
   for (int j = 1; j <= m; ++j) {
@@ -68,45 +70,46 @@ static inline void merge_moments(int m, const double* other, double* own) {
   own[0] = weight;
 }
 
-// Random matrices that are drawn together, and sums over some: of BI's rate, SCBI's and their difference.
+// The number of random matrices in a batch. It is part of the random numbers: another value gives other matrices.
 inline constexpr int RATE_BATCH = 512;
+// Sums over random matrices: of BI's rate, of SCBI's rate, and of SCBI's minus BI's.
 struct RateSums {
   double sums[3], squares[3];
   int64_t num_not_slower;      // SCBI's rate is at least BI's
 };
 
-// Where lessons end, for the teacher and for learners; arrays by lesson, for learner k from [k * stride] on.
+// The last beliefs of lessons, of the teacher and of the learners. Arrays are indexed by lesson; those of learner k begin at k * stride.
 struct TeachingEnds {
   double* taught;              // (lessons, m) log-beliefs
   int64_t* num_rounds;
   bool* is_finished;
   int num_learners;
-  size_t stride;               // lessons of all blocks
-  void* const* learners;       // workers
+  size_t stride;               // the number of lessons in all blocks together
+  void* const* learners;       // their workers
   const double* learner_logs;  // (learners, m)
   const bool* goes_on;         // whether a teacher who is sure goes on until the learner is
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons)
+  bool* is_known;              // (learners, lessons): whether the belief says which hypothesis the learner ends at
 };
 
-// Answers to `size` log-beliefs. Arrays that are not wanted are null.
+// A rule's answers to `size` log-beliefs. A null array is not filled.
 struct Question {
   const double* logs;          // (size, m)
   const uint64_t* gone;        // (size, words of n): sets of data that are not available, or null
   int size;
   double *likelihoods, *log_likelihoods, *posteriors;  // (size, n, m); posteriors are NaN after impossible data
-  const int64_t* data;         // (size,) the datum of each belief (stride 0: of all), for
-  size_t data_stride;
-  double* updated;             // (size, m) posteriors or their logarithms, NaN where the datum is impossible
+  const int64_t* data;         // (size,) the datum that each belief is updated with
+  size_t data_stride;          // 1, or 0 where all beliefs are updated with the same datum
+  double* updated;             // (size, m) beliefs after that datum, or their logarithms; NaN where it is impossible
   bool updates_logs;
-  double error;                // the largest estimated one; infinite where no answer was found
-  int iterations;              // the most that one answer took
+  double error;                // the largest estimated relative error of an answer; infinite where none was found
+  int iterations;              // the largest number of iterations of an answer
 };
 
-// What was found of a scaling. From BAD_ENTRY on nothing was computed.
+// The status of a scaling. With BAD_ENTRY and BAD_SUMS nothing was computed.
 inline constexpr double EXACT = 0, LIMIT = 1, INFEASIBLE = 2, OUT_OF_RANGE = 3, BAD_ENTRY = 4, BAD_SUMS = 5;
 
-// Scaling one table to `size` column sums.
+// Scale one table to `size` different sets of column sums.
 struct ScalingJob {
   int n, m, size;
   const double *matrix, *row_sums, *column_sums;  // (n, m); (n,), null: ones; (size, m), null: equal ones
@@ -114,31 +117,35 @@ struct ScalingJob {
   double tolerance;
   int max_iterations;
   double *scaled, *row_scaling;                   // (size, n, m), (size, n)
-  double *column_scaling, *factors;               // (size, m): with and without the column sums
+  double *column_scaling, *factors;               // (size, m): w_j c_j and w_j
   double *rows, *columns;                         // (size, n), (size, m): the sums that were scaled to
   double* report;                                 // (size, 4): error, residual, iterations, status
 };
 
+// The components of a table with zeros; see zeros.hpp.
 struct BlocksFound {
-  int64_t *row_label, *column_label, *block;  // (n,), (m,), by component: (m,)
-  int64_t size, status;
+  int64_t *row_label, *column_label;  // (n,), (m,): the component of each row and column
+  int64_t* block;                     // (m,): the block of each component; `size` entries are filled
+  int64_t size, status;               // number of components; status as in `ScalingJob`
 };
 
 struct Kernels {
   const char* name;
-  // A bound rule; a worker answers questions about it, for one thread at a time.
+  // A rule bound to its table. Each thread asks it through a worker, which has the thread's own memory.
   void* (*bind)(const RuleSpec&);
   void (*unbind)(void* rule);
   void* (*make_worker)(const void* rule);
   void (*free_worker)(void* worker);
   void (*answer)(void* worker, Question&, const Stop&);
-  // Play `count` lessons from number `first` on; the workers differ unless the plan is shared.
+  // Simulate lessons first, ..., first + count - 1. Teacher and learner are different workers unless the plan is shared.
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
-  // Teach `count` lessons until the teacher is sure; learners differ in rule and prior (learners, m).
+  // Teach `count` lessons until the teacher is sure, and let every learner, each with its own rule and prior, see their data.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
+  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs that were cut off.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
-  // Add the moments (rounds_left, 1 + 2 m) below some beliefs. With room for children: of one round, and return their number.
+  // Add the moments (rounds_left, 1 + 2 m) of all data sequences that start at some beliefs. If `child_logs` is not null, go one round
+  // only, store the beliefs after it, and return their number.
   int64_t (*grow)(const TreePlan&, void* rule, const double* logs, const double* weights, int count, int rounds_left, double* moments,
                   double* child_logs, double* child_weights, const Stop&);
   void (*sum_rates)(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums&, double* bayes, double* cooperative, const Stop&);

@@ -27,7 +27,7 @@ struct Bound {
 
 void* bind(const RuleSpec& spec) { return new Bound(spec); }
 void unbind(void* rule) { delete static_cast<Bound*>(rule); }
-// A rule for one thread at a time, with the memory for questions about it.
+// A rule with the memory to answer beliefs, for use by one thread at a time.
 struct Worker {
   explicit Worker(Rule* rule) : rule(rule), agent(*rule, false, 0) {}
   Worker(const Worker&) = delete;
@@ -141,7 +141,7 @@ int64_t grow(const TreePlan& plan, void* rule, const double* logs, const double*
   return 0;
 }
 
-// Entries u_i M_ij w_j c_j; where a part of the product is denormal, by logarithms.
+// The product u_i M_ij w_j c_j; by logarithms where a partial product would be denormal.
 double entry(double u, double x, double w, double c) {
   const double left = u * x, right = w * c;
   if ((left > 1e-290 && right > 1e-290) || left == 0.0 || right == 0.0) {
@@ -168,7 +168,7 @@ bool is_table(const double* matrix, int n, int m) {
   return is_fine;
 }
 
-// The total of sums that are not negative; NaN where one is, and where they are all zero or too large.
+// The total of some sums; NaN where one is negative or the total is zero or infinite.
 double total_of(const double* sums, int count) {
   double total = 0.0;
   bool is_fine = true;
@@ -176,10 +176,11 @@ double total_of(const double* sums, int count) {
   return is_fine && total > 0.0 && total < __builtin_inf() ? total : __builtin_nan("");
 }
 
-// Column sums whose total is off by less are rounded: they are rescaled, unless they agree up to the rounding of a sum.
+// If the totals of row and column sums differ relatively by at most SUM_SLACK (printed digits), the column sums are rescaled; by less
+// than EQUAL_TOTALS (rounding of a sum), they are left as they are; by more than SUM_SLACK, it is an error.
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
-// Fill the row and column sums of every problem, and its status: whether they are sums at all.
+// Fill the row and column sums of every problem, and its status, BAD_ENTRY, BAD_SUMS or EXACT; return whether the table can be scaled.
 bool prepare(const ScalingJob& job) {
   const int n = job.n, m = job.m;
   for (int i = 0; i < n; ++i) job.rows[i] = job.row_sums ? job.row_sums[i] : 1.0;
@@ -200,7 +201,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
   const StopScope scope(stop);
   const int n = job.n, m = job.m;
   if (!prepare(job)) return;
-  // Sums in relation to the power of two near their mean: products of sums stay within the range of numbers.
+  // Divide all sums by a power of two near their mean, so that products of sums neither overflow nor underflow.
   int exponent;
   __builtin_frexp(total_of(job.rows, n) / n, &exponent);
   const double unit = __builtin_ldexp(1.0, exponent);
@@ -227,7 +228,7 @@ void scale(const ScalingJob& job, const Stop& stop) {
     totals.assign(m, 0.0);
     for (int i = 0; i < n; ++i) {
       targets[i] = scaler.has_labels ? scaler.row_target.at(k)[i * W] * unit : asked[i];
-      // Rules want columns that sum to one; here rows shall be exact, and the residual is what the columns have.
+      // Rules need exact column sums, `scale` exact row sums: compute the row factor again. The residual is then that of the columns.
       double own = u[i * W], sum = 0.0;
       auto survives = [&](int j) { return !scaler.has_labels || scaler.row_label.at(k)[i * W] == scaler.column_label.at(k)[j * W]; };
       for (int j = 0; j < m; ++j) sum += survives(j) ? problem.row(i)[j] * (w[j * W] * c[j]) : 0.0;

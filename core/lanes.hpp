@@ -1,8 +1,8 @@
 // Vectors of doubles, one problem per lane, with the compiler's vector extensions (GCC, Clang).
 //
-// Every file that includes this is compiled once per instruction set, into a namespace of its own.
+// Every file that includes this is compiled once per instruction set, each time into another namespace (CORE_ISA).
 // All operations are lane by lane, and the code is compiled with -ffp-contract=off: a lane's result
-// depends neither on the width of a vector nor on its neighbours, so every build gives the same bits.
+// depends neither on the width of the vector nor on the other lanes, so every build gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ typedef unsigned long long Words __attribute__((vector_size(8 * NATIVE), may_ali
 #define CORE_INLINE inline __attribute__((always_inline))
 
 CORE_INLINE Vec load(const double* p) { return *reinterpret_cast<const Vec*>(p); }
-// The same, kept in a register: GCC would read memory again for every use.
+// Load into a register; GCC would otherwise read the memory again at every use.
 CORE_INLINE Vec loaded(const double* p) {
   Vec x = load(p);
 #if defined(__x86_64__)
@@ -98,8 +98,8 @@ CORE_INLINE uint64_t half_product(uint64_t a, uint64_t b) { return (a & 0xffffff
 CORE_INLINE Vec load_any(const double* p) { Vec x; __builtin_memcpy(&x, p, sizeof x); return x; }
 CORE_INLINE void store_any(double* p, Vec x) { __builtin_memcpy(p, &x, sizeof x); }
 
-// A growing array of plain values on a cache line. The standard library's would do, but its functions have the same names in
-// every instruction set's object file, and the linker keeps one of them: code for old processors could then run new instructions.
+// A growing array of plain values, aligned to a cache line. std::vector is not used: its functions have the same names in the object
+// files of all instruction sets, and the linker keeps one copy of each. Old processors could then meet instructions that they lack.
 template <class T>
 class Array {
  public:

@@ -1,9 +1,9 @@
-// Lessons: one driver for all rules. A round: the teacher answers the belief that it takes the learner to have and draws a datum
-// from its column of the truth; both take the datum's row as evidence, each by its own rule, and get a new belief.
+// Lessons: one driver for all rules. In a round, the teacher's rule answers the teacher's estimate of the learner's belief, and a datum
+// is drawn from the column of the true hypothesis. Then both agents update their belief with the datum's row, each by its own rule.
 //
-// Answers depend on a belief (and on the data that are gone) alone, so lessons with equal beliefs share one answer: all of them at
-// first, most of them where zeros exclude hypotheses. The random numbers of a lesson are Philox(seed, lesson, round): any split of
-// the work gives the same bits.
+// An answer depends on the belief and the available data alone, so lessons with equal beliefs share one answer: all lessons in the
+// first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are Philox(seed, lesson, round), so any
+// split of the work gives the same bits.
 #pragma once
 #include "rules.hpp"
 
@@ -14,7 +14,7 @@ class Follower {
  public:
   Follower(Rule& rule, bool drops_shown, int count) : rule(rule), n(rule.n), m(rule.m), words((n + 63) / 64) { restart(drops_shown, count); }
 
-  // Begin anew with other lessons, in the same memory.
+  // Start other lessons; the memory is reused.
   void restart(bool drops, int num_lessons) {
     drops_shown = drops, count = num_lessons;
     beliefs.resize(m, count);
@@ -27,12 +27,14 @@ class Follower {
     num_answers = num_failed = 0, worst = 0.0;
   }
 
+  // Set the beliefs from logarithms: (m,) for all lessons, or (count, m).
   void start(const double* logs, bool one_for_all) {
     for (int k = 0; k < count; ++k) beliefs.set_logs(k, logs + (one_for_all ? 0 : size_t(k) * m));
     for (int k = count; k % W; ++k) beliefs.mantissa.copy(0, k), beliefs.shift.copy(0, k);  // spare lanes
   }
 
-  // Answer every belief. Where beliefs are equal only the first is asked, while that saves half of the work (always with zeros).
+  // Answer every belief. Equal beliefs are answered once. The search for them stops when it saves less than half of the answers,
+  // except for tables with zeros.
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {
@@ -52,7 +54,7 @@ class Follower {
     is_answered = true;
   }
 
-  // Draw a datum in every lane of the vector at `at` for uniform numbers; -1: no datum is left.
+  // Draw a datum for the lessons at, ..., at + NATIVE - 1 from uniform numbers; -1 where no datum is left.
   void draw(int at, int h, Vec uniform, int* data) {
     const double *row = answers.row.at(at), *label = answers.has_labels ? answers.row_label.at(at) : nullptr;
     const Vec column = load(answers.column.at(at) + h * W);
@@ -72,17 +74,17 @@ class Follower {
       int datum = int(number[lane]);
       if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
       else if (!(total[lane] > 0.0)) datum = -1;
-      else if (datum == n)  // sums round down: the last datum that is possible
+      else if (datum == n)  // the sums were rounded down: take the last possible datum
         for (datum = n - 1; datum > 0 && running[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
       data[lane] = datum;
     }
   }
 
-  // Take a datum in every lane as evidence (-1: none).
+  // Update the beliefs of the lessons at, ..., at + NATIVE - 1 with one datum each (-1: no datum).
   void observe(int at, const int* data) {
     double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
     const double *row[NATIVE], *column = answers.column.at(at);
-    Vec label{}, is_apart{}, total{};  // lanes that have to be worked out in logarithms
+    Vec label{}, is_apart{}, total{};  // is_apart: lanes that are updated in logarithms
     for (int lane = 0; lane < NATIVE; ++lane) {
       const int datum = data[lane] < 0 ? 0 : data[lane];
       row[lane] = answers.table + size_t(datum) * m;
@@ -113,12 +115,12 @@ class Follower {
     for (int lane = 0; lane < NATIVE && at + lane < count; ++lane) {
       if (!apart[lane] || data[lane] < 0) continue;
       posterior_in_logs(at + lane, data[lane], evidence.get());
-      contradicted[at + lane] |= evidence[0] != evidence[0];  // and the belief stays as it was
+      contradicted[at + lane] |= evidence[0] != evidence[0];  // NaN: the belief stays as it was
       if (evidence[0] == evidence[0]) beliefs.set_logs(at + lane, evidence.get());
     }
   }
 
-  // The logarithms of lesson k's belief after a datum, (m,); NaN where nothing believed allows it.
+  // Fill the logarithms of lesson k's belief after a datum, (m,); NaN where no believed hypothesis allows the datum.
   void posterior_in_logs(int k, int datum, double* logs) const {
     beliefs.get_logs(k, logs);
     double most = NONE, sum = 0.0;
@@ -134,7 +136,7 @@ class Follower {
   Answers answers;
   Array<char> contradicted;
   int64_t num_answers = 0, num_failed = 0;
-  double worst = 0.0;  // error of an answer
+  double worst = 0.0;  // the largest estimated error of an answer
 
  private:
   int draw_from_logs(int k, int h, double uniform) {
@@ -150,6 +152,7 @@ class Follower {
     return last;
   }
 
+  // Fill `same`, the first lesson with an equal belief (and equal data gone), by a hash table; `asked` are the first ones.
   void find_equals(const Word* shown) {
     same.resize(count), asked.clear();
     slots.assign(slots.size(), -1);
@@ -179,6 +182,7 @@ class Follower {
   Array<double> running, evidence;
 };
 
+// A block of lessons that one thread simulates.
 class Block {
  public:
   Block(const Plan& plan, Rule& teacher_rule, Rule& learner_rule, uint64_t first, int count, Record& record)
@@ -216,7 +220,7 @@ class Block {
  private:
   size_t padded() const { return size_t(count + W - 1) / W * W; }
 
-  // Two rounds share one call of the generator.
+  // Uniform numbers of a round; one call of the generator serves two rounds.
   Vec uniform(int at, int round) {
     if (round % 2 == 0) {
       Words lesson;
@@ -228,7 +232,7 @@ class Block {
     return load(round % 2 ? &odd[at] : &even[at]);
   }
 
-  // Statistics of the learner's beliefs after round k. Eight running sums, whatever the width of a vector.
+  // Record the learners' beliefs after round k. Sums have W = 8 partial sums for every width of a vector, so the bits are the same.
   void write_down(int k) {
     const int m = learner.m, whole = count / W * W;
     for (int j = 0; j < m; ++j) {

@@ -1,4 +1,4 @@
-// The Python module: shapes, the GIL, threads, Ctrl-C, and merging of statistics in a fixed order. Docstrings are in _core.pyi.
+// The Python module: checks of shapes, the GIL, threads, Ctrl-C, and merging of statistics in a fixed order. _core.pyi has the docstrings.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -39,7 +39,7 @@ namespace core {
 namespace v2 { extern const Kernels table; }
 namespace v3 { extern const Kernels table; }
 namespace v4 { extern const Kernels table; }
-// The best kernels for this processor up to a level, which is asked of the processor itself: __builtin_cpu_supports does not link into
+// The best kernels for this processor, up to a level (x86-64-v2, v3, v4). It asks by cpuid: __builtin_cpu_supports does not link into
 // shared libraries with every compiler.
 static const Kernels* best_kernels(int level) {
   unsigned a, b, c, d, low, high;
@@ -75,7 +75,7 @@ static void require(bool condition, const char* text) {
   if (!condition) throw nb::value_error(text);
 }
 
-// Run work(thread, 0), ..., work(thread, count - 1) on threads, while this one looks for Ctrl-C.
+// Run work(thread, 0), ..., work(thread, count - 1) on threads, while the calling thread checks for Ctrl-C.
 template <class Work>
 static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work) {
   std::atomic<int64_t> next{0};
@@ -88,7 +88,7 @@ static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work
   auto run = [&](int thread) {
     try {
       for (int64_t block; !stop && (block = next++) < count;) work(thread, block);
-    } catch (...) {  // no memory
+    } catch (...) {  // out of memory
       std::lock_guard lock(mutex);
       failure = std::current_exception(), stop = true;
     }
@@ -116,10 +116,10 @@ static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work
   if (failure) std::rethrow_exception(failure);
 }
 
-// Work below this many multiplications is done by the calling thread, which cannot look for Ctrl-C meanwhile.
+// Multiplications. Less work is done by the calling thread, without checks for Ctrl-C: it takes less than a millisecond.
 constexpr double SHORT_WORK = 2e5;
 
-// A rule bound to its table, with workers for as many threads as ask at once.
+// A rule bound to its table, with one worker for each thread that uses it.
 class Rule {
  public:
   Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,
@@ -138,7 +138,7 @@ class Rule {
     kernels_.unbind(bound_);
   }
 
-  // A worker of the rule, given back at the end of its scope.
+  // A worker that is borrowed until the end of a scope.
   class Lent {
    public:
     explicit Lent(Rule& rule) : rule_(&rule), worker_(rule.take_worker()) {}
@@ -153,7 +153,7 @@ class Rule {
     void* worker_;
   };
 
-  // Ask about beliefs in blocks, on threads where that takes long. Returns the answers, the largest error and most iterations.
+  // Answer beliefs in blocks, on several threads if it is long work. Return the answers, the largest error, the most iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
     constexpr int BLOCK = 256;
     const size_t count = logs.shape(0);
@@ -199,7 +199,7 @@ class Rule {
     q.posteriors = out.data();
     return ask(logs, gone, q, out, num_threads);
   }
-  // After one datum for all, or one for each.
+  // Update beliefs with one datum, the same for all or one for each.
   nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
     const bool is_one = data.index() == 0;
     const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
@@ -238,7 +238,7 @@ class Rule {
   std::vector<void*> idle_;
 };
 
-// Statistics of blocks of lessons, merged in the order of the blocks whatever thread is first.
+// Merges the statistics of blocks of lessons in the order of the blocks, whichever thread finishes first.
 class Merger {
  public:
   Merger(size_t size, int64_t num_lessons, int block) : means(size), squares(size), num_lessons_(num_lessons), block_(block) {}
@@ -285,7 +285,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   }
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
-  // Small tables: larger blocks, since more lessons share answers.
+  // Lessons per block. Small tables get larger blocks, in which more lessons share answers. The merging depends on this number.
   const int block_size = teacher.n * m <= 144 ? 1024 : 256;
   Merger merger(size, num_lessons, block_size);
   std::vector<int64_t> sure(rounds + 1);
@@ -382,7 +382,7 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
   require(log_prior.shape(0) == m && copies.shape(0) == num_data && hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0, "shapes");
   for (size_t d = 0; d < num_data; ++d) require(data.data()[d] >= 0 && data.data()[d] < int64_t(rule.n), "data: positions of rows");
   const TreePlan plan{data.data(), copies.data(), int(num_data), hypothesis};
-  // Level by level up to this many beliefs; below them branches are walked depth first and need next to no memory.
+  // The tree is expanded level by level up to this number of beliefs, then depth first, which needs little memory.
   constexpr size_t FRONTIER = 16384, PIECE = 256;
   std::vector<double> moments(size_t(num_rounds) * size), logs(log_prior.data(), log_prior.data() + m), weights{1.0};
   for (int level = 0; level < num_rounds;) {
@@ -441,7 +441,7 @@ static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samp
   return nb::make_tuple(total.num_not_slower, sums, squares, bayes, cooperative);
 }
 
-// Tables (1 or k, n, m) to row sums (1 or k, n; none: ones) and column sums (1 or k, m; none: equal ones).
+// Scale tables (1 or k, n, m) to row sums (1 or k, n; none: ones) and column sums (1 or k, m; none: all equal).
 static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optional<In<2>> column_sums, double tolerance, int64_t max_iterations,
                        int num_threads) {
   const size_t n = matrices.shape(1), m = matrices.shape(2), size = matrices.shape(0);
@@ -503,8 +503,8 @@ static Out<double> elementwise(Numbers x) {
   return out;
 }
 
-// Distributions along the last axis: divided by their sums, or None where an entry is negative or not a number, or a sum is farther
-// than `slack` from one; or their logarithms. A sum that is one up to rounding is left as it is, so that normalising twice changes nothing.
+// Divide distributions along the last axis by their sums; return them or their logarithms. None where an entry is negative or NaN,
+// or a sum differs from one by more than `slack`. A sum that is one up to rounding is not changed: normalising twice changes nothing.
 static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_logs) {
   const size_t m = x.ndim() ? x.shape(x.ndim() - 1) : 1;
   Out<double> out = empty_like(x);
@@ -523,7 +523,7 @@ static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_lo
 }
 
 NB_MODULE(_core, mod) {
-  nb::set_leak_warnings(false);  // rules that live until the interpreter ends are no leak
+  nb::set_leak_warnings(false);  // rules may live until the interpreter ends
   nb::class_<Rule>(mod, "Rule")
       .def(nb::init<In<2>, std::optional<In<1>>, const std::string&, int, double, const std::string&, double>(), "matrix"_a, nb::kw_only(),
            "data_prior"_a = nb::none(), "kind"_a, "depth"_a = 0, "rationality"_a = 1.0, "literal"_a = "likelihood", "tolerance"_a = 1e-12)

@@ -3,29 +3,30 @@
 // S_ij = u_i M_ij w_j c_j with u_i = r_i / sum_j M_ij w_j c_j. Solve g_j = w_j sum_i u_i M_ij - 1 = 0 in log w.
 // The Jacobian is a Laplacian: c_j g_j changes by sum_k F_jk (x_j - x_k) with the flows F_jk = sum_i S_ij S_ik / r_i.
 // It is solved by the elimination of Grassmann, Taksar and Heyman, which never subtracts. The column with the largest sum is
-// pinned: what rounding leaves of the total goes there. A start is one sweep from w = 1 (three for many columns), so that an
-// answer depends on the problem alone.
+// pinned (x = 0) and takes up the rounding error of the total. The iteration starts with one sweep from w = 1 (three for components
+// with more than four columns), so an answer depends on nothing but the problem.
 //
-// A problem counts as solved where every pivot is at least WEAK_COUPLING of its column's sum.
+// A problem counts as solved only if every pivot is at least WEAK_COUPLING times its column's sum.
 #pragma once
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr double LONGEST_STEP = 1.0;  // in log w: no quick step runs away
-inline constexpr int MAX_STEPS = 16;
-inline constexpr int MOST_NEWTON_COLUMNS = 32;
+// Steps of log w are cut to this length (of sweeps.hpp, too): the polynomial `growth` stands for exp up to 1.
+inline constexpr double LONGEST_STEP = 1.0;
+inline constexpr int MAX_STEPS = 16;  // three to five are usual; then careful.hpp takes over
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component; larger ones go to solver.hpp. It bounds arrays on the stack
 
-// One vector of problems. M columns, or as many as the table has where M is 0; Table gives entries (a number for all lanes, or
-// a vector) and row sums.
+// One vector of problems with M columns (M = 0: the number is known at run time). `Table` returns entries, as one number for all
+// lanes or as a vector, and row sums.
 template <int M, class Table>
 class NewtonLanes {
  public:
   static constexpr int CAP = M ? M : MOST_NEWTON_COLUMNS;
 
-  // Fill w from ones and u, for column sums c; lanes' weakest coupling, last step and number of steps go to the results.
   NewtonLanes(Table table, int n, int m) : table(table), n(n), m(M ? M : m) {}
 
+  // One plain sweep for column sums c: compute row factors u (stored unless null) from w, then new w.
   void sweep(const Vec* c, Vec* w, double* u, int stride) const {
     Vec v[CAP], total[CAP];
     for (int j = 0; j < m; ++j) v[j] = w[j] * c[j], total[j] = Vec{};
@@ -39,7 +40,8 @@ class NewtonLanes {
     for (int j = 0; j < m; ++j) w[j] = 1.0 / total[j];
   }
 
-  // Take one step from factors w; return its length in log w, and the weakest coupling of a column.
+  // Take one Newton step from factors w. Return its length, the largest change of log w, and in `weakest` the smallest ratio of a
+  // pivot to its column's sum.
   Vec step(const Vec* c, Vec* w, Mask active, Vec& weakest) const {
     Vec v[CAP], total[CAP], a[CAP], b[CAP], x[CAP], inverse[CAP], sums[CAP], F[CAP][CAP];
     for (int j = 0; j < m; ++j) {
@@ -113,12 +115,13 @@ struct NewtonState {
   Vec before{}, error = broadcast(__builtin_inf()), steps{};
   Mask active = Vec{} == Vec{};
 
-  // After a step: which lanes go on. A last step is one within the tolerance, or one after which the next would be.
+  // After a step: decide which lanes go on. A step is the last one if it is within the tolerance, or if the next one would be within
+  // a tenth of it by the estimate (used once length^2 <= tolerance / 100, where steps shrink quadratically).
   void judge(Vec length, Vec weakest, double tolerance) {
     const Vec next = next_length(length, before);
     const Mask is_close = length * length <= 0.01 * tolerance;
     const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
-    // A coupling below the threshold leaves an error that is not known here.
+    // With a weaker coupling the error cannot be estimated here: infinity sends the problem to careful.hpp.
     const Vec found = select(weakest > WEAK_COUPLING, larger(smaller(length, next), broadcast(ROUNDING)), broadcast(__builtin_inf()));
     error = select(active & is_last, found, error);
     steps = select(active, steps + 1.0, steps);
@@ -135,12 +138,13 @@ struct SharedTable {
   double row_sum(int i) const { return HasRowSums ? row_sums[i] : 1.0; }
 };
 
-// Problems of a table with M columns: a step of one vector after the other, since they overlap in the processor.
+// Solve the problems of a table with M columns. Each step is taken for all vectors of a batch in turn: the processor overlaps the
+// steps of independent vectors.
 template <int M, bool HasRowSums>
 void solve_few_columns(const Problem& problem, Scalings& s) {
   using Table = SharedTable<M, HasRowSums>;
   const NewtonLanes<M, Table> lanes(Table{problem.matrix.get(), problem.row_sums.get()}, problem.n, M);
-  constexpr int BATCH = 64;  // vectors
+  constexpr int BATCH = 64;  // vectors whose state is kept on the stack
   NewtonState state[BATCH];
   Vec c[BATCH][M], w[BATCH][M];
   const int max_steps = MAX_STEPS < problem.max_iterations ? MAX_STEPS : problem.max_iterations;

@@ -45,8 +45,8 @@ CORE_INLINE void uniforms(uint64_t seed, typename WordsOf<T>::type lesson, uint6
   even = unit_interval<T>(first), odd = unit_interval<T>(second);
 }
 
-// The natural logarithm of positive, finite, normal numbers, to 3 units in the last place (after fdlibm). Its parts leave the
-// division s = (f - 1) / (f + 1) to callers that share one division among several numbers.
+// The natural logarithm of positive, finite, normal numbers, to 3 units in the last place (after fdlibm). It comes in two parts,
+// with the division s = (f - 1) / (f + 1) between them: callers can share one division among several numbers.
 template <class T>
 struct LogParts {
   T exponent, fraction;
@@ -86,7 +86,7 @@ CORE_INLINE T exponential(T x) {
   return select(x >= -708.0, s * bits<T>(power), T{});
 }
 
-// The same for positive numbers below the normal range too, and minus infinity for zero.
+// The logarithm of any number >= 0: also of denormal numbers; minus infinity for zero.
 template <class T>
 CORE_INLINE T logarithm_of_any(T x) {
   const auto is_small = x < 0x1p-1000;
@@ -94,7 +94,7 @@ CORE_INLINE T logarithm_of_any(T x) {
   return select(x > 0.0, select(is_small, log - 200 * 0.6931471805599453, log), T{} - __builtin_inf());
 }
 
-// About exp(x) for |x| <= 1: exact to fourth order, and positive.
+// The Taylor polynomial of exp(x) to fourth order; positive. Used for |x| <= 1.
 template <class T>
 CORE_INLINE T growth(T x) {
   return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0))));

@@ -1,7 +1,7 @@
 // A table to be scaled to many column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
 //
-// Rows and columns of tables with extreme entries are divided by powers of two first: no digit is lost, and the scaled
-// table does not see it. `Scalings` are the problems (column sums) and their answers (factors u and w).
+// Rows and columns of tables with extreme entries are first divided by powers of two, which is exact and does not change the scaled
+// table. `Scalings` holds the problems (column sums c) and their answers (factors u and w).
 #pragma once
 #include <atomic>
 
@@ -9,17 +9,17 @@
 
 namespace core::CORE_ISA {
 
-// Products of a few entries within these bounds neither overflow nor vanish.
+// Products of up to four entries between these bounds are normal numbers (1e-280 to 1e280).
 inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
-// Row factors are right to the tolerance, and sums of a solver's quick steps no worse than this coupling allows: two groups of
-// columns that share less than this of their mass go to careful.hpp, since rounding errors grow by the inverse.
+// If two groups of columns share less than this of their mass, rounding errors of 1e-16 grow by more than 1000 in newton.hpp and
+// sweeps.hpp; such problems go to careful.hpp. With 1e-3 the error stays below the default tolerance, 1e-12.
 inline constexpr double WEAK_COUPLING = 1e-3;
-inline constexpr double ROUNDING = 1e-15;  // what rounding adds to the error of any factor
+inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the smallest reported error
 
 // Set by Ctrl-C for the call that this thread works for; long loops look at it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
 inline bool is_stopped() { return stop_flag && stop_flag->load(std::memory_order_relaxed); }
-// Holds for one call: the flag is gone when the call is over.
+// Sets the flag of this thread for the length of one call.
 struct StopScope {
   explicit StopScope(const std::atomic<bool>& stop) { stop_flag = &stop; }
   ~StopScope() { stop_flag = nullptr; }
@@ -34,8 +34,8 @@ struct Problem {
   Array<double> matrix, transposed;  // balanced, (n, m) and (m, n)
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
-  Array<double> probe;               // (m,): where probes for slow modes start (sweeps.hpp)
-  int min_probes = 4;
+  Array<double> probe;               // (m,): the vector from which probes for slow modes start (sweeps.hpp); pseudo-random at first
+  int min_probes = 4;                // steps of the power method from such a vector
 
   Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance) {
     matrix.append(given, size_t(n) * m);
@@ -62,7 +62,7 @@ struct Problem {
       if (x > 0.0) least = smaller(least, x);
     }
     if (least >= SMALLEST && most <= LARGEST) return;
-    // Exponents of rows and columns in turn: halfway between the smallest and the largest entry.
+    // Choose the exponents of rows and columns in turn, halfway between those of the smallest and the largest entry.
     Array<int> exponent(size_t(n) * m);
     Array<double> mantissa(size_t(n) * m);
     for (size_t k = 0; k < matrix.size(); ++k) mantissa[k] = __builtin_frexp(matrix[k], &exponent[k]);
@@ -96,9 +96,9 @@ struct Problem {
 struct Scalings {
   int size = 0;
   Grid column_sum, factor, row;  // c (m), w (m), u (n)
-  Array<double> error;           // estimated, relative, of the factors; infinite where no answer was found
+  Array<double> error;           // estimated relative error of the factors; infinite where no answer was found
   Array<int> iterations;         // sweeps and Newton steps
-  Array<int> same;               // the problem whose answer is taken over (sweeps only): itself, or an earlier one
+  Array<int> same;               // the problem whose answer is copied (solver.hpp): itself, or an earlier one
 
   void resize(const Problem& problem, int count) {
     size = count;

@@ -1,27 +1,28 @@
 // Mean rates of convergence of BI and SCBI on random n x m matrices whose columns are uniform on the simplex.
 //
-// A column that is uniform on the simplex is a vector of exponentials x over its sum S. With c the mean of a column's logarithms,
+// A column that is uniform on the simplex is a vector x of independent exponential variables divided by its sum S. With c the mean
+// of log x over the rows of a column,
 //
 //   BI    KL(h, b)  = sum_i x_ih (log x_ih - log x_ib) / S_h - log S_h + log S_b
 //   SCBI  KL#(h, b) = log(sum_i x_ib / x_ih) - c_b + c_h - log n
 //
-// and a rate is the smallest of these over b. Two columns have a shorter form: a row is G u and G w, with u uniform, w = 1 - u and
-// G = -log(v v'). With L = log(u / w) the mean rates are
+// The rate for h is the smallest of these over b != h. For two columns there is a shorter form. The two entries of a row are G u and
+// G w with u uniform, w = 1 - u and G = -log(v v'), v and v' uniform. With L = log(u / w) the mean rates are
 //
 //   BI    (sum_i G_i u_i L_i / S_0 - sum_i G_i w_i L_i / S_1) / 2
 //   SCBI  log(sum_i u_i / w_i * sum_i w_i / u_i) / 2 - log n
 //
-// Every lane holds a matrix of its own. A batch has RATE_LANES streams of random numbers, each of which makes the matrices of one
-// lane: a rate depends on the seed and on its own number alone.
+// Every lane computes another matrix. A batch has RATE_LANES streams of random numbers, one for each lane. So the rate of matrix k
+// depends on the seed and on k alone.
 #pragma once
 #include "core.hpp"
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr int RATE_LANES = 8;                        // streams of a batch
-inline constexpr int RATE_ROUNDS = RATE_BATCH / RATE_LANES;  // matrices that a stream makes
-inline constexpr int TILE = 16;                             // vectors of random numbers that are drawn together
+inline constexpr int RATE_LANES = 8;                        // streams per batch: the widest vector, AVX-512
+inline constexpr int RATE_ROUNDS = RATE_BATCH / RATE_LANES;  // matrices per stream and batch
+inline constexpr int TILE = 16;                             // vectors per inner loop; a choice that affects speed
 
 // Random numbers of NATIVE streams: xoshiro256+ (Blackman and Vigna 2021), which takes a sixth of Philox's time. It starts from
 // Philox(seed, stream), and its upper 52 bits are used.
@@ -31,7 +32,7 @@ class Streams {
     Words stream;
     for (int lane = 0; lane < NATIVE; ++lane) stream[lane] = first_stream + lane;
     random_words(seed, stream, 0, s0, s1), random_words(seed, stream, 1, s2, s3);
-    s0 |= 1;  // the generator never leaves a state of all zeros
+    s0 |= 1;  // a state of all zeros would produce zeros for ever
   }
 
   CORE_INLINE Words next() {
@@ -43,7 +44,7 @@ class Streams {
 
   CORE_INLINE Vec uniform() { return unit_interval<Vec>(next()); }
 
-  // The product of two uniform numbers of 32 bits. They only weigh rows, and the mean of the logarithm is right to 1e-10.
+  // The product of two uniform numbers with 32 bits each. 32 bits are enough: the mean of its logarithm is accurate to 1e-10.
   CORE_INLINE Vec uniform_product() {
     const uint64_t ONE = 0x3FF0000000000000ULL, HALF = 0x000FFFFFFFF00000ULL;
     const Words both = next();
@@ -77,7 +78,7 @@ class TwoColumns {
     Vec x, y, x_log, y_log, over_w, over_u;
   };
 
-  // In short loops: in a long one the processor would wait for its own results.
+  // Several short loops are faster than a long one, in which each operation waits for the one before.
   Sums sum_rows(Streams& streams) const {
     Sums sums{};
     Vec u[TILE], G[TILE], over_both[TILE], s[TILE];
@@ -117,7 +118,7 @@ class ManyColumns {
     for (int k = 0; k < count && !is_stopped(); ++k) {
       draw(streams);
       sum_columns();
-      // Tiles of three columns by two. The last ones may overlap with those before, and some pairs are then compared twice.
+      // Compare blocks of three columns with blocks of two. The last blocks may overlap with earlier ones; some pairs are compared twice.
       for (int part = 0; part < m && !is_stopped(); part += 3)
         for (int pair = 0; pair < m; pair += 2) compare(part < m - 3 ? part : m - 3, pair < m - 1 ? pair : m - 2);
       Vec rate{}, rate_sharp{};
@@ -132,7 +133,7 @@ class ManyColumns {
  private:
   size_t width() const { return size_t(m) * NATIVE; }
 
-  // Fill x, log x and 1 / x, in short loops. One division serves two numbers.
+  // Fill x, log x and 1 / x, in short loops; one division serves two numbers.
   void draw(Streams& streams) {
     Vec s[TILE];
     for (size_t first = 0; first < size; first += TILE * NATIVE) {
@@ -170,8 +171,7 @@ class ManyColumns {
     }
   }
 
-  // Columns a, a + 1, a + 2 with columns b, b + 1: sums over x_a log x_b, and over x_a / x_b. A function of its own, so that all
-  // sums stay in registers.
+  // Sum x_a log x_b and x_a / x_b over rows, for columns a, a + 1, a + 2 and b, b + 1. Not inlined, so that all sums stay in registers.
   __attribute__((noinline)) void compare(int a, int b) {
     const size_t column = size_t(n) * NATIVE;
     const double *x0 = x.get() + a * column, *x1 = x0 + column, *x2 = x1 + column;
@@ -192,7 +192,7 @@ class ManyColumns {
     keep(a + 1, b + 1, c11, r11), keep(a + 2, b, c20, r20), keep(a + 2, b + 1, c21, r21);
   }
 
-  // The nearest neighbours so far: of a under BI, of b under SCBI.
+  // Update the smallest divergence so far: from column a under BI, from column b under SCBI.
   CORE_INLINE void keep(int a, int b, Vec cross, Vec ratio) {
     if (a == b) return;
     double *cross_to = &nearest[a * NATIVE], *ratio_to = &nearest_sharp[b * NATIVE];
@@ -203,7 +203,7 @@ class ManyColumns {
   int n, m;
   double log_n;
   size_t size;
-  Array<double> x, logs, inverses;                                                 // (m, n, NATIVE), and a tile to spare
+  Array<double> x, logs, inverses;                                                 // (m, n, NATIVE), and TILE vectors of padding
   Array<double> over_sum, log_sum, shrink, own, mean_log, nearest, nearest_sharp;  // (m, NATIVE)
 };
 
@@ -220,7 +220,7 @@ void fill_rates(int n, int m, uint64_t seed, uint64_t batch, int count, double* 
   }
 }
 
-// Fill the rates of a batch and add up, in a fixed order: sums of both rates and of their difference, each with its squares.
+// Fill the rates of a batch; sum both rates, their difference, and the squares of all three, in a fixed order.
 inline void sum_rates(int n, int m, uint64_t seed, uint64_t batch, int count, RateSums& out, double* bayes, double* cooperative, const Stop& stop) {
   const StopScope scope(stop);
   (m == 2 ? fill_rates<TwoColumns> : fill_rates<ManyColumns>)(n, m, seed, batch, count, bayes, cooperative);

@@ -1,16 +1,16 @@
-// Rules: the likelihood that a teacher and a learner who share a belief assume. One interface for all of them:
+// Rules: from a belief to the likelihood T(d | h) that teacher and learner assume at it. All rules have the form
 //
 //   T(d | h) = row_d A_dh column_h   where the labels of d and h agree (without labels: everywhere), else 0,
 //
-// with one table A for all beliefs. Beliefs whose factors would leave the range of numbers get a table of logarithms each.
+// with one table A for all beliefs. A belief whose factors are out of the range of float64 gets its own table of logarithms.
 //
 // Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, powers s_k = alpha^k and data prior p,
 //   T_k(d | h) = x_d E_dh^s_k b_h,      b_h = 1 / sum_d x_d E_dh^s_k            (columns of T_k sum to one),
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
-// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). Rows' largest entries drop out, so a
-// level is two products with fixed tables. While all sums stay within 2^+-300, whatever underflowed counts less than 2^-100 of
-// them; other beliefs are worked out in logarithms. So are all where s_K |log E| is so large ("steep") that logarithms of x, E and
-// b would cancel.
+// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels, so a
+// level is two products with fixed tables. As long as all sums lie between 2^-300 and 2^300, terms that underflowed are less than
+// 2^-100 of them; beliefs with other sums are computed in logarithms. So are all beliefs of a "steep" table, whose s_K |log E| is
+// so large that the logarithms of x, E and b would cancel.
 //
 // Cooperation: depth infinity, alpha = 1: the scaling to row sums n p_d and column sums n theta_h.
 #pragma once
@@ -21,22 +21,22 @@ namespace core::CORE_ISA {
 
 inline constexpr double NONE = -__builtin_inf();
 
-// Which data of which lessons are gone: `words` words each.
+// The data of each lesson that are no longer available, as sets of `words` 64-bit words.
 struct Gone {
   const Word* sets = nullptr;
   int words = 0;
   bool operator()(int k, int datum) const { return sets && has(sets + size_t(k) * words, datum); }
 };
 
-// The likelihoods of many lessons.
+// The likelihoods T(d | h) of many lessons, in the factors above.
 struct Answers {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
   Grid row, column, row_label, column_label;
-  Array<int> own;           // by lesson: which of the own tables it has, -1: none
-  Array<double> own_logs;   // (own tables, n, m)
-  Array<double> error;      // by lesson: of its scaling
+  Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
+  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m)
+  Array<double> error;      // by lesson: estimated relative error
   Array<int> iterations;
 
   void resize(int rows, int columns, int size, bool labels) {
@@ -66,11 +66,11 @@ class Rule {
  public:
   Rule(int n, int m) : n(n), m(m) {}
   virtual ~Rule() = default;
-  // Answer the beliefs of some lessons.
+  // Fill in the likelihoods of the lessons `asked`.
   virtual void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) = 0;
   virtual bool depends_on_belief() const { return true; }
   virtual bool has_labels(bool data_may_be_gone) const = 0;
-  virtual bool has_normalized_columns() const { return true; }  // a learner that takes the table as it is has others
+  virtual bool has_normalized_columns() const { return true; }  // false for literal = "truth" at depth 0
   const int n, m;
 };
 
@@ -95,14 +95,14 @@ class Recursion final : public Rule {
     for (int k = 0; k < spec.depth; ++k) power *= spec.rationality;
     fill_logs(matrix, power, last_logs);
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
-    is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);
-    is_gentle = steepest <= 300.0 && power >= 1.0;
+    is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
+    never_underflows = steepest <= 300.0 && power >= 1.0;         // nats: products of two entries are at least exp(-600)
     for (double x : literal) has_zeros |= !(x > NONE);
     const int num_levels = spec.rationality == 1.0 ? 1 : spec.depth + 1;
     power = 1.0;
     for (int k = 0; k < num_levels && !is_steep; ++k, power *= spec.rationality)
       for (double x : matrix) levels.push(power == 1.0 ? x : x > 0.0 ? exponential(power * logarithm_of_any(x)) : 0.0);
-    if (is_steep) levels.resize(size_t(n) * m);  // every belief gets a table of its own
+    if (is_steep) levels.resize(size_t(n) * m);  // zeros: every belief gets its own table of logarithms
     flipped.resize(levels.size());
     for (size_t k = 0; k < levels.size(); ++k) {
       const size_t at = k % (size_t(n) * m);
@@ -130,7 +130,7 @@ class Recursion final : public Rule {
   }
 
  private:
-  static constexpr double LOST = 0x1p-300;  // sums beyond it or its inverse have lost what underflowed
+  static constexpr double LEAST_SUM = 0x1p-300;  // sums below it, or above its inverse, may lack terms that underflowed; see the top
 
   const double* level(int k) const {
     const size_t size = size_t(n) * m, last = levels.size() / size - 1;
@@ -138,14 +138,14 @@ class Recursion final : public Rule {
   }
   const double* flipped_level(int k) const { return flipped.get() + (level(k) - levels.get()); }
 
-  // W lessons side by side; `is_fine` tells for which of them all sums stayed in range.
+  // Compute W lessons side by side. `is_fine` is false for those with a sum out of range, which need logarithms.
   void recurse(const Beliefs& beliefs, const int* asked, int count, Gone gone, Answers& out) {
     for (int lane = 0; lane < W; ++lane) {
       const int k = asked[lane < count ? lane : 0];
       is_fine[lane] = true;
       for (int i = 0; i < n; ++i) p[i * W + lane] = gone(k, i) ? 0.0 : prior[i];
       for (int j = 0; j < m; ++j) theta[j * W + lane] = beliefs.number(k, j);
-      // A belief that underflowed counts where only hypotheses like it allow a datum.
+      // A belief that underflows still matters if a datum is allowed only by such hypotheses: such lessons need logarithms.
       for (int j = 0; j < m && spec.depth > 0; ++j) is_fine[lane] &= beliefs.shift.at(k)[j * W] == 0.0 || !has_zeros;
     }
     for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;
@@ -156,7 +156,7 @@ class Recursion final : public Rule {
       for (int i = 0; i < n * W; i += NATIVE) {
         const Vec z = load(&x[i]), own = load(&p[i]);
         check(select(own > 0.0, z, broadcast(1.0)), i % W);
-        const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LOST))));
+        const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LEAST_SUM))));
         store(&x[i], select((own > 0.0) & (z > 0.0), power * own, Vec{}));
       }
       fill_columns(k + 1);
@@ -175,10 +175,10 @@ class Recursion final : public Rule {
       store(&b[j], select(sum > 0.0, 1.0 / sum, Vec{}));
     }
   }
-  // In a gentle table nothing underflows: a sum of zero says that no believed hypothesis allows the datum.
+  // Mark lessons with a sum out of range. Where nothing can underflow, a sum of zero is exact: no believed hypothesis allows the datum.
   void check(Vec sum, int at) {
-    const Mask is_zero = is_gentle ? sum == 0.0 : sum < 0.0;
-    const Mask is_good = ((sum > LOST) & (sum < 1.0 / LOST)) | is_zero;
+    const Mask is_zero = never_underflows ? sum == 0.0 : sum < 0.0;
+    const Mask is_good = ((sum > LEAST_SUM) & (sum < 1.0 / LEAST_SUM)) | is_zero;
     if (any(~is_good))
       for (int lane = 0; lane < NATIVE; ++lane) is_fine[at + lane] &= is_good[lane] != 0;
   }
@@ -192,7 +192,7 @@ class Recursion final : public Rule {
     return largest + logarithm(sum);
   }
 
-  // One lesson, in logarithms: it gets a table of its own.
+  // Compute one lesson in logarithms, into its own table.
   void recurse_in_logs(const Beliefs& beliefs, int k, Gone gone, Answers& out) {
     const size_t size = size_t(n) * m;
     out.own[k] = int(out.own_logs.size() / size);
@@ -212,7 +212,7 @@ class Recursion final : public Rule {
     for (int depth = 0; depth < spec.depth; ++depth) {
       for (int i = 0; i < n; ++i) {
         double* row = T + size_t(i) * m;
-        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // a datum that nothing believed allows is not shown
+        const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: no believed hypothesis allows the datum
         for (int j = 0; j < m; ++j) row[j] = z > NONE && row[j] > NONE ? log_prior[i] + spec.rationality * (row[j] - z) : NONE;
       }
       normalise();
@@ -221,7 +221,7 @@ class Recursion final : public Rule {
 
   RuleSpec spec;
   Array<double> prior, log_prior, most, literal, last_logs, levels, flipped, x, p, b, theta, weights;
-  bool is_steep = false, is_gentle = false, has_zeros = false, is_fine[W];
+  bool is_steep = false, never_underflows = false, has_zeros = false, is_fine[W];
 };
 
 class Cooperation final : public Rule {
@@ -263,7 +263,7 @@ class Cooperation final : public Rule {
   }
 
  private:
-  // Copy one lesson's numbers; those with a shift as zeros.
+  // Copy one lesson's numbers; a belief with a shift (below 2^-512) becomes zero.
   static void copy(const Grid& from, int at, Grid& to, int k, const double* shift = nullptr) {
     const double* source = from.at(at);
     double* target = to.at(k);

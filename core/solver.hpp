@@ -21,10 +21,10 @@ inline void solve_one_column(const Problem& problem, Scalings& s) {
   }
 }
 
-// Problems in which one column has so much that the others change no factor by more than rounding: all with the same column take
-// over the answer of the first.
+// Find problems in which one column has nearly all of the total, so that the other columns change no factor by more than rounding.
+// All such problems with the same column share the answer to the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // no column is certain that has less of the total
+  constexpr double SURE = 0.99;  // a share of the total; a quick test, which the threshold on the other columns then makes exact
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);
@@ -49,7 +49,7 @@ inline void share_certain(const Problem& problem, Scalings& s) {
   }
 }
 
-// Fill in the answers to all problems. Every entry of the table that is positive must survive: zeros.hpp comes first.
+// Fill in the answers to all problems. No positive entry of the table may vanish in the limit: components.hpp splits such tables.
 inline void solve(const Problem& problem, Scalings& s) {
   switch (problem.m) {
     case 1: return solve_one_column(problem, s);

@@ -1,13 +1,13 @@
-// Accelerated sweeps for more columns: for L problems side by side that share a table, or for one (L = 1).
+// Accelerated sweeps for tables with more than six columns, for L problems side by side (one problem: L = 1).
 //
 // A sweep: u_i = r_i / sum_j M_ij w_j c_j,  w_j <- w_j exp(f_j),  f_j = -log(w_j sum_i u_i M_ij).
-// Steps are accelerated (Anderson, a memory of two; weights from the Gram matrix of the last three residuals f). The last one
-// is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
+// Steps are accelerated by Anderson's method with a memory of two: weights come from the Gram matrix of the last three residuals f.
+// The last step is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
 //
-// How much error is left after the last change is told by the rate at which sweeps converge, the second eigenvalue of
-// J_jk = sum_i S_ij S_ik / (r_i c_j). With delta = 1 - min_i S_ih / r_i, h the column with the largest sum, it is at
-// most delta (Doeblin), and the error at most 2 delta / (1 - delta) times the change. Where delta is not below 1/2 a probe, some
-// steps of the power method with J, looks for slow modes; a problem whose error turns out too large is swept again.
+// The error after the last change follows from rho, the factor by which a sweep reduces the error: the second eigenvalue of
+// J_jk = sum_i S_ij S_ik / (r_i c_j). Let delta = 1 - min_i S_ih / r_i, h the column with the largest sum. Then rho <= delta
+// (Doeblin), and the error is at most 2 delta / (1 - delta) times the last change. If delta >= 1/2, some steps of the power method
+// with J (a probe) estimate rho; a problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so lanes and single problems have the same bits.
 #pragma once
@@ -17,16 +17,18 @@
 
 namespace core::CORE_ISA {
 
-inline constexpr double NEAR = 0.9;        // below this change steps are accelerated
-inline constexpr double CLOSE = 1e-4;      // a problem whose factors change by more is not solved, whatever the tolerance
-inline constexpr double NOISE = 1e-14;     // rounding: no sweep changes a factor by less
-inline constexpr int MAX_SWEEPS = 100;     // then careful.hpp takes over
-inline constexpr double BOUNDED = 0.5;     // a bound on the rate below this needs no probe
-inline constexpr double SLOW_RATE = 0.8;   // above this estimated rate a probe takes more steps while the estimate grows
-inline constexpr double SLOWEST_RATE = 0.9;  // above this estimated rate the estimate is too uncertain: careful.hpp takes over
-inline constexpr int MAX_PROBES = 10;
+// Thresholds. Changes are relative changes of a factor per sweep; rates are estimates of rho. The values of NEAR, MAX_SWEEPS,
+// SLOW_RATE and MAX_PROBES are choices that affect speed: the error estimate decides what is accepted.
+inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
+inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted, whatever the tolerance
+inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
+inline constexpr int MAX_SWEEPS = 100;       // eight to twelve are usual; then careful.hpp takes over
+inline constexpr double BOUNDED = 0.5;       // no probe if delta is below this: the error is at most twice the change
+inline constexpr double SLOW_RATE = 0.8;     // above this rate a probe takes more steps as long as the estimate grows
+inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
+inline constexpr int MAX_PROBES = 10;        // steps of the power method
 
-// The error of the factors after a last change of one, for a rate of sweeps: row factors are one step behind.
+// The error of the factors, relative to the last change, for a rate: a geometric series; at least 1, as row factors are one step behind.
 template <class T>
 CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
 
@@ -80,12 +82,12 @@ template <int L>
 class Sweeps {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), n(p.n), m(p.m), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
 
-  // Solve the problems [first, first + count). What is not solved has an error above the tolerance.
+  // Solve the problems first, ..., first + count - 1. Those that are not solved get an error above the tolerance.
   void solve(Scalings& scalings, int first, int count) {
     s = &scalings;
     rate.assign(s->size, 0.0), bound.assign(s->size, 0.0);
@@ -102,7 +104,7 @@ class Sweeps {
     sweep_tasks();  // with the rates that the probes found
   }
 
-  // For a table that is asked often: the slowest mode at equal column sums is a good start for all probes.
+  // Compute the slowest mode at equal column sums, from which all probes of this table then start: fewer steps are needed.
   void find_slow_mode(Problem& table) {
     Scalings even;
     even.resize(p, 1);
@@ -127,13 +129,13 @@ class Sweeps {
   void to_rows() { multiply<L>(p.matrix.get(), p.transposed.get(), n, m, weight.get(), u.get()); }
   void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix.get(), m, n, rows, total.get()); }
 
-  // Sweep for all tasks, a lane each; a lane that is done takes the next task.
+  // Sweep until all tasks are done. Each lane works on one task, and takes the next when it is done.
   void sweep_tasks() {
     if (tasks.size() == 0) return;
     size_t next = 0;
     int num_busy = 0;
     for (int lane = 0; lane < L; ++lane) {
-      const bool is_spare = next == tasks.size();  // spare lanes sweep a copy of the first: a NaN would spread
+      const bool is_spare = next == tasks.size();  // spare lanes repeat the first task, so that they hold no NaN
       load_task(lane, tasks[is_spare ? 0 : next++]);
       active[lane] = is_spare ? 0.0 : 1.0, num_busy += is_spare ? 0 : 1;
     }
@@ -153,7 +155,7 @@ class Sweeps {
     }
   }
 
-  // u_i = r_i / sum_i, for two rows with one division.
+  // u_i = r_i / sum_i; one division serves two rows.
   void fill_row_factors() {
     double* sums = u.get();
     const double* r = p.row_sums.size() ? p.row_sums.get() : nullptr;
@@ -179,7 +181,7 @@ class Sweeps {
     active[lane] = 1.0, age[lane] = sweeps[lane] = fresh[lane] = 0.0, rate_now[lane] = rate[k];
   }
 
-  // What an earlier task left in a lane has no weight, but 0 * NaN would be inherited.
+  // Clear the residuals of a failed task. The next task multiplies them by zero, but 0 * NaN is NaN.
   void clear_history(int lane) {
     for (auto* gram : {gram11, gram12, gram22}) gram[lane] = 0.0;
     for (auto* history : {&residual[0], &residual[1], &residual[2], &taken, &image[0], &image[1]})
@@ -197,7 +199,8 @@ class Sweeps {
     if (verdict[lane] != 1.0) clear_history(lane);
   }
 
-  // How far the lanes are, and the weights of Anderson's acceleration; whether any lane is done.
+  // Compute each lane's change, error estimate and weights of Anderson's acceleration; return whether any lane is done. `verdict`:
+  // 0 goes on, 1 solved, 2 given up.
   bool judge(int at, int pass) {
     const double *f1 = &residual[(pass + 2) % 3][at], *f2 = &residual[(pass + 1) % 3][at];
     double* f0 = &residual[pass % 3][at];
@@ -216,7 +219,7 @@ class Sweeps {
     const auto is_close = change < CLOSE;
     const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
-    // Products of the newer and the older difference of residuals with each other and with the residual.
+    // Inner products: of the newer and the older difference of residuals with each other, and of both with the residual ("now").
     const T new_new = s00 - 2.0 * s01 + s11, new_old = s01 - s02 - s11 + s12, old_old = s11 - 2.0 * s12 + s22;
     const T new_now = s00 - s01, old_now = s01 - s02, determinant = new_new * old_old - new_old * new_old;
     const auto use_two = (age_ >= 2.0) & (determinant > 1e-9 * new_new * old_old), use_one = (age_ >= 1.0) & (new_new > 0.0);
@@ -228,7 +231,7 @@ class Sweeps {
     put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
     put(verdict + at, T{});
     if (!any(is_active & (is_close | is_late))) return false;
-    // What a plain last step leaves: by the bound, or as a geometric series.
+    // The error after a plain last step: by the bound delta, or as a geometric series with the estimated rate.
     const T bound_ = bound_rate(at);
     const auto is_bounded = bound_ < BOUNDED, converges = rate_ < 1.0;
     const T left = (change + ROUNDING) * select(is_bounded, larger(T{} + 1.0, 2.0 * bound_ / (1.0 - bound_)), left_after(rate_));
@@ -256,8 +259,8 @@ class Sweeps {
     return 1.0 - smallest + NOISE;
   }
 
-  // Change the factors: plainly where a lane is far, accelerated where it is near. Idle lanes stay as they are, and a lane that
-  // has just taken a task has to be swept first.
+  // Change the factors: by a plain step in lanes that are far from the solution, by an accelerated one in lanes that are near. Idle
+  // lanes, and lanes that have just taken a task and have no residual yet, keep their factors.
   void step(int at, int pass) {
     const T a = get(newer + at), b = get(older + at);
     const auto moves = (get(active + at) > 0.0) & (get(fresh + at) == 0.0), is_far = moves & (get(age + at) == 0.0);
@@ -275,8 +278,8 @@ class Sweeps {
     }
   }
 
-  // Tasks that are solved as far as they can tell, but whose rate is not bounded: along a probe v the rate is
-  // |J v|^2 / <v, J v> in the norm of the column sums.
+  // Probe the tasks that seem solved but have no useful bound delta: the rate along a vector v is |J v|^2 / <v, J v>, in the norm
+  // weighted by the column sums.
   void send_probes() {
     asked.clear();
     for (int k : tasks)
@@ -301,7 +304,7 @@ class Sweeps {
     }
     bool goes_on = true;
     for (int probes = 1; goes_on; ++probes) {
-      for (int lane = 0; lane < L; ++lane) {  // less the mean; first less the largest column's entry, for accuracy
+      for (int lane = 0; lane < L; ++lane) {  // subtract the mean; before that the largest column's entry, which reduces cancellation
         const double reference = v[largest[lane] * L + lane];
         double mean = 0.0, sum = 0.0;
         for (int j = 0; j < m; ++j) {
@@ -342,7 +345,7 @@ class Sweeps {
     }
     for (int lane = 0; lane < count; ++lane) {
       const int k = lessons[lane];
-      // The error was estimated with the rate that the sweeps saw.
+      // The error was estimated with the rate seen by the sweeps: correct it for the larger rate.
       const double ratio = larger(1.0, left_after(rate_now[lane]) / left_after(rate[k]));
       s->error[k] = rate_now[lane] < SLOWEST_RATE ? s->error[k] * ratio : __builtin_inf();
       rate[k] = rate_now[lane];
@@ -358,7 +361,6 @@ class Sweeps {
 
   const Problem& p;
   int n, m, num_probes = 0;
-  const double close_enough;  // no error is smaller than the last change
   Scalings* s = nullptr;
   Array<int> tasks, asked;
   Array<double> rate, bound;  // by problem

@@ -1,11 +1,12 @@
-// Lessons that end when the teacher is sure, pairs of agents that are shown the same data, and all sequences of data.
+// Three computations: lessons that end when the teacher is sure; pairs of agents that are shown the same data; exact moments of
+// beliefs over all sequences of data.
 //
-// A lesson that has ended leaves its slot to the last one that goes on, so that the open lessons always lie in the first slots.
-// The teacher's data do not depend on the learner: they are kept, and every learner follows them. The random number of a
-// lesson and round is Philox(seed, lesson, round).
+// Lessons lie in slots. When a lesson ends, the lesson in the last slot moves into its slot, so that open lessons fill the first
+// slots. The teacher's data do not depend on the learner: they are recorded, and every learner is then shown them. The random number
+// of a lesson and round is Philox(seed, lesson, round).
 //
-// Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the teacher's chances T(d | h) at the beliefs on
-// its way. Weights w, means and squared deviations of blocks of beliefs are merged by Chan's formulas,
+// Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the probabilities T(d_i | h) at the beliefs before
+// each datum. Weights w, means and sums of squared deviations S of two sets of beliefs are merged by Chan's formulas,
 //
 //   w = w_1 + w_2,   mean = mean_1 + (w_2 / w) (mean_2 - mean_1),   S = S_1 + S_2 + (w_1 w_2 / w) (mean_2 - mean_1)^2.
 #pragma once
@@ -13,14 +14,14 @@
 
 namespace core::CORE_ISA {
 
-// Lessons of a block and the slots in which they lie.
+// The lesson in each slot.
 class Slots {
  public:
   explicit Slots(int count) : lesson(count) {
     for (int k = 0; k < count; ++k) lesson[k] = k;
   }
   int size() const { return int(lesson.size()); }
-  // End the lesson in a slot; the agents' last lessons take its place.
+  // End the lesson in a slot; the lesson in the last slot takes its place, for all agents.
   template <class... Agents>
   void end(int slot, Agents&... agents) {
     const int last = size() - 1;
@@ -32,7 +33,7 @@ class Slots {
     lesson[slot] = lesson[last];
     lesson.resize(last);
   }
-  // Uniform numbers for the lessons in the slots from `at` on, in round k of random numbers.
+  // Uniform numbers Philox(seed, lesson, k) for the lessons in the slots at, ..., at + NATIVE - 1.
   Vec uniform(uint64_t seed, uint64_t first, int at, uint64_t k) const {
     Words number;
     for (int lane = 0; lane < NATIVE; ++lane) number[lane] = first + lesson[at + lane < size() ? at + lane : 0];
@@ -49,13 +50,13 @@ inline double largest_belief(const Follower& agent, int slot) {
   return most;
 }
 
-// Independent data from a law over n data.
+// Draws independent data from a distribution over n data.
 class Law {
  public:
   Law(const double* law, int n) : sums(n) {
     double total = 0.0;
     for (int i = 0; i < n; ++i) sums[i] = total += law[i];
-    for (last = n - 1; last > 0 && sums[last - 1] == total;) --last;  // rounding must not lead beyond the last possible datum
+    for (last = n - 1; last > 0 && sums[last - 1] == total;) --last;  // the last datum with a positive probability, despite rounding
   }
   void draw(Vec uniform, int* data) const {
     for (int lane = 0; lane < NATIVE; ++lane) {
@@ -69,12 +70,12 @@ class Law {
   int last;
 };
 
-// A block of lessons about one hypothesis, and the learners who follow them.
+// A block of lessons about one hypothesis, and the learners who are shown its data.
 class Teaching {
  public:
   Teaching(const TeachingPlan& plan, uint64_t first, int count) : plan(plan), first(first), count(count), is_finished(count) {}
 
-  // Teach until sure; fill log-beliefs (count, m), rounds and whether the teacher was sure.
+  // Teach until the teacher is sure. Fill its last log-beliefs (count, m), the number of rounds, and whether it was sure.
   void teach(Rule& rule, double* logs, int64_t* num_rounds, bool* finished) {
     Follower agent(rule, false, count);
     Slots slots(count);
@@ -108,7 +109,7 @@ class Teaching {
     for (int lesson = 0; lesson < count; ++lesson) finished[lesson] = is_finished[lesson];
   }
 
-  // Let a learner follow; fill its log-beliefs (count, m) and whether they say where it ends.
+  // Show the data to a learner. Fill its last log-beliefs (count, m), and whether they say which hypothesis it ends at.
   void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
     Follower agent(rule, false, count);
     Slots slots(count);
@@ -134,9 +135,9 @@ class Teaching {
   }
 
  private:
-  // Data of a sure teacher for learners that neither are sure nor have excluded the hypothesis.
+  // Show more data, drawn from `plan.law` as a sure teacher does, until the learner is sure or has excluded the hypothesis.
   void go_on(Rule& rule, double* logs, bool* is_known) {
-    const uint64_t AFTERWARDS = uint64_t(1) << 40;  // rounds of random numbers that no teacher has used
+    const uint64_t AFTERWARDS = uint64_t(1) << 40;  // first round number of these draws: larger than any round of a teacher
     const Law law(plan.law, rule.n);
     Follower agent(rule, false, count);
     Slots slots(count);
@@ -170,12 +171,12 @@ class Teaching {
   uint64_t first;
   int count;
   Array<char> is_finished;                       // by lesson
-  Array<int> data, sizes, ended;                 // by round: data in all slots, number of slots, slots of the lessons that end
-  Array<size_t> num_ended;                       // by round: how many have ended so far
+  Array<int> data, sizes, ended;                 // by round: data in all slots; number of slots; slots of the lessons that end
+  Array<size_t> num_ended;                       // by round: the number of lessons that have ended so far
 };
 
-// Show the same data from a law to two agents until one of them is sure. Fill log-beliefs (count, m) of both; return the
-// number of pairs that were cut off.
+// Show two agents the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
+// return the number of pairs that were cut off after the last round.
 inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
                   double* taught, double* believed) {
   Follower teacher(teacher_rule, false, count), learner(learner_rule, false, count);
@@ -202,13 +203,13 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
   return num_unfinished;
 }
 
-// All sequences of data below some beliefs.
+// The tree of all sequences of data from some beliefs on.
 class Tree {
  public:
-  static constexpr int BLOCK = 256;  // beliefs that are answered together
+  static constexpr int BLOCK = 256;  // beliefs that are answered together; it bounds the memory
   Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), center(rule.m) {}
 
-  // Add the moments (rounds, 1 + 2 m) of the next rounds.
+  // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
     Array<double> child_logs(rounds_left > 1 ? size_t(count) * plan.num_data * m : 0), child_weights(rounds_left > 1 ? size_t(count) * plan.num_data : 0);
     const int64_t size = grow(logs, weights, count, moments, rounds_left > 1 ? child_logs.get() : nullptr, child_weights.get());
@@ -217,12 +218,12 @@ class Tree {
       walk(child_logs.get() + at * m, child_weights.get() + at, int(size - at < BLOCK ? size - at : BLOCK), rounds_left - 1, moments + 1 + 2 * m);
   }
 
-  // Add the moments of the next round; fill its log-beliefs and weights unless they are null, and return how many there are.
+  // Add the moments (1 + 2 m) of the next round. Store its log-beliefs and weights unless `child_logs` is null; return their number.
   int64_t grow(const double* logs, const double* weights, int count, double* moments, double* child_logs, double* child_weights) {
     Follower agent(rule, false, count);
     agent.start(logs, false);
     agent.respond(nullptr);
-    // Before the datum the mean was not far off: deviations from it lose no digits.
+    // Deviations are taken from the mean before the datum, which is close to the mean after it: squares do not cancel.
     double weight = 0.0;
     for (int k = 0; k < count; ++k) weight += weights[k];
     for (int j = 0; j < m; ++j) {
@@ -256,7 +257,7 @@ class Tree {
   }
 
  private:
-  // The belief after a datum, and its logarithms where they are wanted.
+  // Fill `belief` with the belief after a datum, and its logarithms unless `logs` is null.
   void observe(const Follower& agent, int k, int datum, double* logs) {
     const Answers& answers = agent.answers;
     double total = 0.0;

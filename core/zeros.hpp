@@ -1,24 +1,28 @@
-// Zeros: which entries of a table survive alternating normalisation, from its pattern and the sums alone.
+// Tables with zeros: which positive entries stay positive in the limit of alternating normalisation ("survive"). That depends on the
+// pattern of zeros and on the sums alone.
 //
-// Rows and columns fall into blocks b = (I_b, J_b) with one ratio lambda_b = c(J_b) / r(I_b) each. To find them, send c_j
-// from columns to rows of capacity lambda r_i, lambda = c(J) / r(I), along the positive entries (maximum flow):
-//   all arrives: (I, J) is a block. Else what unsent mass reaches has a higher ratio: it splits off, and both parts again.
-// Inside a block an entry survives if its ends are in one strongly connected component of the residual graph:
-//   column j -> row i where M_ij > 0 (j may send more there),   row i -> column j where flow_ij > 0 (may be taken back).
+// Rows and columns fall into blocks b = (I_b, J_b), each with one ratio lambda_b = c(J_b) / r(I_b). They are found by maximum flow.
+// Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
+// has the capacity lambda r_i.
+//   - If all mass can be sent, (I, J) is a block.
+//   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio. They become a
+//     part of their own, and both parts are treated in the same way.
+// Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph, which has
+// arcs column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (it can be taken back).
 //
-// Ties are the rule (uniform priors) and sums are results of scalings, so exact arithmetic would not decide them: amounts
-// within TIE of each other are equal. That is safe because the limit is continuous in the sums: a near tie that is
-// treated as one changes the scaled table by at most about TIE (n + m) times its total. What is not continuous is the
-// conditional distribution of a column with less than TIE of its neighbours' mass; it goes where `attach` says.
+// Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be arbitrary. Amounts
+// that differ relatively by less than TIE count as equal. This is safe because the limit is continuous in the sums: treating a near
+// tie as a tie changes the scaled table by at most about TIE (n + m) times its total. Not continuous is the conditional
+// distribution of a column with less than TIE of its neighbours' mass; `attach` chooses its component.
 //
-// Rows with the same pattern always share a component: they are one node ("kind"), so m columns make at most 2^m - 1.
+// Rows with the same pattern always share a component. They are one node, a "kind": with m columns there are at most 2^m - 1.
 #pragma once
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
-inline constexpr double TIE = 1e-11;
-inline constexpr double NEGLIGIBLE = 1e-290;  // of the total: columns that believe less count as zero
+inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
+inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums count as zero: TIE times a flow must be normal
 using Word = uint64_t;
 using Set = Array<Word>;
 
@@ -30,7 +34,7 @@ CORE_INLINE bool has(const Word* set, int k) { return set[k >> 6] >> (k & 63) & 
 CORE_INLINE void put(Word* set, int k) { set[k >> 6] |= Word{1} << (k & 63); }
 CORE_INLINE void drop(Word* set, int k) { set[k >> 6] &= ~(Word{1} << (k & 63)); }
 
-// Where a table is positive: kinds of rows and columns, each with the set of the others that it allows.
+// Where a table is positive: for every kind of rows the set of columns, for every column the set of kinds.
 struct Pattern {
   int n, m, num_kinds = 0, kind_words = 0, column_words;
   Array<int> kind_of;  // by row
@@ -62,14 +66,14 @@ struct Pattern {
   const Word* kinds_of(int column) const { return &of_column[size_t(column) * kind_words]; }
 };
 
-// The answer. An entry survives if it is positive and its labels agree; label -1: in no component.
+// The components. An entry survives if it is positive and its row and column have the same label; -1: in no component.
 struct Components {
   int size = 0, num_blocks = 0;
   Array<int> kind_label, column_label;
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
-  Array<double> ratio;   // rows are to be scaled to their sums times this
-  Array<double> mass;    // by column: as given; ones where only unbelieved columns allow a row
+  Array<double> ratio;   // by component: its rows are scaled to this multiple of their sums
+  Array<double> mass;    // by column: its sum; one for columns of sum zero whose rows no other column allows
 };
 
 class BlockFinder {
@@ -83,7 +87,7 @@ class BlockFinder {
     out.block.resize(p.m), out.reached.resize(p.m), out.ratio.resize(p.m);
   }
 
-  // Sums by kind and by column, not negative; their totals need not agree.
+  // Find the components for sums by kind and by column, not negative; their totals may differ.
   const Components& find(const double* kind_sums, const double* column_sums) {
     r = kind_sums;
     out.size = out.num_blocks = 0;
@@ -103,7 +107,7 @@ class BlockFinder {
       any_left |= kind_part[k] < 0;
     }
     decompose();
-    // Rows that no believed hypothesis allows: their sums are divided evenly among the other columns.
+    // Rows that are positive only in columns with the sum zero: these columns share the rows' sums evenly.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
       kind_part[k] = 0;
@@ -126,11 +130,12 @@ class BlockFinder {
     if (f > 0) put(carried_by(k), j), put(sent_by(j), k);
     else f = 0, drop(carried_by(k), j), drop(sent_by(j), k);
   }
-  // What is small beside both of its ends is rounding, and what is small beside one cannot move the other.
+  // Whether a flow is more than rounding: it is compared with the larger of the column's mass and the row's capacity.
   bool counts(int k, int j) { return flow_at(k, j) > TIE * larger(out.mass[j], capacity[k]); }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
-  // Mark what the columns in the queue reach (backward: what reaches them); return how many rows could take more.
+  // Mark what is reachable from the columns in the queue (Backward: from where they are reachable). With StopsAtSpare do not go on
+  // from rows with spare capacity, and return their number.
   template <bool Backward, bool StopsAtSpare>
   int search(int length) {
     int found = 0;
@@ -164,7 +169,7 @@ class BlockFinder {
     return 1;
   }
 
-  // Send along the path that ends in a kind; return how much.
+  // Send as much as possible along the path found to a kind; return the amount.
   double augment(int last) {
     double amount = spare[last];
     int j = kind_parent[last];
@@ -181,7 +186,7 @@ class BlockFinder {
     }
   }
 
-  // Capacities of a part. Of the flow that is there already, rows keep what they can hold; flow across parts goes.
+  // Set the capacities of a part. Existing flow inside the part is kept up to the capacities; flow from other parts is removed.
   void enter(double lambda) {
     kinds_in.assign(p.kind_words, 0), columns_in.assign(p.column_words, 0);
     for (int j : columns) put(columns_in.get(), j), unsent[j] = out.mass[j];
@@ -203,10 +208,10 @@ class BlockFinder {
     }
   }
 
-  // Send as much as possible inside a part; leaves marked what unsent mass reaches.
+  // Find a maximum flow inside a part. What is reachable from unsent mass stays marked.
   void maximise() {
     for (int w = 0; w < p.kind_words; ++w) open[w] = kinds_in[w];
-    for (int j : columns)  // greedily first
+    for (int j : columns)  // a greedy start
       for (int w = 0; w < p.kind_words && unsent[j] > 0; ++w)
         for_bits(p.kinds_of(j)[w] & open[w], w * 64, [&](int k) {
           const double amount = smaller(unsent[j], spare[k]);
@@ -225,13 +230,13 @@ class BlockFinder {
     }
   }
 
-  // Move what unsent mass reaches into a part of its own; return whether anything is left.
+  // Move what is marked into a new part; return false, and move nothing, if that would be everything.
   bool split(int part) {
     bool is_left = false;
     for (int k : kinds) is_left |= !has(kinds_seen.get(), k);
     if (!is_left) return false;
     for (int k : kinds) if (has(kinds_seen.get(), k)) kind_part[k] = part;
-    for (int j : columns) {  // a column all of whose rows split off splits off with them
+    for (int j : columns) {  // a column moves, too, if all of its rows move
       Word others = 0;
       for (int w = 0; w < p.kind_words; ++w) others |= p.kinds_of(j)[w] & kinds_in[w] & ~kinds_seen[w];
       if (!others || has(columns_seen.get(), j)) column_part[j] = part;
@@ -247,7 +252,7 @@ class BlockFinder {
       kinds_ahead.swap(kinds_seen), columns_ahead.swap(columns_seen);
       forget();
       search<true, false>(start_at(start));
-      int label = -2, reached = 0;  // a column without rows is attached later
+      int label = -2, reached = 0;  // -2 if no row is in the component of this column: `attach` then chooses one
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(kinds_ahead[w] & kinds_seen[w], w * 64, [&](int k) { out.kind_label[k] = label = out.size; });
       for (int w = 0; w < p.column_words; ++w) {
@@ -258,7 +263,7 @@ class BlockFinder {
     }
   }
 
-  // The blocks of part 0, from the highest ratio to the lowest: that part is on top of the stack.
+  // Split part 0 into blocks. The part with the highest ratio is on top of the stack, so blocks are found from high to low ratios.
   void decompose() {
     int height = 1, num_parts = 1;
     for (stack[0] = 0; height > 0 && !is_stopped();) {
@@ -288,7 +293,7 @@ class BlockFinder {
     for (int w = 0; w < p.column_words; ++w) for_bits(carried_by(k)[w], w * 64, [&](int j) { send(k, j, -flow_at(k, j)); });
   }
 
-  // How much rather a column would send mass to component a than to b: > 0, 0 or < 0.
+  // Whether a column with a vanishing sum sends its mass to component a (> 0) or b (< 0); 0: undecided.
   int preference(int a, int b) const {
     return out.block[a] != out.block[b] ? out.block[a] - out.block[b] : out.reached[a] - out.reached[b];
   }
@@ -325,13 +330,14 @@ class BlockFinder {
   const double* r = nullptr;
   Components out;
   Array<double> flow;
-  Set carries, sends;  // where there is flow, by kind and by column
+  Set carries, sends;  // columns with flow to each kind, kinds with flow from each column
   Array<double> capacity, spare, unsent, row_totals;
   Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead, open;
   Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, kinds, columns;
 };
 
-// 0: the sums can be met and nothing vanishes; 1: they can if positive entries vanish; 2: they cannot be met.
+// EXACT (0): a scaled table has the sums and all positive entries. LIMIT (1): it has the sums, but some positive entries vanish.
+// INFEASIBLE (2): no table with these zeros has the sums.
 inline int status_of(const Pattern& p, const Components& found, const double* kind_sums, const double* column_sums) {
   bool vanishes = false;
   for (int j = 0; j < p.m; ++j) {
