@@ -184,8 +184,10 @@ def _cluster(where: str) -> Iterator[Any]:
         )
     options = {"scheduler_file" if is_file else "address": where}
     with contextlib.ExitStack() as stack:
-        for name in ("distributed.client", "distributed.batched", "asyncio"):
-            # A scheduler that is gone is said in one line, without Dask's tracebacks.
+        # A scheduler that is gone is said in one line, without Dask's tracebacks. Those of its
+        # tasks come when they are collected, which may be after the client is closed.
+        logging.getLogger("asyncio").addFilter(_is_no_lost_connection)
+        for name in ("distributed.client", "distributed.batched"):
             log = logging.getLogger(name)
             stack.callback(log.setLevel, log.level)
             log.setLevel(logging.CRITICAL)
@@ -203,6 +205,10 @@ def _cluster(where: str) -> Iterator[Any]:
         finally:
             with contextlib.suppress(Exception):
                 client.close(timeout=2)
+
+
+def _is_no_lost_connection(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], OSError))
 
 
 @contextlib.contextmanager
