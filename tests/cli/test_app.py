@@ -208,6 +208,8 @@ def test_a_null_byte_is_one_clear_line(run):
         result = run(*arguments)
         assert result.exit_code == 2
         assert "holds a null byte." in result.stderr.splitlines()[0]
+    assert run("runs", "\ud800").stderr.splitlines()[0].endswith("is not Unicode text.")
+    assert run("runs", "\udc80").exit_code == 2  # a byte of a file name
 
 
 def test_an_error_of_the_system_is_one_short_line(run, tmp_path):
