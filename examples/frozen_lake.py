@@ -5,7 +5,7 @@ sees its moves. The matrices come from the environment's own table of transition
 slippery ice included, and the moves are made in the environment itself.
 
 Run it:  python examples/frozen_lake.py
-It needs: pip install 'cobayes[worlds]'
+It needs: pip install '.[worlds]'
 """
 
 import gymnasium
