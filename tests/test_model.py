@@ -107,6 +107,16 @@ def test_smoothing_makes_zeros_positive_and_keeps_columns_stochastic():
         cb.smooth([[-1.0, 1.0], [0.0, 1.0]], 0.1)
 
 
+def test_smoothing_reads_files_in_which_a_datum_goes_with_no_hypothesis(tmp_path):
+    file = tmp_path / "board.csv"
+    file.write_text(",A,B\nx,1,0\ny,1,1\nz,0,0\n", encoding="utf-8")
+    with pytest.raises(cb.CobayesError, match=r"board\.csv: the row of datum 'z' is all zeros"):
+        cb.read_model(file)
+    model = cb.smooth(file, 0.3)
+    np.testing.assert_allclose(model.matrix, [[0.45, 0.1], [0.45, 0.8], [0.1, 0.1]])
+    assert model.data == ("x", "y", "z")
+
+
 def test_a_dataarray_with_our_names_may_be_transposed():
     model = cb.Model(SMALL, list("abc"), ["x", "y"])
     assert cb.Model(model.to_xarray().T) == model

@@ -343,7 +343,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     Parameters
     ----------
     matrix
-        Non-negative and finite.
+        Non-negative and finite; the row of a datum may be all zeros.
     epsilon
         How much of the uniform distribution to mix in, strictly between 0 and 1.
 
@@ -360,7 +360,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
            [0.05, 0.95]])
     """
     number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
-    values, data, hypotheses = unpack(matrix)
+    values, data, hypotheses = unpack(matrix, empty_allowed=True)
     array = as_float_matrix(values)
     names = (
         label_rules.make_labels(data, array.shape[0], "datum"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobayes._input.text import Table, count_cells, not_negative, parse_table, shown
 from cobayes.errors import CobayesError, import_optional
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLE_PREFIX = "example:"
+
+Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
+"""A matrix with the labels of data and hypotheses, None where the file has none."""
 
 _LONGEST_NAME = 120
 
@@ -67,6 +71,15 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """
     if isinstance(path, str) and path.startswith(EXAMPLE_PREFIX):
         return examples[path.removeprefix(EXAMPLE_PREFIX)].model
+    entries = read_entries(path)
+    try:
+        return Model(*entries)
+    except CobayesError as error:
+        raise CobayesError(f"{Path(path)}: {error.message}", error.hint) from None
+
+
+def read_entries(path: str | os.PathLike[str]) -> Entries:
+    """Return the matrix in a file with the labels of data and hypotheses; lines may be zero."""
     file = existing_file(path)
     readers = {
         ".csv": lambda: parse_table(file, read_text(file), ","),
@@ -92,7 +105,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             else f"{file} has no suffix, so its file type is unknown.",
             "use .csv, .tsv, .json or .parquet.",
         )
-    return _to_model(file, reader())
+    return _to_entries(file, reader())
 
 
 def existing_file(path: object) -> Path:
@@ -140,7 +153,7 @@ def nearby(file: Path) -> str:
     return "check the spelling and the folder."
 
 
-def _to_model(file: Path, table: Table) -> Model:
+def _to_entries(file: Path, table: Table) -> Entries:
     """Turn cells into numbers, naming the first that is not finite or is negative."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
@@ -176,10 +189,7 @@ def _to_model(file: Path, table: Table) -> Model:
                 ]
                 place = table.place(i, j) + (f" ({', '.join(named)})" if named else "")
                 raise CobayesError(f"{file}, {place}: {problem.message}", problem.hint) from None
-    try:
-        return Model(matrix, data, hypotheses)
-    except CobayesError as error:
-        raise CobayesError(f"{file}: {error.message}", error.hint) from None
+    return matrix, data, hypotheses
 
 
 def read_text(file: Path) -> str:

@@ -15,7 +15,7 @@ from cobayes.errors import CobayesError
 _TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
 
 
-def unpack(matrix: Any) -> tuple[Any, Any, Any]:
+def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     """Separate values from the labels that a table brings along.
 
     Parameters
@@ -23,6 +23,8 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
     matrix
         An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or what
         holds one, the path of a file, or ``"example:NAME"``.
+    empty_allowed
+        Whether rows and columns of a file may consist of zeros.
 
     Returns
     -------
@@ -30,9 +32,11 @@ def unpack(matrix: Any) -> tuple[Any, Any, Any]:
         The labels are None where the table has none.
     """
     if isinstance(matrix, (str, os.PathLike)):
-        from cobayes.reading import read_model  # reads into a Model, which is made from here
+        from cobayes import reading  # reads into a Model, which is made from here
 
-        matrix = read_model(matrix)
+        if empty_allowed and not str(matrix).startswith(reading.EXAMPLE_PREFIX):
+            return reading.read_entries(matrix)
+        matrix = reading.read_model(matrix)
     held = getattr(matrix, "model", matrix)  # an example holds a model
     if hasattr(held, "matrix") and hasattr(held, "hypotheses"):
         return held.matrix, held.data, held.hypotheses
@@ -237,7 +241,7 @@ def require_entries(
             raise CobayesError(
                 f"the {line} of {kind} {name!r} is all zeros; every {kind} needs a {other} that "
                 "goes with it.",
-                "drop the datum."
+                "drop the datum, or give it a small number in every column, as cobayes.smooth does."
                 if kind == "datum"
                 else "add a datum for it (a null utterance), or drop the hypothesis.",
             )

@@ -22,8 +22,8 @@ from cobayes.cli import terminal
 from cobayes.cli.options import Output
 from cobayes.errors import CobayesError
 from cobayes.example_library import Example, examples
-from cobayes.model import Model, smooth
-from cobayes.reading import EXAMPLE_PREFIX, existing_file, read_model, read_text
+from cobayes.model import Model, as_model, smooth
+from cobayes.reading import EXAMPLE_PREFIX, existing_file, read_text
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
@@ -155,12 +155,12 @@ def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example
     """Return the model that ``example:NAME`` or a file name stands for, and the example."""
     if text.startswith(EXAMPLE_PREFIX):
         example = examples[text.removeprefix(EXAMPLE_PREFIX)]
-        found = example.model
+        source = example.model
     elif text in examples and not Path(text).exists():
         raise CobayesError(f"there is no file {text}.", f"for the example write example:{text}.")
     else:
-        example, found = None, read_model(text)
-    return (found if epsilon is None else smooth(found, epsilon)), example
+        example, source = None, text
+    return (as_model(source) if epsilon is None else smooth(source, epsilon)), example
 
 
 def find_hypothesis(text: str | None, model: Model, example: Example | None) -> int:
