@@ -89,7 +89,7 @@ const demoStart = page([
 ]);
 const demoEnd = page(
   () => [
-    `That was one lesson. The right answer was “${all[0].spokenTruth}”.`,
+    `That was one lesson. ${CONFIG.role === "teacher" ? "You taught" : "The right answer was"} “${all[0].spokenTruth}”.`,
     "This table would have been saved; cobayes fit reads it.",
   ],
   { rows, button: "Start again", on_finish: () => location.reload() },
