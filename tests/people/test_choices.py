@@ -90,6 +90,13 @@ def test_a_column_lesson_allows_a_problem_to_come_twice():
     assert histories(read(table)) == [(), ()]
 
 
+def test_a_gap_between_rounds_is_a_warning_that_asks_for_lessons():
+    trials = rows(round=[3, 7, 5, 6])
+    with pytest.warns(cb.CobayesWarning, match="round 7 of person 'a' on problem 'leaf' follows"):
+        assert histories(read(trials)) == [(), (0,), (), ()]
+    assert histories(read(trials.assign(lesson=trials["round"]))) == [(), (), (), ()]
+
+
 def test_choices_come_from_csv_files_and_problems_from_a_folder(tmp_path):
     rows().assign(mood="good").to_csv(tmp_path / "choices.csv", index=False)
     folder = tmp_path / "problems"
@@ -127,6 +134,9 @@ def test_priors_of_all_problems_may_be_one_table(tmp_path):
     assert found["coin"].prior == pytest.approx([0.5, 0.5])
     with pytest.raises(cb.CobayesError, match="columns of numbers odds; expected 'prior'"):
         read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
+    with pytest.raises(cb.CobayesError, match="the table of priors has the columns") as found:
+        read_problems(PROBLEMS, table.rename(columns={"hypothesis": "object"}))
+    assert "problem, hypothesis and a column of numbers" in str(found.value)
 
 
 def test_a_table_of_counts_needs_neither_persons_nor_rounds():

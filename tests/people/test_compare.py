@@ -67,6 +67,11 @@ def test_a_model_compared_with_itself_is_not_told_apart(fits):
     assert found.table["protected"].to_numpy() == pytest.approx(0.5)
 
 
+def test_a_model_below_chance_is_called_no_better_than_chance(choices):
+    wrong = people.fit(choices, PROBLEMS, Family(depth=0, rationality=20.0, lapse=0.01))
+    assert "is no better than chance" in people.compare({"wrong": wrong}, loo=False).conclusion
+
+
 def test_cross_validation_predicts_a_person_from_the_others(choices, fits):
     found = people.cross_validate(fits["social"])
     others = choices[choices["person"] != "3"]

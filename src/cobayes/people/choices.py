@@ -150,11 +150,12 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
     if missing:
+        one = " Where a lesson has one response, its round is 1." if "round" in missing else ""
         raise CobayesError(
             f"the table has no column {missing[0]!r}; found {shorten([*map(str, frame.columns)])}.",
             f"a table for response={response!r} needs {', '.join(needed)}; rename yours: "
             f"table.rename(columns={{'...': {missing[0]!r}}}), or --columns {missing[0]}=... on "
-            "the command line.",
+            f"the command line.{one}",
         )
     twice = [name for name in needed if list(frame.columns).count(name) > 1]
     if twice:
@@ -210,11 +211,9 @@ def _lessons(
         repeated = same_round & (is_same(hypothesis) | ~is_same(datum))
     if repeated.any():
         row = int(order[repeated].min())
-        person, problem = (frame[name].iloc[row] for name in ("person", "problem"))
-        on = "" if problem == ONLY else f" on problem {problem!r}"
         raise CobayesError(
-            f"{_place(frame, row, 'round')}: round {frame['round'].iloc[row]} of person "
-            f"{person!r}{on} occurs twice.",
+            f"{_place(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
+            f"{_who(frame, row)} occurs twice.",
             "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
             "column 'count' where rows are counts.",
         )
@@ -224,11 +223,27 @@ def _lessons(
         message = "the truth changes within a lesson."
         hint = "add a column 'lesson' that numbers a person's lessons on a problem."
         _require(frame, good, "hypothesis", message, hint)
+    skips = goes_on & np.r_[False, np.diff(rounds[order]) > 1.0]
+    if skips.any():
+        first = int(np.argmax(skips))
+        before, after = (frame["round"].iloc[row] for row in order[first - 1 : first + 1])
+        warn_user(
+            f"{_place(frame, order[first], 'round')}: round {after} of "
+            f"{_who(frame, order[first])} follows round {before} (lessons with such a gap: "
+            f"{len(np.unique(lesson[order[skips]]))}). Both rounds are taken as one lesson, in "
+            "which the learner remembers what was shown. If they are two lessons, number them in "
+            "a column 'lesson'."
+        )
     # Rounds are counted from the first row of each lesson.
     count = np.cumsum(~same_round)
     level = np.empty_like(lesson)
     level[order] = count - np.maximum.accumulate(np.where(goes_on, 0, count))
     return lesson, level
+
+
+def _who(frame: pd.DataFrame, row: int) -> str:
+    person, problem = (frame[name].iloc[row] for name in ("person", "problem"))
+    return f"person {person!r}" + ("" if problem == ONLY else f" on problem {problem!r}")
 
 
 def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -268,9 +283,11 @@ def read_numbers(
     """
     frame = read_frame(table)
     if kind not in frame.columns or set(frame.columns) <= {"problem", kind}:
+        what, number = ("priors", "prior") if kind == "hypothesis" else ("features", "cost")
         raise CobayesError(
-            f"a table of numbers for each {kind} needs a column {kind!r} and columns of numbers; "
-            f"found {shorten([*map(str, frame.columns)])}."
+            f"the table of {what} has the columns {shorten([*map(str, frame.columns)])}.",
+            f"it needs problem, {kind} and a column of numbers such as {number!r}; without the "
+            "column problem it holds for every problem.",
         )
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     if "problem" not in frame.columns:

@@ -306,7 +306,12 @@ def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> s
         gain = (table["log_likelihood"].tolist()[0] - chance) / abs(chance)
         parts.append(
             f"The best model explains {100.0 * gain:.1f} % of the log-likelihood of chance "
-            f"({chance:.1f}). That a model is best of these does not say that it is good: look at "
+            f"({chance:.1f})."
+            if gain > 0.0
+            else f"The best model is no better than chance ({chance:.1f})."
+        )
+        parts.append(
+            "That a model is best of these does not say that it is good: look at "
             "predicted against observed frequencies."
         )
     return " ".join(parts)

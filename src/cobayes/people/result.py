@@ -341,7 +341,7 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     if not isinstance(by, str) or by not in columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"use one of {shorten(columns)}, or None (--by none) to pool everybody.",
+            f"pool everybody by None (--by none), or use one of {shorten(columns)}.",
         )
     groups = table.frame.groupby(filled(table.frame, by), sort=False).indices
     return list(groups), list(groups.values())

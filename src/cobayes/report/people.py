@@ -124,6 +124,8 @@ def _with_intervals(fit: Fit) -> pd.DataFrame:
             f"{_text(value) or '?'}\u00a0[{_text(low)},\u00a0{_text(high)}]"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
         ]
+    # Long labels in the first column would squeeze the notes to one word per line.
+    table["note"] = table["note"].str.replace(" ", "\u00a0").str.replace(";\u00a0", "; ")
     ends = [f"{name}_{end}" for name in fit.family.names for end in ("low", "high")]
     fixed = [name for name in fit.family.names if name not in free]
     return table.drop(columns=[*fixed, *ends], errors="ignore")
