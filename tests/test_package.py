@@ -30,6 +30,8 @@ def test_every_public_name_can_be_imported():
     assert set(cb.__all__) <= set(dir(cb))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = cb.nonsense
+    with pytest.raises(AttributeError, match=r"it is cobayes\.lessons\.compare_teachers"):
+        _ = cb.compare_teachers
 
 
 def test_no_name_is_listed_in_two_modules():

@@ -14,11 +14,16 @@ from cobayes.worlds.registration import register_with_gymnasium
 
 register_with_gymnasium()
 _listed, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+# Where a name is looked for that is not here, so that the error says where it is.
+_SEARCHED = ("lessons", "plots", "stability", "tasks", "theory", "worlds")
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return _listed(name)
-    # With `name` and `obj` Python adds "Did you mean ...?" to the traceback.
     message = f"module 'cobayes' has no attribute {name!r}"
+    for module in () if name.startswith("_") else _SEARCHED:
+        if name in dir(_listed(module)):
+            raise AttributeError(f"{message}; it is cobayes.{module}.{name}")
+    # With `name` and `obj` Python adds "Did you mean ...?" to the traceback.
     raise AttributeError(message, name=name, obj=sys.modules[__name__])

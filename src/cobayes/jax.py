@@ -3,7 +3,7 @@
 Values are those of NumPy's side, computed on the host (`jax.pure_callback`); derivatives are
 written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
 and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX is in single precision by default.
-It needs JAX (``pip install 'cobayes[jax]'``).
+It needs JAX (``pip install '.[jax]'``).
 """
 
 from __future__ import annotations

@@ -284,3 +284,13 @@ def test_log_odds_stay_exact_far_below_underflow():
     steps = odds / np.log(99.0)
     assert odds.min() > 1000.0
     np.testing.assert_allclose(steps, np.round(steps), rtol=1e-13)
+
+
+def test_a_custom_rule_that_would_take_years_is_refused():
+    class Plain(cb.Rule):
+        def respond(self, log_belief):
+            del log_belief
+            return cb.rules.Response(self.model.normalized())
+
+    with pytest.raises(cb.CobayesError, match="by a custom rule would take about"):
+        cb.simulate(Plain(MATRIX), 1, num_rounds=10**6, num_lessons=10**6)

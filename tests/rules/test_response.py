@@ -362,3 +362,24 @@ def test_an_answer_depends_on_the_belief_alone():
         assert np.array_equal(rule.likelihood(crowd)[place], alone)
     expected = cb.SCBI(rule.model, tolerance=1e-14).likelihood(belief)
     np.testing.assert_allclose(alone, expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (np.full((3, 2), 1 / 3), "an object of type ndarray"),
+        (cb.rules.Response(np.full((2, 2), 0.5)), r"a likelihood of shape \(2, 2\)"),
+    ],
+)
+def test_a_custom_rule_hears_what_is_wrong_with_its_response(answer, found):
+    class Wrong(cb.Rule):
+        def respond(self, log_belief):
+            del log_belief
+            return answer
+
+    rule = Wrong(matrix_of(3, 2))
+    message = rf"Wrong.respond returns {found}; expected a Response of shape \(3, 2\)"
+    with pytest.raises(cb.CobayesError, match=message):
+        rule.teach([0.5, 0.5], 0)
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.Learner(rule).observe(0)

@@ -228,3 +228,9 @@ def test_an_executor_that_is_shut_down_stops_the_run_with_one_line(tmp_path):
     executor.shutdown()
     with pytest.raises(RunError, match="the workers failed: cannot schedule new futures"):
         run(drawing(2), tmp_path, executor=executor)
+
+
+def test_an_executor_of_another_kind_is_refused_before_a_folder_is_made(tmp_path):
+    with pytest.raises(CobayesError, match="the executor is 'threads'; expected"):
+        run(drawing(), tmp_path / "run", executor="threads")  # pyright: ignore[reportArgumentType]
+    assert not (tmp_path / "run").exists()

@@ -36,7 +36,8 @@ _GAP = "    "
 )
 @options.path(
     "--board",
-    help="A board drawn in text instead: S start, # wall, . free, other letters goals; four moves.",
+    help="A board drawn in text, instead of --width, --height and --goals: S start, # wall, "
+    ". free, other letters goals; four moves.",
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")

@@ -12,7 +12,12 @@ from cobayes import _core
 from cobayes._input.distributions import Distribution
 from cobayes._input.labels import is_position
 from cobayes._input.validation import number_between, whole_number
-from cobayes._parallel import num_threads, require_affordable_simulation
+from cobayes._parallel import (
+    num_threads,
+    require_affordable,
+    require_affordable_simulation,
+    short_number,
+)
 from cobayes._random import draw, seed_of
 from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
@@ -29,6 +34,9 @@ Array = NDArray[np.float64]
 
 # Paths are kept without being asked for up to this many numbers (256 MB).
 AUTOMATIC_PATHS = 2**25
+
+# A lower bound for rounds that are asked for one by one, in Python.
+_SECONDS_PER_ROUND = 1e-5
 
 
 def simulate(
@@ -115,6 +123,13 @@ def simulate(
         path_rounds=rounds,
     )
     if teacher is None or learner is None:
+        if agents.teacher.task is agents.teacher.model:  # other tasks may end early
+            require_affordable(
+                f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds by a "
+                "custom rule",
+                "ask for fewer lessons or rounds.",
+                seconds=_SECONDS_PER_ROUND * num_lessons * num_rounds * num_threads(),  # one thread
+            )
         found = _play_one_by_one(agents, **options)
     else:
         found = _core.simulate(

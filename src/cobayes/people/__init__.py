@@ -1,7 +1,7 @@
 """People as teachers and learners: score, fit, compare, recover and simulate their responses.
 
 Everything takes a long table of responses (person, problem, round, hypothesis, datum) and the
-problems by name. It needs pandas (``pip install 'cobayes[people]'``).
+problems by name. It needs pandas (``pip install '.[people]'``).
 """
 
 from cobayes.people.compare import Comparison as Comparison

@@ -1,6 +1,6 @@
 """Pictures of lessons, matrices and beliefs; every function takes and returns an Axes.
 
-They need matplotlib (``pip install 'cobayes[plots]'``), which is imported at the first picture.
+They need matplotlib (``pip install '.[plots]'``), which is imported at the first picture.
 Colours are those of Okabe and Ito, and the map cividis, which colour-blind readers can tell apart;
 no picture tells anything by colour alone. `style` is the house style of all pictures.
 """

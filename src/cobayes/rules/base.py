@@ -7,7 +7,9 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -78,6 +80,11 @@ class Rule(ABC):
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "respond" in vars(cls) and not cls.__module__.startswith("cobayes."):
+            cls.respond = _checked(cls.respond)  # pyright: ignore[reportAttributeAccessIssue]
 
     @abstractmethod
     def respond(self, log_belief: Array) -> Response:
@@ -377,7 +384,7 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
         f"there is no rule called {name!r}.",
-        "expected 'BI', 'SCBI', 'Pragmatic' or a custom rule's name.",
+        "expected 'BI', 'SCBI' or 'Pragmatic'; define or import the class of a custom rule first.",
     )
 
 
@@ -396,6 +403,29 @@ def _require_respond(kind: type[Rule]) -> None:
                 f"{kind.__name__} overrides likelihood, which agents and simulate do not call.",
                 "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
             )
+
+
+def _checked(respond: Callable[[Any, Array], Response]) -> Callable[[Any, Array], Response]:
+    """Return a custom rule's `respond` that says what is wrong with what it returns."""
+
+    @functools.wraps(respond)
+    def checked(rule: Rule, log_belief: Array) -> Response:
+        found, shape = respond(rule, log_belief), rule.model.shape
+        is_response = isinstance(found, Response)
+        if is_response and np.shape(found.likelihood) == shape:
+            return found
+        what = (
+            f"a likelihood of shape {np.shape(found.likelihood)}"
+            if is_response
+            else (f"an object of type {type(found).__name__}")
+        )
+        raise CobayesError(
+            f"{type(rule).__name__}.respond returns {what}; expected a Response of shape {shape}.",
+            "return cobayes.rules.Response(likelihood), data by hypotheses, columns summing to "
+            "one.",
+        )
+
+    return checked
 
 
 def _is_data_prior(prior: Array, num_data: int) -> bool:

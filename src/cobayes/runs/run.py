@@ -17,6 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cobayes.errors import CobayesError
 from cobayes.runs.executors import ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
 from cobayes.runs.progress import Reporter, RunState, state_of
@@ -157,6 +158,11 @@ def run_all(
     >>> result["one"].num_samples
     1000
     """
+    if executor is not None and not hasattr(executor, "submit"):
+        raise CobayesError(
+            f"the executor is {executor!r}; expected a concurrent.futures.Executor.",
+            "give one, as concurrent.futures.ThreadPoolExecutor(), or jobs=N for processes.",
+        )
     if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
         jobs = 1  # other processes could not import a function of a notebook
     with contextlib.ExitStack() as stack:

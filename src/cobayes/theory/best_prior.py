@@ -144,6 +144,8 @@ def best_data_prior(
     >>> best = cb.best_data_prior([[0.6, 0.3], [0.3, 0.3], [0.1, 0.4]], 0)
     >>> [round(float(share), 2) for share in best.data_prior]
     [0.66, 0.0, 0.34]
+    >>> matrix = [[0.6, 0.3], [0.3, 0.3], [0.1, 0.4]]
+    >>> rule = cb.SCBI(matrix, data_prior=best.data_prior)  # teaches by it
     """
     task = matrix.task if isinstance(matrix, Rule) else as_task(matrix)
     model = task.model
