@@ -218,3 +218,17 @@ def test_thousands_are_not_read_as_fractions():
     costs = {"datum": ["0", "1"], "cost": ["1,200", "2,400"]}
     with pytest.raises(cb.CobayesError, match="write 1200 if the comma separates thousands"):
         read_numbers(costs, problems, "datum")
+
+
+def test_half_a_character_in_a_label_is_refused():
+    table = pd.DataFrame(
+        {
+            "person": pd.Series(["\ud800"], dtype=object),
+            "problem": "q",
+            "round": 1,
+            "hypothesis": 0,
+            "datum": 0,
+        }
+    )
+    with pytest.raises(cb.CobayesError, match="not Unicode text"):
+        cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})

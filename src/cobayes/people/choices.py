@@ -397,14 +397,21 @@ def _require(
 
 
 def filled(frame: pd.DataFrame, column: str) -> Any:
-    """Return a column without empty cells and without lists, or say which cell is one."""
+    """Return a column of single values, or say which cell is empty, a list or not Unicode."""
     pandas = import_optional("pandas", "people", "a table of choices")
     cells = frame[column]
     _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
     message = "the cell holds {}, which is not one value."
     hint = "write one row for each value: table.explode(...) does it."
     _require(frame, cells.map(pandas.api.types.is_hashable), column, message, hint)
+    message = "the cell holds {}, which is not Unicode text."
+    _require(frame, cells.map(_is_unicode), column, message, "save the table as UTF-8.")
     return cells
+
+
+def _is_unicode(cell: Any) -> bool:
+    """Tell whether a cell is no text with half a character, which pandas does not group."""
+    return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 
 def read_column(frame: pd.DataFrame, column: str) -> Array:
