@@ -1,4 +1,4 @@
-"""Confidence intervals that stay honest at the edges.
+"""Confidence intervals that are valid for proportions near 0 and 1.
 
 An observed proportion of 1 is not a probability of 1: the usual ``p +- z sqrt(p(1-p)/N)`` has no
 width there. The two intervals for proportions below always have.

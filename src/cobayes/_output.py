@@ -1,4 +1,4 @@
-"""What users get: labelled tables, results that cannot change, files written whole."""
+"""Output for users: labelled tables, immutable results, files that are never half written."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
     )
 
 
-# A spreadsheet takes a cell that begins like this for a formula, and may run it.
+# A spreadsheet treats a cell that begins with one of these signs as a formula, and may run it.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def not_a_formula(cell: object) -> object:
-    """Return a cell of CSV that no spreadsheet runs: such a text gets an apostrophe in front.
+    """Return a CSV cell that no spreadsheet runs: a text like a formula gets an apostrophe.
 
     Numbers stay as they are, also where they are text; `cobayes.read_model` removes the
     apostrophe.
@@ -164,7 +164,7 @@ def csv_text(rows: Iterable[Iterable[object]], *, raw: bool = False) -> str:
 
 
 def frame_csv(frame: pd.DataFrame) -> str:
-    """Return a DataFrame as CSV without its index; no label is a formula to a spreadsheet."""
+    """Return a DataFrame as CSV without its index; see `not_a_formula` for its texts."""
     guarded = frame.map(not_a_formula).rename(columns=not_a_formula)
     return guarded.to_csv(index=False, lineterminator="\n")
 
@@ -181,7 +181,7 @@ def write_csv(
 
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file so that an interruption leaves the old file or the new one, never a part.
+    """Write a file so that an interruption leaves the old file or the complete new one.
 
     The block writes a new file of the given name beside the target, which it then replaces. The
     new file has ordinary permissions, not the private ones of a temporary file.
@@ -207,7 +207,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file whole; see `replaced`.
+    """Write a text file, completely or not at all; see `replaced`.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         Its content, written as UTF-8.
     """
     try:
-        content = text.encode()  # line breaks as they are: those of CSV are set by its writer
+        content = text.encode()  # as bytes, so that line breaks are not translated
     except UnicodeEncodeError as error:
         raise CobayesError(
             f"{path} cannot be written: {text[error.start]!r} is not a character of Unicode.",

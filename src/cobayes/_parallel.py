@@ -1,4 +1,4 @@
-"""What a computation may use: the number of threads, and limits on time and memory."""
+"""The resources of a computation: the number of threads, and limits on time and memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 
-# More than a night's work, or more memory than a laptop has to spare, is not started by accident.
+# Work beyond these limits is refused: about a night of computing, and the spare memory of a laptop.
 LONGEST_SECONDS = 12 * 3600.0
 LARGEST_BYTES = 8e9
 # Lower bounds on the time per round of a lesson, and per entry of its matrix (measured with
@@ -107,7 +107,7 @@ def require_affordable_simulation(
     num_hypotheses: int,
     num_kept: int = 0,
 ) -> None:
-    """Raise an error where simulated lessons would not fit into memory or would not end.
+    """Raise an error where simulated lessons would take too much time or memory.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def require_affordable_simulation(
     num_kept
         Beliefs that are kept.
     """
-    # Exact integers: the product of counts that a user types may lie beyond float64.
+    # Python integers: the product of counts that a user types may exceed the range of float64.
     per_round = _NANOSECONDS_PER_ROUND + int(_NANOSECONDS_PER_ENTRY * num_data * num_hypotheses)
     nanoseconds = num_lessons * max(num_rounds, 1) * per_round
     num_bytes = 8 * num_hypotheses * (8 * num_rounds + num_kept)

@@ -1,4 +1,4 @@
-"""From whatever the user gives as `rng` to generators and seeds."""
+"""Generators and seeds from the user's argument `rng`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
 
 
 def draw(shares: NDArray[np.float64], uniform: float) -> int:
-    """Return the datum that a uniform number falls on; one of positive probability."""
+    """Draw a datum from its distribution by one uniform number; never one of probability zero."""
     sums = np.cumsum(shares)
     datum = int(np.searchsorted(sums, uniform * sums[-1], side="right"))
     return min(datum, int(np.flatnonzero(shares)[-1]))

@@ -14,7 +14,7 @@ from cobayes._input.labels import quoted, shorten
 if TYPE_CHECKING:
     from cobayes.model import Model
 
-# Two columns, or two matrices, count as proportional when no log ratio strays further than this.
+# Two columns, or two matrices, are proportional if their log ratios differ by at most this.
 PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]
@@ -104,7 +104,7 @@ def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
     count = int((model.matrix == 0.0).sum())
     if not count:
         return None
-    # The scaling imports models, which import this module.
+    # Imported here: the module `scaling` imports `model`, which imports this module.
     from cobayes.scaling.blocks import explain, scaling_blocks
 
     row_sums, column_sums = np.ones(model.num_data), model.num_data * prior
@@ -243,7 +243,7 @@ def _scaled_matrix(teacher: Model, learner: Model | None) -> Finding:
 
 
 def _not_additive(ratio: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return what is left of a table after the row and column terms that fit its entries.
+    """Return the residual of a table after subtracting a term for each row and each column.
 
     Without zeros the terms are means; else they are found along paths of positive entries.
     """
@@ -252,7 +252,7 @@ def _not_additive(ratio: NDArray[np.float64], positive: NDArray[np.bool_]) -> ND
         return rest - rest.mean(axis=0)
     rows, columns = np.full(ratio.shape[0], np.nan), np.full(ratio.shape[1], np.nan)
     while np.isnan(columns).any():
-        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one term of each part is free
+        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one term per connected part is free
         num_known = -1
         while (known := int((~np.isnan(columns)).sum())) > num_known:
             num_known = known

@@ -1,4 +1,4 @@
-"""Models from classifiers: labelled points that tell one classifier from the others."""
+"""Models from classifiers: teach a classifier by labelled points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def model_from_classifiers(
     names: Iterable[object] | None = None,
     smallest: float = 1e-3,
 ) -> Model:
-    """Return the matrix that says how well labelled points go with fitted classifiers.
+    """Return the model whose data are labelled points and whose hypotheses are classifiers.
 
     Hypotheses are the classifiers, data are labelled points: "point 7 is a cat". The entry is the
     probability that the classifier gives to that label at that point. A teacher who shows the
@@ -41,8 +41,8 @@ def model_from_classifiers(
     names
         Names of the points; by default the index of a DataFrame, else numbers.
     smallest
-        No probability is taken to be lower than this: even a sure classifier can be wrong, and a
-        zero would rule it out by one example.
+        Lower bound for all probabilities: a zero would let a single example rule a classifier
+        out.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if not isinstance(classifiers, Iterable):
         raise CobayesError(
             f"the classifiers are one {type(classifiers).__name__}; expected several.",
-            "give a dict from name to fitted classifier, with those that a learner might take it "
-            "for: other settings, other samples of the data.",
+            "give a dict from name to fitted classifier; add classifiers with other settings, or "
+            "fitted to other samples of the data.",
         )
     found = (
         {str(name): one for name, one in classifiers.items()}
@@ -116,7 +116,7 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     if len(found) < 2:
         raise CobayesError(
             f"{counted(len(found), 'classifier')} given; expected at least two.",
-            "add what a learner might take it for: other settings, other samples of the data.",
+            "add classifiers with other settings, or fitted to other samples of the data.",
         )
     for name, one in found.items():
         if not hasattr(one, "predict_proba") or not hasattr(one, "classes_"):

@@ -37,12 +37,12 @@ class CobayesError(ValueError):
         self.hint = hint
 
     def __reduce__(self):
-        # Errors cross process borders; args alone would drop the hint's place.
+        # Errors are pickled between processes; by default pickling would lose the hint.
         return (type(self), (self.message, self.hint))
 
 
 class ConvergenceError(CobayesError):
-    """The scaling did not reach the tolerance; what was reached is attached.
+    """The scaling did not reach the tolerance; the unconverged result is attached.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ConvergenceError(CobayesError):
 
 
 class InfeasibleError(ConvergenceError):
-    """No matrix with these zeros has the sums asked for; the message names what is in the way.
+    """No matrix with these zeros has the requested sums; the message names the rows and columns.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class InfeasibleError(ConvergenceError):
 
 
 class ImpossibleDatumError(CobayesError):
-    """A datum that an agent's task or all that it believes rules out; its belief is as before."""
+    """A datum that the agent's task, or all it believes, rules out; its belief is unchanged."""
 
 
 class MissingDependencyError(CobayesError, ImportError):

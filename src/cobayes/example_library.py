@@ -70,7 +70,7 @@ class ExampleLibrary(Mapping[str, Example]):
     """
 
     def __getitem__(self, name: str) -> Example:
-        # M3p and M3' and M'3 need no quotation marks in a shell.
+        # M3p needs no quotation marks in a shell; M3' and M'3 are accepted, too.
         plain = re.fullmatch(r"M(?:([1-9])(p|')?|'([1-9]))", name)
         if plain:
             name = f"M'_{plain[1] or plain[3]}" if plain[2] or plain[3] else f"M_{plain[1]}"

@@ -1,8 +1,8 @@
 """Cooperative inference and people's likelihoods as differentiable functions of JAX.
 
-Values are those of NumPy's side, computed on the host (`jax.pure_callback`); derivatives are
+Values are computed by the native core on the host (`jax.pure_callback`); derivatives are
 written in JAX, so ``jax.grad``, ``jit`` and ``vmap`` work, and samplers such as those of NumPyro
-and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX is in single precision by default.
+and BlackJAX can use them. Switch on ``jax_enable_x64``: JAX uses single precision by default.
 It needs JAX (``pip install '.[jax]'``).
 """
 
@@ -144,7 +144,7 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
         from cobayes.scaling import scale as scale_on_host
 
         given = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-        # Totals that differ by the rounding of single precision are meant to be equal.
+        # Totals that are equal up to the rounding of single precision are made equal.
         given[2] = given[2] * (given[1].sum() / given[2].sum())
         return scale_on_host(*given).matrix.astype(np.asarray(arguments[0]).dtype)
 

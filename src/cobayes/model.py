@@ -255,7 +255,7 @@ class Model(Task):
                 f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
             )
         if isinstance(content["matrix"], (str, PathLike)):
-            # Such content may come from anywhere: it must not name files to be read.
+            # Content from an unknown source must not make the library read files.
             raise CobayesError(
                 "the entry 'matrix' is text; expected a list of rows.",
                 "cobayes.read_model(path) reads a file.",
@@ -301,12 +301,12 @@ class Model(Task):
         return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
 
 
-# The most rows and columns of a matrix that a notebook shows, half of them from its end.
+# The largest number of rows and columns that a notebook shows; half of them from the end.
 _MOST_ROWS, _MOST_COLUMNS = 20, 20
 
 
 def _corner(count: int, most: int) -> list[int | None]:
-    """Return the positions to show; None stands for those that are left out."""
+    """Return the positions to show; None stands for positions that are left out."""
     if count <= most:
         return list(range(count))
     return [*range(most // 2), None, *range(count - most // 2, count)]

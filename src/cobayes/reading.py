@@ -27,8 +27,8 @@ Entries = tuple[NDArray[np.float64], list[str] | None, list[str] | None]
 
 _LONGEST_NAME = 120
 
-# A small Parquet file can unfold to gigabytes; no matrix of a teaching problem is this large. A
-# cell takes about 100 bytes while it is checked.
+# Limits for Parquet: a small file can decompress to gigabytes. Checking takes about 100 bytes per
+# cell; no matrix of a teaching problem is this large.
 _MOST_CELLS = 10**7
 _MOST_BYTES_OF_TEXT = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
@@ -161,7 +161,7 @@ def _to_entries(file: Path, table: Table) -> Entries:
             "give it at least one row and one column of numbers; in a table, commas, semicolons or "
             "tabs stand between them.",
         )
-    # A label file of numbers (say, years) still means labels: text never counts as a position.
+    # Labels that are numbers (years, say) become text, so that they are not taken for positions.
     data = None if table.data is None else [str(label) for label in table.data]
     hypotheses = None if table.hypotheses is None else [str(label) for label in table.hypotheses]
     for labels, count, kind in (
@@ -268,7 +268,7 @@ def _read_json(file: Path) -> Table:
 
 
 def read_parquet_frame(file: Path) -> pd.DataFrame:
-    """Return a Parquet file as a DataFrame, or raise an error where it would unfold too far."""
+    """Return a Parquet file as a DataFrame; one that would be too large in memory is an error."""
     import_optional("pandas", "labels", "reading Parquet")
     import_optional("pyarrow", "labels", "reading Parquet")
     from pyarrow import parquet
@@ -276,13 +276,13 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
     try:
         with parquet.ParquetFile(file) as opened:
             text_columns = _require_small(file, opened)
-        # As dictionaries, repeated labels are held once.
+        # Dictionary encoding stores repeated labels once.
         table = parquet.read_table(file, read_dictionary=text_columns)
         _require_short_texts(file, sum(map(_bytes_of_text, table.columns)))
         return table.to_pandas()
     except CobayesError:
         raise
-    except Exception as error:  # pyarrow has many kinds, none of them public
+    except Exception as error:  # pyarrow raises many types, not all of them public
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "unknown format"
         raise CobayesError(
             f"{file} cannot be read as Parquet: {reason}", "write it with DataFrame.to_parquet."
@@ -320,7 +320,7 @@ def _read_parquet(file: Path) -> Table:
 
 
 def _require_small(file: Path, opened: Any) -> list[str]:
-    """Return the columns of text, or raise an error where the file would unfold too far.
+    """Return the text columns, or raise an error where the file would be too large in memory.
 
     The sizes are those of the file's own index; reading fails where they are wrong.
     """
@@ -362,10 +362,10 @@ def _require_short_texts(file: Path, num_bytes: int) -> None:
 
 
 def _bytes_of_text(column: Any) -> int:
-    """Return the bytes of all cells of a column of text, those too that are held once."""
+    """Return the number of bytes of all cells of a text column; repeated texts count every time."""
     from pyarrow import types
 
-    # Made when it is imported, so that type checkers do not know its functions.
+    # pyarrow.compute makes its functions at import time, so type checkers do not know them.
     compute: Any = importlib.import_module("pyarrow.compute")
     total = 0
     for chunk in column.chunks:

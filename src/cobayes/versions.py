@@ -1,4 +1,4 @@
-"""What a report of a problem should say about the machine and the packages."""
+"""Versions of the machine and the packages, for bug reports."""
 
 from __future__ import annotations
 

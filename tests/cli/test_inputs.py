@@ -28,7 +28,7 @@ def test_an_output_that_is_also_the_input_is_refused(run, tmp_path, command, spe
         os.link(path, target)
     result = run(name, path, "-H", "A", option, target)
     assert result.exit_code == 2
-    assert f"{option} would overwrite {path}, which is read" in result.stderr
+    assert f"{option} would overwrite the input {path}" in result.stderr
     assert path.read_text(encoding="utf-8") == WORLD
 
 

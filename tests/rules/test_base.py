@@ -144,7 +144,7 @@ def test_labels_and_positions_mean_the_same(kind):
         (lambda r: r.update([0.5, 0.5], "maybe"), "no datum called 'maybe'"),
         (lambda r: r.teach([0.5, 0.5], "cow"), "no hypothesis called 'cow'"),
         (lambda r: r.teach([0.0, 1.0], 0), "teaching is impossible"),
-        (lambda r: r.update({"cat": 1.0}, 0), "says nothing about 'dog'"),
+        (lambda r: r.update({"cat": 1.0}, 0), "has no number for 'dog'"),
     ],
 )
 def test_bad_input_gets_one_clear_error(kind, call, message):

@@ -49,7 +49,7 @@ def test_more_rounds_than_data_is_an_error_before_the_first_round():
 def test_a_datum_that_was_shown_is_not_available():
     learner = cb.Learner(cb.SCBI(cb.without_repeats(MODEL)))
     before = learner.observe(1)
-    with pytest.raises(cb.CobayesError, match="datum '1' is not available now"):
+    with pytest.raises(cb.CobayesError, match="datum '1' is not available in the current state"):
         learner.observe(1)
     assert np.array_equal(learner.belief, before)
 
@@ -131,7 +131,7 @@ def test_after_the_last_datum_an_agent_says_that_none_is_left(kind):
     assert learner.belief.sum() == pytest.approx(1.0)
     with pytest.raises(cb.CobayesError, match="no datum is left"):
         learner.likelihood  # noqa: B018
-    with pytest.raises(cb.CobayesError, match="datum '0' is not available now"):
+    with pytest.raises(cb.CobayesError, match="datum '0' is not available in the current state"):
         learner.observe(0)
 
 

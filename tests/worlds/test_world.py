@@ -156,7 +156,7 @@ def test_bad_requests_get_clear_errors():
     rule = SCBI(GridWorld.paper(0.5))
     with pytest.raises(CobayesError, match="expected 'draw', 'likeliest' or 'forward'"):
         Teacher(rule, "A", choice="backward")
-    with pytest.raises(CobayesError, match="in the task Model no datum leads nearer"):
+    with pytest.raises(CobayesError, match="lessons on the task Model have no goal"):
         Teacher(np.eye(3) + 1.0, 0, choice="forward")
     more_goals = SCBI(GridWorld.with_goals_on_top(7, 3, 3, 0.5))
     with pytest.raises(CobayesError, match="must share data and hypotheses"):

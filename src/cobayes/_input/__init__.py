@@ -1,1 +1,1 @@
-"""What users give: labels, tables, distributions and arguments, checked on the way in."""
+"""Checks of user input: labels, tables, distributions and arguments."""

@@ -16,7 +16,7 @@ from cobayes.errors import CobayesError
 # A distribution as users give it: numbers in order, or by label.
 Distribution = Mapping[str, float] | ArrayLike
 
-# How far from one a printed distribution may sum and still be taken as rounded.
+# A sum that differs from one by at most this is attributed to rounded printed digits.
 SUM_SLACK = 1e-3
 
 
@@ -66,7 +66,7 @@ def as_distribution(
 def _not_a_distribution(
     array: NDArray[np.float64], labels: tuple[str, ...], kind: str, name: str
 ) -> CobayesError:
-    """Return the error about the first entry that is no probability, or the first wrong sum."""
+    """Return the error about the first entry that is not a probability, or the first wrong sum."""
     is_bad = ~((array >= 0.0) & (array < np.inf))
     if is_bad.any():
         *which, position = np.argwhere(is_bad)[0]
@@ -105,14 +105,14 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
         values = dict(zip(values.coords[dim].values.tolist(), values.values.tolist(), strict=True))
     if not hasattr(values, "keys") or getattr(values, "ndim", 1) == 2:
         return values
-    # A Series without labels of its own has the index 0..m-1, which are positions.
+    # A Series made without labels has the index 0, ..., m - 1: these are positions.
     found = {
         labels[label_rules.find(key, labels, kind)]: value for key, value in dict(values).items()
     }
     missing = [label for label in labels if label not in found]
     if missing:
         raise CobayesError(
-            f"the {name} says nothing about {label_rules.shorten(missing)}.",
-            "give a number, zero if need be, to every one.",
+            f"the {name} has no number for {label_rules.shorten(missing)}.",
+            "give every label a number; zero is allowed.",
         )
     return [found[label] for label in labels]

@@ -56,7 +56,7 @@ def plural(kind: str) -> str:
 
 
 def is_position(value: Any) -> bool:
-    """Tell whether a value counts positions: an integer, but not a truth value."""
+    """Tell whether a value is a position: an integer, but not a bool."""
     if isinstance(value, bool):
         return False
     try:
@@ -99,7 +99,7 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
 
 
 def suggest(value: object, names: Sequence[str], limit: int = 12) -> str:
-    """Return a hint about a name that is not known: the nearest one, or the choice.
+    """Return a hint about an unknown name: the most similar name, or the list of names.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
         The labels are None where the table has none.
     """
     if isinstance(matrix, (str, os.PathLike)):
-        from cobayes import reading  # reads into a Model, which is made from here
+        from cobayes import reading  # at the top: a circular import
 
         if empty_allowed and not str(matrix).startswith(reading.EXAMPLE_PREFIX):
             return reading.read_entries(matrix)
@@ -73,7 +73,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
                 "data by hypotheses."
             )
         if tuple(matrix.dims) == ("hypothesis", "datum"):
-            matrix = matrix.transpose()  # our own names say which is which
+            matrix = matrix.transpose()  # by its names the first dimension is "hypothesis"
         own = [
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
@@ -82,7 +82,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
 
 
 def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values, index and columns, or tell how to make a column of labels the index."""
+    """Return values, index and columns; the error about a text column suggests `set_index`."""
     for number, (name, dtype) in enumerate(frame.dtypes.items()):
         kind = getattr(dtype, "kind", "O")
         if kind in "biufc":
@@ -106,7 +106,7 @@ def _unpack_pandas(frame: Any) -> tuple[Any, Any, Any]:
                 f"the column {name!r} of the DataFrame holds times; expected numbers.",
                 f"if it holds the labels of the data, give frame.set_index({name!r}).",
             )
-    # What pandas calls missing becomes NaN, whose place is told.
+    # Missing values of pandas become NaN; a later check names their cells.
     values = frame.to_numpy(dtype=object, na_value=np.nan) if _has_objects(frame) else frame
     return np.asarray(values), list(frame.index), list(frame.columns)
 
@@ -116,7 +116,7 @@ def _has_objects(frame: Any) -> bool:
 
 
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values and labels of a frame without an index: a first column of text is one."""
+    """Return values and labels: polars has no index, a first column of text holds the labels."""
     names = list(frame.columns)
     texts = [name for name in names if all(isinstance(cell, str) for cell in frame[name].to_list())]
     if frame.height and texts:
@@ -168,7 +168,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
 
 
 def _reason(values: Any, error: Exception) -> str:
-    """Return why values are no numbers: the first entry that is none, else what NumPy says."""
+    """Return why values are not numbers: the first entry that is not one, else NumPy's message."""
     if getattr(values, "dtype", None) == np.dtype(object) and values.ndim == 2:
         for (row, column), entry in np.ndenumerate(values):
             try:

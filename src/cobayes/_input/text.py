@@ -16,14 +16,14 @@ import numpy as np
 from cobayes._output import without_guard
 from cobayes.errors import CobayesError, warn_user
 
-# Headings above a first column that holds the data's labels, whatever these look like.
+# A first column with one of these headings holds the data's labels, even if they are numbers.
 _LABEL_HEADINGS = frozenset({"", "datum", "data"})
 
 # What spreadsheets and statistics programs write where a value is missing.
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-# 1,200 may be a thousand and more, or a number with three decimals: it is never read.
+# 1,200 is ambiguous (1200 or 1.2) and therefore an error.
 _AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 # 1,200,000 or 1,200.5 or 1 200 or 1'200 or 1.200,5
 _GROUPED = re.compile(
@@ -31,14 +31,14 @@ _GROUPED = re.compile(
     r"(?:[.,]\d*)?|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,})"
 )
 
-# Shows what is in a cell, however long or deep it is.
+# Shows the content of a cell, shortened.
 _CELL = reprlib.Repr()
 _CELL.maxstring = _CELL.maxother = 60
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as they were found, their labels, and how to say where a cell is.
+    """Cells as they were found, their labels, and a function that names the place of a cell.
 
     ``place`` takes the position of a cell in ``rows`` and returns, say, "line 3, column 2".
     """
@@ -59,7 +59,7 @@ def parse_table(file: Path, text: str, promised: str) -> Table:
     text
         What the file holds.
     promised
-        The separator that the file's suffix promises; see `find_delimiter`.
+        The separator that the file's suffix implies; see `find_delimiter`.
     """
     text, delimiter, skipped = find_delimiter(text, promised)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -113,7 +113,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
     A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
     and the first column the data, unless that column holds numbers under a heading of its own.
     """
-    # Some programs leave the corner above the data's labels out.
+    # Some programs omit the cell above the data's labels.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
     if is_number(rows[0][0]) and (has_corner or is_number(rows[1][0])):
         _require_rectangle(file, rows, lines)
@@ -208,7 +208,7 @@ def not_negative(cell: Any) -> float:
         if isinstance(cell, (bool, np.bool_)) or (text is not None and "_" in text):
             raise ValueError
         value = float(cell)
-    except OverflowError:  # an integer of JSON has no limit
+    except OverflowError:  # JSON has integers of any size
         value = np.inf
     except (TypeError, ValueError):
         raise CobayesError(f"{shown(cell)} is not a number.", advice(text)) from None

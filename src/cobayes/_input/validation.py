@@ -1,4 +1,4 @@
-"""Checks of single arguments, so that every function words them alike."""
+"""Checks of single arguments, with the same error texts for all functions."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def number_between(
     Parameters
     ----------
     value, name
-        What was given, and as what.
+        The value, and the name of the argument.
     low, high
         The bounds.
     closed
-        Which of the bounds are allowed themselves: "", "low", "high" or "both".
+    Which bounds are included: "", "low", "high" or "both".
     hint
         What to do.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
-    except OverflowError:  # integers and fractions have no limit
-        number = float("nan")  # every bound is a float64, so that it lies outside
+    except OverflowError:  # integers and fractions may exceed float64
+        number = float("nan")  # outside of all bounds
     if not is_between(number, low, high, closed):
         if hint is None and high == 1.0 and 1.0 < number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
@@ -52,7 +52,7 @@ def number_between(
 
 
 def is_between(number: float, low: float, high: float, closed: str) -> bool:
-    """Tell whether a number lies between two bounds, of which those in `closed` are allowed."""
+    """Tell whether a number lies between two bounds; `closed` says which bounds are included."""
     above = number > low or (closed in ("low", "both") and number == low)
     below = number < high or (closed in ("high", "both") and number == high)
     return above and below
@@ -73,7 +73,7 @@ def positive_number(value: Any, name: str) -> float:
 
 
 def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
-    """Raise an error where settings leave out a parameter, which a copy would not have.
+    """Raise an error where `settings()` omits a parameter: a copy of the object would lose it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0
     settings
         What ``settings()`` returned.
     num_given
-        The number of parameters that the constructor gets otherwise, as the matrix of a rule.
+        The number of leading parameters that are not settings, such as the matrix of a rule.
     """
     named = [
         name

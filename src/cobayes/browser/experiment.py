@@ -193,7 +193,7 @@ def _filled(file: str, values: Mapping[str, str]) -> str:
 
 
 def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
-    """Return the constraints of a task for the browser twin; empty for a plain table."""
+    """Return the constraints of a task for the JavaScript rules; empty for a plain table."""
     found: dict[str, Any] = {}
     task: Any = matrix
     while isinstance(task, WithoutRepeats | MovingCosts):

@@ -60,7 +60,7 @@ class Studio:
         return render(self._start)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file and return its path; on failure an existing file stays.
+        """Write the page to a file and return its path; if that fails, an existing file is kept.
 
         Parameters
         ----------

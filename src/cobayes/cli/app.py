@@ -38,14 +38,14 @@ the module's own name by `options.command`.
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
-_LONG_WORD = re.compile(r"(\S{150})\S+")  # a file's name or a number that fills the screen
+_LONG_WORD = re.compile(r"(\S{150})\S+")  # longer words in messages are cut
 
 
 class Application(click.Group):
     """All commands; each is imported when it is used.
 
-    ``--debug`` is taken at any place of the command line, since that is where people add it when
-    they run a command again.
+    ``--debug`` may stand anywhere on the command line: people append it when they run a command
+    again.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -64,7 +64,7 @@ class Application(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; click would write an empty line at Ctrl-C."""
+        """Run a command without click's empty line at Ctrl-C."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
@@ -91,7 +91,7 @@ class Application(click.Group):
                 )
                 sys.stdout.flush()
             except click.Abort as stop:
-                # A run that was stopped says what is saved and how to go on.
+                # `RunInterrupted` says what is saved and how to go on.
                 told = getattr(stop.__cause__, "message", "by Ctrl-C; nothing more was done.")
                 _say("interrupted", "yellow", told, getattr(stop.__cause__, "hint", None))
                 code = INTERRUPTED
@@ -134,7 +134,7 @@ def _message(error: click.ClickException) -> str:
 
 
 def _say(kind: str, color: str, message: str, hint: str | None) -> None:
-    """Write a line of some kind, and a hint."""
+    """Write a message (error or warning) and its hint to stderr."""
     terminal.say(_LONG_WORD.sub(r"\1…", " ".join(message.split())), kind, color)
     if hint:
         terminal.say(" ".join(hint.split()), "hint", "cyan")

@@ -1,4 +1,4 @@
-"""``cobayes compare``: rounds that learners need, by rule, or by the way of choosing data."""
+"""``cobayes compare``: rounds until the learner is sure, for several rules or teachers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cobayes.lessons import Ensemble, TeacherComparison, compare_teachers, simul
 from cobayes.lessons.compare import TEACHERS
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 
-# Rows of the table of shares, and places of its bars.
+# The number of rows of the table of shares, and the width of its bars in characters.
 _ROWS, _BAR = 12, 16
 
 
@@ -64,7 +64,7 @@ def compare(given: Given) -> None:
     task = rules[0].task
     if len(rules) == 1:
         rules = [*rules, SCBI(task)] if isinstance(rules[0], BI) else [BI(task), *rules]
-    # Without repeats a lesson ends when the data do.
+    # Without repeats a lesson has at most one round per datum.
     left = task.rounds_left(task.start, given.target)
     settings = {
         "num_rounds": given.rounds if left is None else min(given.rounds, left),
@@ -102,7 +102,7 @@ def _simulate(rules: list[Rule], given: Given, settings: dict[str, Any]) -> list
 def _compare_teachers(
     rules: list[Rule], given: Given, settings: dict[str, Any]
 ) -> TeacherComparison:
-    """Compare teachers for a BI, a pragmatic and an SCBI learner; the user's rules replace them."""
+    """Compare teachers, by default for a BI, a pragmatic and an SCBI learner."""
     task, names = rules[0].task, given.teachers
     learners = {rule.name: rule for rule in (BI(task), Pragmatic(task, 1), SCBI(task), *rules)}
     with terminal.patience("comparing teachers"):
@@ -163,11 +163,11 @@ def _show_rules(found: list[Ensemble]) -> None:
 
 
 def _mean_rounds(ensemble: Ensemble) -> str:
-    """Return mean and standard error of the rounds needed; a lower bound where some are unsure."""
+    """Return mean and standard error of the rounds needed, or a lower bound on the mean."""
     needed = ensemble.rounds_needed
     rounds = np.repeat(np.arange(len(needed.counts)), needed.counts)
     if needed.num_unsure:
-        # Whoever was not sure needs at least one round more than were played.
+        # A learner who was never sure needs at least one round more than were simulated.
         least = rounds.sum() + needed.num_unsure * (ensemble.num_rounds + 1)
         return f"at least {least / ensemble.num_lessons:.1f}"
     stderr = rounds.std(ddof=1) / np.sqrt(len(rounds))

@@ -79,7 +79,7 @@ def experiment(given: Given) -> None:
         if name in problems:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
         problems[name] = model
-        # Labels are looked up in each table: columns may come in another order.
+        # Labels are looked up in each table: the order of columns may differ.
         priors[name] = read_prior(given.prior, model, example, name=f"prior of {name!r}")
         if given.data_prior is not None:
             data_priors[name] = read_data_prior(given.data_prior, model)

@@ -25,7 +25,7 @@ from cobayes.tasks.constraints import without_repeats
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
-# How the settings of a family are written where they are not numbers with bounds.
+# Placeholders in the help for settings of a family that are not a number or bounds.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
 _FILE = (
     "A table with the columns problem and datum and a column of numbers for each feature, such as "
@@ -167,7 +167,7 @@ def fit(given: Given) -> None:
         table = read_frame(given.choices, given.columns or {})
         by = None if given.by == "none" else given.by
         found = people.fit(table, known, family, by, progress=tell("fit"))
-        # What is there is written before LOO and the page, which may take long.
+        # The tables are written first: LOO and the page may take long.
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / "fit.csv", frame_csv(found.estimates))
         write_text(out / "trials.csv", frame_csv(found.trials))
@@ -222,7 +222,7 @@ def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]
     }
 
 
-# Columns of the comparison that fit a terminal, with headings and formats; files hold all.
+# Columns of the comparison shown in a terminal, with headings and formats; the files have all.
 _SHOWN = {
     "log_likelihood": ("log likelihood", "{:.1f}".format),
     "num_parameters": ("num parameters", "{:.0f}".format),

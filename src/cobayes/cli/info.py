@@ -1,4 +1,4 @@
-"""``cobayes info``: what a matrix holds, the paper's assumptions, and the rates it allows."""
+"""``cobayes info``: shape and labels of a matrix, the paper's assumptions, rates of convergence."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def info(given: Given) -> None:
 
 
 def _mean_rates(model: Model) -> dict[str, float] | None:
-    """Return the rates of both rules averaged over the hypotheses; one alone has none."""
+    """Return the mean rates of both rules over the hypotheses; none for a single hypothesis."""
     if model.num_hypotheses == 1:
         return None
     rules = {"bi": BI(model), "scbi": SCBI(model)}

@@ -1,4 +1,4 @@
-"""What users type: matrices, hypotheses, priors, rules and the files to write."""
+"""From what users type to matrices, hypotheses, priors, rules and output files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from cobayes.rules import BI, SCBI, Pragmatic, Rule
 from cobayes.tasks.constraints import without_repeats
 from cobayes.tasks.task import Task
 
-# Python refuses to read integers of thousands of digits; no position is that far.
+# Positions have at most this many digits: Python refuses to read integers of thousands of digits.
 _MOST_DIGITS = 20
 # Options and arguments that name files to read.
 _SOURCES = ("matrix", "learner_matrix", "data_prior", "board")
 
 
 class Given(SimpleNamespace):
-    """What the user typed, by the names of the options, and what it stands for.
+    """The options that the user typed, by name, and the objects made from them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Given(SimpleNamespace):
         Its arguments and options. Files to write are checked at once.
     """
 
-    # Options that some commands do not have.
+    # Defaults for commands without these options.
     smooth, data_prior, no_repeats = None, None, False
 
     def __init__(self, context: click.Context, typed: Mapping[str, Any]) -> None:
@@ -96,7 +96,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def actual(self) -> NDArray[np.float64] | None:
-        """The learner's own prior where it is another one."""
+        """The learner's actual prior, if it differs from what the teacher assumes."""
         return read_prior(self.learner_prior, self.model, self.example, name="learner's prior")
 
     @functools.cached_property
@@ -116,7 +116,7 @@ class Given(SimpleNamespace):
 
     @property
     def recursion(self) -> dict[str, Any]:
-        """The settings of a pragmatic rule that were typed."""
+        """The settings of the pragmatic rule that the user typed."""
         typed = {name: getattr(self, name) for name in ("depth", "rationality", "literal")}
         return {name: value for name, value in typed.items() if value is not None}
 
@@ -172,7 +172,7 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
             "no hypothesis to teach was given.",
             f"add --hypothesis with one of: {', '.join(model.hypotheses[:12])}.",
         )
-    # A position is of use where labels cannot be typed; among numbers a number is a label.
+    # If any label is a number, a typed number means a label; otherwise it means a position.
     is_position = text.isdecimal() and not any(name.isdecimal() for name in model.hypotheses)
     is_position = is_position and len(text) < _MOST_DIGITS
     return model.hypothesis_index(int(text) if is_position else text)
@@ -236,7 +236,7 @@ def _parse_file(text: str) -> dict[str, float]:
 
 
 def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
-    # Not fractions.Fraction: it would write out all the digits of 1e99999999.
+    # Not fractions.Fraction, which would compute all digits of 1e99999999.
     above, has_line, below = text.strip().partition("/")
     try:
         if "_" in text:
@@ -267,12 +267,12 @@ def _require_other(option: str, path: Path, sources: Iterable[str | Path | None]
     for source in sources:
         if source is not None and _is_same_file(path, Path(source)):
             raise CobayesError(
-                f"{option} would overwrite {source}, which is read.", "write to another place."
+                f"{option} would overwrite the input {source}.", "write to another file."
             )
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
-    """Tell whether two names mean one file, also through links."""
+    """Tell whether two paths are the same file; links are followed."""
     try:
         return os.path.samefile(path, other)
     except (OSError, ValueError):

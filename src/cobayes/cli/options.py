@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-# Python refuses to read integers of thousands of digits.
+# The most digits of an integer: Python refuses to read thousands of them.
 _MOST_DIGITS = 40
 
 Decorator = Callable[[Any], Any]
@@ -21,7 +21,7 @@ class Command(click.Command):
     """A command whose help shows examples as they are typed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; an error then knows its command, whatever option is wrong."""
+        """Read the command line; an error about any option shows the usage of this command."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -33,7 +33,7 @@ class Command(click.Command):
         return super().get_short_help_str(max(limit, 1000))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write examples as they are: a command that is broken in two cannot be copied."""
+        """Write examples without wrapping, so that commands can be copied."""
         if self.epilog:
             formatter.write_paragraph()
             formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
@@ -98,7 +98,7 @@ class Depth(Integer):
 
 
 class Number(click.ParamType):
-    """A number between two bounds; `closed` says which of them are allowed themselves."""
+    """A number between two bounds; `closed` says which bounds are included."""
 
     name = "number"
 
@@ -122,7 +122,7 @@ class Number(click.ParamType):
 
 
 class Name(click.Choice):
-    """One of several names, in any case."""
+    """One of several names; upper and lower case are the same."""
 
     def __init__(self, *names: str) -> None:
         super().__init__(names, case_sensitive=False)
@@ -139,7 +139,7 @@ class Name(click.Choice):
 
 
 class Names(click.ParamType):
-    """Names with commas between: of a list of known ones, or any."""
+    """Names separated by commas, from a list of known names or any."""
 
     name = "names"
 
@@ -157,7 +157,7 @@ class Names(click.ParamType):
 
 
 class Pairs(click.ParamType):
-    """Names with values, as a=1,b=2."""
+    """Names with values, written a=1,b=2."""
 
     name = "pairs"
 
@@ -180,7 +180,7 @@ def _real(text: str) -> float | None:
 
 
 def _correction(text: str) -> str:
-    """Return how to write a percentage or a decimal comma; nothing for other texts."""
+    """Return a hint for a percentage or a decimal comma; empty for other texts."""
     if re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", text):  # the comma may separate thousands
         return ""
     plain = text.replace(",", ".", 1)

@@ -60,7 +60,7 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     found: dict[str, Any] = {"hypothesis": labels[position]}
     for rule in rules:
         rate = float(rate_of_convergence(rule, position))
-        # An infinite rate has no such hypothesis: some datum rules each of them out.
+        # With an infinite rate no hypothesis is hardest: some datum rules out each of the others.
         rival = None
         if rate < float("inf"):
             rival = labels[int(relevant_hypothesis(rule, position))]

@@ -93,7 +93,7 @@ def reproduce(given: Given) -> None:
 
 
 def read_scale(text: str) -> float | None:
-    """Return the multiple of the paper's effort that is meant; None for ``quick``."""
+    """Return --scale as a multiple of the paper's effort; None for ``quick``."""
     named = {"quick": None, "paper": 1.0}
     if text.lower() in named:
         return named[text.lower()]

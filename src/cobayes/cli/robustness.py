@@ -10,7 +10,7 @@ from cobayes.stability import simplex_grid, success_rates
 from cobayes.stability.robustness import Robustness
 from cobayes.stability.robustness import robustness as estimate
 
-# The map of three hypotheses: steps along an edge of the triangle, and lessons at each prior.
+# For the map of three hypotheses: steps along an edge of the triangle, and lessons per prior.
 MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 
 

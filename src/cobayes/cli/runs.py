@@ -36,7 +36,7 @@ def runs(given: Given) -> None:
     for path in found:
         try:
             states[path] = read_state(path)
-        except CobayesError as error:  # the other runs are shown all the same
+        except CobayesError as error:  # the other runs are still shown
             errors[path] = error.message
     if given.as_json:
         unreadable = [{"folder": str(path), "error": text} for path, text in errors.items()]

@@ -9,7 +9,7 @@ from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
 
-# Places that "0.1234 " takes, a bar, and the name of the strongest other hypothesis at least.
+# Widths in characters: of "0.1234 ", of a bar, and the least width for the strongest rival's name.
 _BELIEF, _BAR, _NAME = 7, 10, 4
 
 
@@ -107,7 +107,7 @@ def _show(lesson: Lesson) -> None:
             row += [f"{belief[h]:.4f}" for h in others]
         else:
             rival = max(others, key=lambda h: belief[h])
-            # The number first: where there is no room, the end is cut off.
+            # The number comes first, since a narrow terminal cuts off the end.
             row.append(f"{belief[rival]:.4f} {names[rival]}")
         rows.append(row)
     least = [len("round"), 6, _BELIEF]

@@ -18,19 +18,19 @@ from typing import Any, Self
 
 import click
 
-# Seconds after which a command says that it is still at work.
+# Seconds after which a command says that it is still working.
 PATIENCE = 2.0
 
 _CLEAR_LINE = "\r\x1b[2K"
 _GAP = "   "
-_SHORTEST = 6  # letters of a text in a narrow terminal
+_SHORTEST = 6  # least width of a text column in a narrow terminal, in characters
 _BARS = re.compile("[█▉▊▋▌▍▎▏]+")
 
 # Signs for streams that cannot encode the first of each pair.
 _PLAIN_SIGNS = dict(zip("█▉▊▋▌▍▎▏±…–─·•", "#####   ~.--**", strict=True)) | {"±": "+-"}
 
-# Control characters could move the cursor or rename the window, marks of direction reorder what is
-# read. Line breaks and tabs are harmless.
+# Control characters could move the cursor or rename the window; direction marks could reorder the
+# text. Line breaks and tabs are harmless.
 _CONTROLS = [c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x09, 0x0A)]
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _VISIBLE = dict.fromkeys((*_CONTROLS, *_DIRECTIONS), "�")
@@ -41,7 +41,7 @@ def never_fail_to_encode() -> None:
     """Let stdout and stderr write a plain sign for each character that they cannot encode."""
     codecs.register_error("cobayes.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)  # a notebook's stream has none
+        reconfigure = getattr(stream, "reconfigure", None)  # missing in notebooks
         if reconfigure is not None:
             reconfigure(errors="cobayes.plain")
 
@@ -73,9 +73,9 @@ def paint(text: str, *, err: bool = False, **style: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text that a terminal shows and does not obey: a sign for each control character."""
+    """Return a text with a visible sign in place of each control character."""
     text = text.translate(_VISIBLE)
-    return text if _is_unicode() else text.replace("±", "+-")  # now, as it changes widths
+    return text if _is_unicode() else text.replace("±", "+-")  # here, before widths are measured
 
 
 def show(text: str = "", **style: Any) -> None:
@@ -179,7 +179,7 @@ def _cut(text: str, size: int) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Return the number of places that a text takes; Chinese signs take two, accents none."""
+    """Return the width of a text in terminal columns: Chinese characters have two, accents none."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
@@ -191,7 +191,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _shrink(widths: list[int], least: list[int], limit: int) -> list[int]:
-    """Take letters from the widest columns, one by one, as long as that is needed and possible."""
+    """Narrow the widest columns, one character at a time, until the table fits or cannot shrink."""
     found = list(widths)
     while _total(found) > limit:
         spare = [i for i in range(len(found)) if found[i] > least[i]]

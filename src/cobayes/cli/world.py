@@ -86,7 +86,7 @@ def _make_world(given: Given) -> GridWorld:
 def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
     if given.moves == "plan":
         return plan_walk(rule, goal)
-    # The walker's choices and the world's slips must not share their random numbers.
+    # The walker's choices and the world's slips need independent random numbers.
     choice = "forward" if given.moves == "forward" else "draw"
     teacher = Teacher(rule, goal, rng=[given.used_seed, 0], choice=choice)
     return run_lesson(teacher, Learner(rule), given.rounds, rng=[given.used_seed, 1])
@@ -145,7 +145,7 @@ def _boards(walks: list[Lesson], number: int) -> list[str]:
 
 def _board(walk: Lesson, shown: int) -> list[str]:
     """Return a board with the path so far, and the watcher's belief in every goal."""
-    made = cast("GridWorld", walk.teacher.task)  # the command makes no other
+    made = cast("GridWorld", walk.teacher.task)  # this command makes only grid worlds
     colors = {square: _COLORS[h % 6] for h, (_, square) in enumerate(made.goals.items())}
     path = set(walk.states[: shown + 1])
     move = walk.data_labels[shown - 1] if shown else "start"

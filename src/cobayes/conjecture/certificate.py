@@ -31,9 +31,9 @@ from cobayes.stability.success import SuccessRate, success_rate
 
 FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
-# A failure counts as confirmed if it exceeds what is allowed by this many standard errors.
+# A counter-example is confirmed if the failure rate exceeds the bound by this many standard errors.
 STANDARD_ERRORS = 6.0
-# The most pairs that a coupling gets, however small the prior of the taught hypothesis is.
+# The largest number of pairs of a coupling, for small priors of the taught hypothesis.
 MOST_PAIRS = 20_000_000
 # The longest witness: its data are observed one by one, in about 0.1 ms each.
 LONGEST_WITNESS = 10_000
@@ -42,7 +42,7 @@ ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
 class _Claim:
-    """What both kinds of certificates hold, read from the content of a file."""
+    """The part that both kinds of certificates have in common."""
 
     kind: ClassVar[str]
 
@@ -75,8 +75,8 @@ class Certificate(_Claim):
     teacher_prior, learner_prior : ndarray
         The two priors, (m,).
     num_lessons, max_rounds : int
-        The number of lessons of a full check, and the most rounds of each. The coupling gets
-        1 / theta^T(h) times as many pairs, since only that share of them ends at h.
+        The number of lessons of a full check, and the largest number of rounds of each. The
+        coupling has 1 / theta^T(h) times as many pairs, since a share theta^T(h) of them ends at h.
     level : float
         The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
@@ -117,13 +117,13 @@ class Certificate(_Claim):
 
     @property
     def conjectured_success(self) -> float:
-        """The least success rate that the conjecture allows."""
+        """The conjecture's lower bound on the success rate."""
         return conjectured_success(
             self.teacher_prior, self.learner_prior, self.hypothesis, self.distance
         )
 
     def slope(self, success: float) -> float:
-        """Return failure times theta^T(h) over the distance; the conjecture says at most one."""
+        """Return failure rate * theta^T(h) / distance; at most one by the conjecture."""
         apart = prior_distance(self.teacher_prior, self.learner_prior, self.distance)
         return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
@@ -198,11 +198,11 @@ class LimitCertificate(_Claim):
         self.direction = np.array(content["direction"], dtype=np.float64)
         self.num_rounds = whole_number(content["num_rounds"], "num_rounds", 1)
         self.sizes = tuple(float(size) for size in content.get("sizes", ()))
-        # Raises an error where matrix, prior or direction make no claim.
+        # Validates matrix, prior and direction.
         self.slope(num_rounds=0, num_lessons=2, rng=0)
 
     def slope(self, **options: Any) -> LimitSlope:
-        """Measure failure over what is allowed; more than one refutes the conjecture.
+        """Estimate the failure rate divided by the conjecture's bound; above one refutes it.
 
         Parameters
         ----------
@@ -312,9 +312,9 @@ class CertificateCheck:
     lessons, coupled : SuccessRate
         Two estimates of the success rate, from independent random numbers.
     witness_margin : float or None
-        Positive where the certificate's witness proves the claim; None where it has none.
+        Positive if the certificate's witness proves the claim; None without a witness.
     enclosure : SuccessEnclosure
-        An interval that contains the success rate for certain.
+        An interval that is proved to contain the success rate.
 
     Examples
     --------
@@ -386,7 +386,7 @@ class CertificateCheck:
 
 
 def witness_margin(certificate: Certificate) -> float:
-    """Return by how much the witness of a certificate proves it; negative if it does not.
+    """Return the margin by which a certificate's witness proves it; negative if it proves nothing.
 
     Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
     the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
@@ -398,7 +398,7 @@ def witness_margin(certificate: Certificate) -> float:
     Parameters
     ----------
     certificate
-        With a witness, in total variation.
+        A certificate in total variation that has a witness.
 
     Returns
     -------
@@ -435,7 +435,7 @@ class LimitCheck:
     certificate : LimitCertificate
         What was checked.
     limit : LimitSlope
-        Failure over what is allowed, in the limit of small perturbations.
+        Failure rate divided by the conjecture's bound on it, in the limit of small perturbations.
     at_sizes : dict
         The same at the certificate's sizes.
 

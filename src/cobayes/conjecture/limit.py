@@ -1,4 +1,4 @@
-"""How often teaching fails when the error in the prior is tiny, and in the limit of no error.
+"""The failure rate of teaching for tiny errors in the prior, and in the limit of no error.
 
 Beliefs, derivatives and weights are kept as logarithms, so that errors of 1e-200 and beliefs of
 1e-1000 do not underflow.
@@ -21,14 +21,14 @@ from cobayes.rules import SCBI
 
 Array = NDArray[np.float64]
 
-# Two beliefs whose ratio is this close to one are followed as one belief and a derivative.
+# While the ratio of two beliefs is this close to one, only one and a derivative are kept.
 NEARLY_EQUAL = math.log(1e-5)
-# A sequence ends where teacher and learner are this sure of something.
+# A sequence ends when teacher and learner both have a belief this close to certainty.
 SETTLED = math.log1p(-1e-9)
 
 
 class LimitSlope(NamedTuple):
-    """An estimated lower bound on failure over what Conjecture 5.3 allows, in L1.
+    """An estimated lower bound on the failure rate divided by Conjecture 5.3's bound, in L1.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def limit_slope(
     num_lessons: int = 10_000,
     rng: Any = None,
 ) -> LimitSlope:
-    """Estimate the failure rate over what Conjecture 5.3 allows in L1, for tiny perturbations.
+    """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
     The learner's prior is the teacher's plus a multiple of a direction. The estimate is of a lower
     bound on the ratio, which grows with the number of rounds and converges to the ratio. A value
@@ -144,7 +144,7 @@ class _Sequences:
     Parameters
     ----------
     rule, prior, step
-        Of both agents; the teacher's prior; the direction.
+    The rule of both agents, the teacher's prior, the direction of the perturbation.
     log_size
         Logarithm of the perturbation's L1 size; minus infinity for the limit.
     count
@@ -221,7 +221,7 @@ class _Sequences:
     def _draw(
         self, which: NDArray[np.intp], log_sizes: Array, stream: np.random.Generator
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Draw data in proportion to the sizes after them, (k, n), and keep the weights."""
+        """Draw data with probabilities proportional to the sizes (k, n), and update the weights."""
         each = np.arange(len(which))
         total = np.logaddexp.reduce(log_sizes, axis=1)
         steps = np.cumsum(np.exp(log_sizes - total[:, None]), axis=1)
@@ -264,13 +264,13 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
 
 
 def _log_posteriors(log_beliefs: Array, log_likelihoods: Array) -> Array:
-    """Return log-posteriors after every datum, (k, n, m), with all digits near certainty."""
+    """Return log-posteriors after every datum, (k, n, m), accurate also near certainty."""
     logs = log_beliefs[:, None, :] + log_likelihoods
     return logs - np.logaddexp.reduce(logs, axis=2, keepdims=True)
 
 
 def _log_differences(taught: Array, believed: Array) -> Array:
-    """Return the logarithms of the differences of beliefs given by their logarithms."""
+    """Return log |exp(a) - exp(b)| for logarithms of beliefs a and b."""
     low, high = np.minimum(taught, believed), np.maximum(taught, believed)
     with np.errstate(divide="ignore"):
         return high + np.log(-np.expm1(low - high))

@@ -61,7 +61,7 @@ class Learner:
         self.log_belief: Array = self.rule.log_belief(prior, "prior")
         self.state: State = self.rule.task.start
         self.outcomes: tuple[tuple[State, float], ...] = ()
-        # With a model as the task every round is like the first.
+        # A model is a task whose state never changes.
         self._is_changing: bool = self.rule.task is not self.rule.model
         self._response: Response | None = None
 
@@ -107,13 +107,13 @@ class Learner:
         prior = self.rule.task.data_prior_at(self.state)
         if prior is not None and prior[row] == 0.0:
             raise ImpossibleDatumError(
-                f"datum {self.rule.model.data[row]!r} is not available now, says the task of "
-                f"this {self.kind}.",
-                "an agent that does not know the constraint has a rule made from the matrix alone.",
+                f"datum {self.rule.model.data[row]!r} is not available in the current state of the "
+                f"{self.kind}'s task.",
+                "for an agent without this constraint, make its rule from the matrix.",
             )
 
     def move_on(self, row: int) -> None:
-        """Go to the state to which a datum leads, and leave the belief as it is."""
+        """Go to the state that follows a datum, without updating the belief."""
         self._response = None
         found = self.rule.task.next_states(self.state, row)
         if len(found) == 1:
@@ -122,7 +122,7 @@ class Learner:
             self.outcomes = found
 
     def arrive(self, state: State) -> None:
-        """Say in which state of the task the agent is, where the last datum did not settle it.
+        """Set the state of the task after a datum with several possible outcomes.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Learner:
         self._response = None
 
     def follow(self, teacher: Learner) -> None:
-        """Take over the part of the teacher's state that both agents see."""
+        """Copy the part of the teacher's state that both agents see."""
         task = self.rule.task
         seen = teacher.task.seen_part(teacher.state)
         if self.outcomes:
@@ -165,17 +165,17 @@ class Learner:
         prior = self.rule.task.data_prior_at(self.state)
         if prior is not None and not prior.any():
             raise CobayesError(
-                f"no datum is left, says the task of this {self.kind}.",
+                f"the {self.kind}'s task has no datum left.",
                 "its belief is the last one: agent.belief.",
             )
         return self.rule.at(self.state)
 
     def copy(self) -> Self:
-        """Return another agent that goes on exactly as this one would; they share the rule."""
+        """Return an independent copy of the agent in the same state; the rule is shared."""
         return copy.deepcopy(self, {id(self.rule): self.rule})
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what is saved of the agent, from which `restore` makes the same agent again."""
+        """Return the state of the agent to save; `restore` makes the same agent from it."""
         return {
             "kind": self.kind,
             "rule": self.rule,
@@ -185,7 +185,7 @@ class Learner:
 
     @classmethod
     def restore(cls, content: dict[str, Any]) -> Self:
-        """Undo `snapshot`; the agent goes on exactly where it was."""
+        """Make the agent that `snapshot` described."""
         with saving.explained(cls.kind):
             rule = saving.require(content["rule"], Rule, "rule")
             agent = cls._rebuild(rule, content)
@@ -197,7 +197,7 @@ class Learner:
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
-        """Make an agent with the rule and all that `snapshot` of its own class adds."""
+        """Make an agent from its rule and what `snapshot` of its class added."""
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
@@ -227,8 +227,8 @@ class Learner:
 class Teacher(Learner):
     """A teacher: it knows the true hypothesis and keeps an estimate of the learner's belief.
 
-    Its ``belief`` is its estimate of the learner's; the two agree as long as matrices and
-    priors do.
+    Its ``belief`` is its estimate of the learner's belief. The two are equal as long as both
+    agents have the same matrix and prior.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ class Teacher(Learner):
             raise CobayesError(f"choice is {choice!r}; expected 'draw', 'likeliest' or 'forward'.")
         if choice == "forward" and task.moves_forward(self.state, self.hypothesis) is None:
             raise CobayesError(
-                f"choice is 'forward', and in the task {type(task).__name__} no datum leads nearer "
-                "to the end of a lesson.",
+                f"choice is 'forward', but lessons on the task {type(task).__name__} have no goal "
+                "that a datum could lead towards.",
                 "choose 'forward' in worlds, 'draw' or 'likeliest' elsewhere.",
             )
         self.choice: Choice = choice
@@ -291,7 +291,7 @@ class Teacher(Learner):
         return found
 
     def choose(self) -> int:
-        """Choose the next datum, follow its effect on the learner, and return its position."""
+        """Choose the next datum, update the own belief with it, and return its position."""
         distribution = self.distribution
         if self.choice == "likeliest":
             datum = int(np.argmax(distribution))
@@ -301,7 +301,7 @@ class Teacher(Learner):
         return datum
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what is saved of the agent, the random generator's state too."""
+        """Return the state of the agent to save, including its random generator."""
         return {
             **super().snapshot(),
             "hypothesis": self.hypothesis,
@@ -327,7 +327,7 @@ class Teacher(Learner):
 
 
 def restore(content: dict[str, Any]) -> Any:
-    """Make the agent again, of whatever kind, that `Learner.snapshot` described."""
+    """Make the agent, of any class, that `Learner.snapshot` described."""
     kinds: list[type[Learner]] = [Learner]
     for kind in kinds:
         if kind.kind == content.get("kind"):

@@ -79,7 +79,7 @@ class ClassTeacher(Teacher):
     ) -> None:
         given = list(priors) if isinstance(priors, list | tuple) else list(np.atleast_2d(priors))
         if not given:
-            raise CobayesError("no priors were given; expected one for each learner in mind.")
+            raise CobayesError("no priors were given; expected one for each learner.")
         super().__init__(rule, hypothesis, given[0], rng=0)
         if aim not in get_args(Aim):
             raise CobayesError(f"the aim is {aim!r}; expected 'mean', 'worst' or 'number'.")
@@ -95,11 +95,11 @@ class ClassTeacher(Teacher):
 
     @property
     def beliefs(self) -> Array:
-        """What it takes each learner's belief to be, (k, m)."""
+        """The estimated beliefs of the learners, (k, m)."""
         return np.array([learner.belief for learner in self.learners])
 
     def _average(self) -> Array:
-        """Make the weighted mean of the beliefs its own belief, and return it."""
+        """Set the teacher's belief to the weighted mean of the learners' beliefs, and return it."""
         logs = np.array([learner.log_belief for learner in self.learners])
         with np.errstate(divide="ignore"):
             self.log_belief = np.logaddexp.reduce(logs + np.log(self.weights)[:, None], axis=0)
@@ -107,7 +107,7 @@ class ClassTeacher(Teacher):
 
     @property
     def scores(self) -> Array:
-        """The value of the aim after each datum, (n,); minus infinity where it is not available."""
+        """The value of the aim after each datum, (n,); minus infinity if it is not available."""
         after = np.array([self._belief_after(learner) for learner in self.learners])
         counted = self.weights > 0.0
         prior = self.task.data_prior_at(self.state)
@@ -132,7 +132,7 @@ class ClassTeacher(Teacher):
         return np.where(np.isnan(after), -np.inf, np.minimum(after, 0.0))
 
     def choose(self) -> int:
-        """Choose the datum that furthers the aim most, and follow its effect on all learners."""
+        """Choose the datum with the highest aim, and update the beliefs of all learners."""
         scores = self.scores
         datum = int(np.argmax(scores))
         if scores[datum] == -np.inf:
@@ -141,7 +141,7 @@ class ClassTeacher(Teacher):
         return datum
 
     def observe(self, datum: SupportsIndex | str) -> Array:
-        """Follow the effect of a datum on all learners; return the mean belief."""
+        """Update the beliefs of all learners with a datum; return the mean belief."""
         for learner in self.learners:
             learner.observe(datum)
         self.state = self.learners[0].state
@@ -149,7 +149,7 @@ class ClassTeacher(Teacher):
         return self._average()
 
     def arrive(self, state: Any) -> None:
-        """Say in which state of the task everybody is; see `Learner.arrive`."""
+        """Set the state of the task for all learners; see `Learner.arrive`."""
         for agent in self.learners:
             agent.arrive(state)
         super().arrive(state)
@@ -162,13 +162,13 @@ class ClassTeacher(Teacher):
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
         logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])
-        logs[np.isnan(logs)] = 0.0  # with sharpness zero every answer is as likely
+        logs[np.isnan(logs)] = 0.0  # 0 * -inf: with sharpness zero all answers are equally likely
         chosen = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, named]
         weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
         if not weights.sum() > 0.0:
             raise CobayesError(
-                f"none of the learners in mind can have answered "
-                f"{self.rule.model.hypotheses[named]!r}.",
+                f"the answer {self.rule.model.hypotheses[named]!r} is impossible under all of the "
+                "priors.",
                 "allow for lapses: ClassTeacher(..., lapse=0.05).",
             )
         self.weights = weights / weights.sum()

@@ -66,7 +66,7 @@ class TeacherResult:
     rounds_needed : RoundsNeeded
         When the learner was sure.
     is_proved : bool
-        False for an "optimal" lesson where the search was too large: fewer rounds may do.
+        False for an "optimal" lesson whose search was not finished: fewer rounds may be enough.
     """
 
     teacher: str
@@ -103,7 +103,7 @@ class TeacherComparison:
     hypothesis : int
         The position of the hypothesis that was taught.
     level : float
-        The belief in it from which on a learner counts as sure.
+        A learner is sure when its belief in the taught hypothesis is at least this.
     num_rounds, num_lessons : int
         The length of a lesson, and the number of lessons where data are drawn.
     results : tuple of TeacherResult
@@ -189,7 +189,7 @@ class TeacherComparison:
         return table
 
     def notes(self) -> list[str]:
-        """Return what a reader of the table must know, a sentence each."""
+        """Return notes to the table, one sentence each."""
         notes = [f"{name} is left out: {why}" for name, why in self.left_out.items()]
         if not all(found.is_proved for found in self.results):
             notes.append("<=k or ?: the search for the optimal lesson was too large to be finished")
@@ -243,7 +243,7 @@ def compare_teachers(
     num_rounds, num_lessons
         The length of a lesson, and the number of lessons where data are drawn.
     level
-        The belief in the truth from which on a learner counts as sure.
+    A learner is sure when its belief in the truth is at least this.
     prior
         The learners' prior, which the teachers know; uniform by default.
     questions
@@ -262,8 +262,8 @@ def compare_teachers(
     -----
     With hundreds of data and hypotheses "optimal" takes most of the time and rarely ends with a
     proof; name the other teachers instead. Where a datum has uncertain outcomes (a walker slips)
-    "greedy" and "optimal" are left out; "active" is, where the matrix or what is available changes
-    otherwise than by `without_repeats`.
+    "greedy" and "optimal" are left out. "active" is left out on tasks that change from round to
+    round, other than `without_repeats`.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def compare_teachers(
         for number, (label, learner) in enumerate(made.items()):
             stream = streams[list(TEACHERS).index(name) * len(made) + number]
             pair = _Pair(task, target, learner, prior, num_rounds, num_lessons, level, stream)
-            is_known = name == "active" and number > 0  # it learns by Bayes in any case
+            is_known = name == "active" and number > 0  # does not depend on the learner
             result = results[-1] if is_known else pair.run(name, questions)
             results.append(replace(result, learner=label))
     return TeacherComparison(
@@ -299,7 +299,7 @@ def compare_teachers(
 
 @dataclass(frozen=True)
 class _Pair:
-    """A learner of a rule who is taught a hypothesis; `run` lets one teacher teach it."""
+    """A hypothesis and a learner with its rule; `run` simulates lessons by one teacher."""
 
     task: Task
     hypothesis: int
@@ -328,7 +328,7 @@ class _Pair:
         if teacher == "active":
             beliefs = self._ask(questions)
         elif teacher == "likeliest":
-            # One lesson, or many where chance decides where a datum leads.
+            # One lesson is enough unless the outcomes of data are random.
             count = 1 if self.task.is_certain else self.num_lessons
             rule = SCBI(self.task)
             agents = (
@@ -346,13 +346,13 @@ class _Pair:
         return TeacherResult(teacher, "", beliefs.mean(axis=0), needed, is_proved)
 
     def _taught_by(self, teacher: Teacher) -> Array:
-        """Return the beliefs in the truth; a lesson that is over early keeps its last belief."""
+        """Return the beliefs in the truth; after an early end the last belief is repeated."""
         lesson = run_lesson(teacher, Learner(self.learner, self.prior), self.num_rounds)
         own = lesson.beliefs[:, self.hypothesis]
         return np.pad(own, (0, self.num_rounds + 1 - len(own)), mode="edge")
 
     def _greedy(self, data: Sequence[int] = ()) -> Array:
-        """Return the beliefs in the truth while some data are shown, then the best ones."""
+        """Return the beliefs in the truth: the given data are shown first, then greedy choices."""
         rule = self.learner if self.learner.task is self.task else BI(self.task)
         teacher = Planner(rule, self.hypothesis, self.prior, self.learner, data=data)
         beliefs = [teacher.belief[self.hypothesis]]
@@ -365,7 +365,7 @@ class _Pair:
         """Return data that make the learner sure in the fewest rounds, and whether that is proved.
 
         The search begins with the greedy lesson and looks for shorter ones until there are none.
-        Where no lesson makes the learner sure there are no data.
+        No data are returned if no lesson was found that makes the learner sure.
         """
         sure = np.flatnonzero(self._greedy() >= self.level)
         rounds = int(sure[0]) if len(sure) else self.num_rounds + 1
@@ -381,11 +381,11 @@ class _Pair:
         return data, True
 
     def _ask(self, questions: Sequence[Any] | None) -> Array:
-        """Return a learner's beliefs in the truth when it asks instead of being taught.
+        """Return the beliefs in the truth of a learner that asks questions (active learning).
 
         In every round it asks the question with the highest mutual information of answer and
         hypothesis. Nature answers by the matrix, and the learner uses Bayes' formula. Without
-        repeats no question is asked twice; when all have been asked the belief stays.
+        repeats no question is asked twice; when all have been asked, the belief no longer changes.
         """
         answers, question = _answers(self.task.model, questions)
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
@@ -443,7 +443,7 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
     if teacher in ("literal", "SCBI"):
         return (SCBI if teacher == "SCBI" else BI)(task)
     column = hypothesis if teacher == "truthful" else None
-    # Lessons on matrices, also without repeats, are simulated together, others one by one.
+    # The core simulates lessons on matrices, also without repeats; other lessons run one by one.
     if isinstance(task, Model):
         return BI(_even_model(task, column))
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
@@ -452,14 +452,14 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
 
 
 class EvenTask(Around):
-    """A task as it is, except that its teacher shows all available data equally often.
+    """The same task with a matrix under which the teacher shows all available data equally often.
 
     Parameters
     ----------
     task
         The task.
     hypothesis
-        Where given, only data that are true of this hypothesis, as long as there are some.
+        If given, show only data that are true of this hypothesis while any are available.
     """
 
     def __init__(self, task: Task, hypothesis: int | None = None) -> None:
@@ -481,8 +481,8 @@ def _even_model(model: Model, hypothesis: int | None) -> Model:
 def truthful_data(model: Model, hypothesis: int) -> NDArray[np.bool_]:
     """Tell which data are true of a hypothesis, (n,).
 
-    In a table with zeros those that the hypothesis allows. Where every datum is possible, those
-    that it makes more often than the hypotheses do on average.
+    In a table with zeros, the data that the hypothesis allows. In a positive table, the data whose
+    probability under the hypothesis is above the mean over all hypotheses.
     """
     likelihood = model.normalized()
     own = likelihood[:, hypothesis]
@@ -492,7 +492,7 @@ def truthful_data(model: Model, hypothesis: int) -> NDArray[np.bool_]:
 def _teacher_names(
     teachers: str | Iterable[str], task: Task, questions: Sequence[Any] | None
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the teachers to compare, and why others are left out."""
+    """Return the names of the teachers to compare, and the reasons why others are left out."""
     refused = _refused(task, questions)
     if isinstance(teachers, str) and teachers.lower() == "all":
         return [name for name in TEACHERS if name not in refused], refused
@@ -529,7 +529,7 @@ def _refused(task: Task, questions: Sequence[Any] | None) -> dict[str, str]:
 
 
 def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> dict[str, Rule]:
-    """Return the learners' rules by labels that differ."""
+    """Return the learners' rules by unique labels."""
     given = (BI, Pragmatic(task, 1), SCBI) if learners is None else learners
     rules = [as_rule(rule, task) for rule in given]
     if not rules:

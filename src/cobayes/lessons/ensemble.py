@@ -1,4 +1,4 @@
-"""Many lessons at once: what happens on average, how widely it spreads, how long it takes."""
+"""Statistics of many lessons: means, standard deviations, quantiles, rounds needed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class RoundsNeeded:
     Attributes
     ----------
     level : float
-        What counts as sure.
+        The belief in the truth at which the learner counts as sure.
     counts : ndarray
-        In how many lessons the belief first reached the level at round 0, 1, ...
+        The number of lessons in which the belief first reached the level at round 0, 1, ...
     num_unsure : int
-        In how many lessons it never did within the rounds simulated.
+        The number of lessons in which it did not reach the level.
 
     Examples
     --------
@@ -94,9 +94,9 @@ class Ensemble:
     path_rounds : ndarray
         The rounds that `paths` holds.
     num_contradicted : int
-        In how many lessons the learner saw a datum that is impossible under every hypothesis it
-        believed; it then kept its belief. Always zero where teacher and learner share rule and
-        prior.
+        The number of lessons in which the learner saw a datum that is impossible under every
+        hypothesis it believed; its belief then did not change. Always zero where teacher and
+        learner share rule and prior.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Ensemble:
         return self.stds[:, self._column(hypothesis)].copy()
 
     def stderr(self, hypothesis: SupportsIndex | str | None = None) -> Array:
-        """Return the standard error of `mean`; not a number where there is one lesson only."""
+        """Return the standard error of `mean`; NaN for a single lesson."""
         return self._stderrs()[:, self._column(hypothesis)]
 
     def quantile(self, share: ArrayLike, hypothesis: SupportsIndex | str | None = None) -> Array:
@@ -182,7 +182,7 @@ class Ensemble:
 
     @property
     def num_paths(self) -> int:
-        """How many lessons' paths were kept: the first ones."""
+        """The number of lessons whose paths were kept (the first ones)."""
         return 0 if self.paths is None else len(self.paths)
 
     def log_odds(self, hypothesis: SupportsIndex | str | None = None) -> Array:

@@ -46,7 +46,7 @@ class Lesson:
     teacher, learner : Teacher, Learner
         The agents after the last round. To go on from there take the copies that `resume` returns.
     states : tuple
-        The k + 1 states of the teacher's task where they are seen, as in a `GridWorld`; else
+        The k + 1 states of the teacher's task, if agents see them (as in a `GridWorld`); else
         empty.
 
     Examples
@@ -120,7 +120,7 @@ class Lesson:
     def rounds_until(self, level: float = 0.95) -> int | None:
         """Return the first round after which the learner's belief in the truth is at least `level`.
 
-        None where it never is; 0 where the prior is.
+        None if it never is; 0 if the prior already is.
         """
         level = number_between(level, "level", 0.0, 1.0, closed="high")
         sure = np.flatnonzero(self.beliefs[:, self.hypothesis] >= level)
@@ -131,7 +131,7 @@ class Lesson:
         return self.teacher.copy(), self.learner.copy()
 
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
-        """Go on for some rounds; the same as if the lesson had not been interrupted."""
+        """Go on for some rounds, with the same result as one longer lesson."""
         more = run_lesson(*self.resume(), num_rounds)
         return replace(
             more,
@@ -159,7 +159,7 @@ class Lesson:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold: labels and beliefs; `save` keeps all of it."""
+        """Return labels and beliefs as plain content for JSON; `save` keeps the agents, too."""
         return {
             "rule": self.rule_name,
             "hypothesis": self.hypothesis_label,
@@ -338,7 +338,7 @@ def run_lesson(
         require_same_world(teacher.rule.model, learner.rule.model)
         for agent, taught in ((teacher, hypothesis), (learner, None)):
             require_left(num_rounds, agent.rule.task, agent.state, agent.kind, taught)
-    if num_rounds > FEW_ROUNDS and is_fixed:  # other tasks may end the lesson before
+    if num_rounds > FEW_ROUNDS and is_fixed:  # lessons on other tasks may end early
         require_affordable_simulation(1, num_rounds, *task.shape)
     outcomes = teacher.rng if rng is None else generator(rng)
     if task.is_seen:
@@ -358,7 +358,7 @@ def run_lesson(
         teacher_log_beliefs.append(teacher.log_belief)
     if len(data) < num_rounds and task.is_exhausted(teacher.state, hypothesis):
         if not data:
-            teacher.choose()  # which says that no datum can be shown
+            teacher.choose()  # raises the error that no datum is left
         warn_user(
             f"the lesson ends after {len(data)} of {counted(num_rounds, 'round')}: no datum is "
             f"left that the teacher's task and {teacher.rule.model.hypotheses[hypothesis]!r} allow."
@@ -374,7 +374,7 @@ def run_lesson(
 
 
 def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> None:
-    """Raise an error where a lesson from the start cannot have this number of rounds.
+    """Raise an error if the agents' tasks do not have data for this number of rounds.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> No
 
 
 def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
-    """Raise an error where a task has data for fewer rounds from a state on."""
+    """Raise an error if a task in a given state does not have data for this number of rounds."""
     left = task.rounds_left(state, taught)
     if left is not None and num_rounds > left:
         raise CobayesError(

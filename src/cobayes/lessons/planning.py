@@ -90,7 +90,7 @@ class Planner(Teacher):
     rule, hypothesis, prior, learner_rule, look_ahead
         As for `plan_lesson`.
     num_rounds
-        The length of the lesson, beyond which it does not look; None for one without an end.
+        The length of the lesson, which limits the search; None if it has no fixed length.
     data
         Positions of data to show first, before any search.
     """
@@ -118,7 +118,7 @@ class Planner(Teacher):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the task is over, or no datum is left that the learner's task allows."""
+        """Whether the task is over, or the learner's task allows no further datum."""
         return self._search().is_over(self._node())
 
     def _search(self) -> Search:
@@ -128,7 +128,7 @@ class Planner(Teacher):
         return Node(self.state, self.pupil.state, self.pupil.log_belief)
 
     def choose(self) -> int:
-        """Return the best datum after a search, and follow its effect on the learner."""
+        """Search for the best datum, update the learner's belief with it, and return it."""
         depth = self.look_ahead
         if self._rounds_left:
             depth = min(depth, self._rounds_left)
@@ -145,7 +145,7 @@ class Planner(Teacher):
         return datum
 
     def observe(self, datum: SupportsIndex | str) -> Array:
-        """Follow the effect of a datum on the learner, and go on in the task."""
+        """Update the learner's belief and the state of the task with a datum."""
         row = self.rule.model.datum_index(datum)
         belief = self.pupil.observe(row)
         self.log_belief = self.pupil.log_belief
@@ -153,11 +153,11 @@ class Planner(Teacher):
         return belief
 
     def copy(self) -> Self:
-        """Return another planner that goes on exactly as this one would; they share the rules."""
+        """Return an independent copy of the planner in the same state; the rules are shared."""
         return copy.deepcopy(self, {id(rule): rule for rule in (self.rule, self.pupil.rule)})
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what is saved of the agent; see `Learner.snapshot`."""
+        """Return the state of the agent to save; see `Learner.snapshot`."""
         return {
             **super().snapshot(),
             "pupil": self.pupil.snapshot(),
@@ -179,7 +179,7 @@ class Planner(Teacher):
 
 
 class SearchTooLargeError(CobayesError):
-    """A search would have to work out too many beliefs."""
+    """A search would have to compute too many beliefs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +194,8 @@ class Node:
 class Search:
     """Exact search for the datum after which the learner believes most in a hypothesis.
 
-    The measure is the learner's log-odds in favour of the hypothesis, which still tell good from
-    better where beliefs round to one.
+    The objective is the learner's log-odds in favour of the hypothesis, which still differ where
+    beliefs round to one.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class Search:
     hypothesis
         The position of the hypothesis.
     most_nodes
-        The largest number of beliefs to work out; `MOST_NODES` by default.
+        The largest number of beliefs to compute; `MOST_NODES` by default.
     """
 
     def __init__(
@@ -250,7 +250,7 @@ class Search:
     def reach(self, node: Node, depth: int, wanted: float) -> tuple[int, ...] | None:
         """Return data that raise the log-odds to `wanted` within `depth` rounds, or None.
 
-        None is a proof that there are none.
+        None proves that no such data exist.
         """
         key = (wanted, *self._key(node, depth))
         if key in self._failed:
@@ -315,13 +315,13 @@ class Search:
         return available
 
     def is_over(self, node: Node) -> bool:
-        """Tell whether nothing can follow."""
+        """Tell whether a lesson cannot go on from a node."""
         is_over = self._task.is_over(node.state, self._hypothesis)
         return is_over or not self.available(node).any()
 
 
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
-    """Return how far the log-odds of each hypothesis against this one can fall in a round, (m,).
+    """Return a bound on the fall of each hypothesis's log-odds against this one per round, (m,).
 
     The posteriors after all data have the belief as a mean. Where the likelihood at every belief
     is one matrix with scaled rows and columns, the odds therefore fall at most by the largest
@@ -338,7 +338,7 @@ def _largest_fall(rule: Rule, hypothesis: int) -> Array:
 
 
 def only_state(task: Task, state: State, datum: int) -> State:
-    """Return where a datum leads for certain."""
+    """Return the only state that can follow a datum; several are an error."""
     found = task.next_states(state, datum)
     if len(found) != 1:
         raise CobayesError(

@@ -98,7 +98,7 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def explained(kind: str) -> Iterator[None]:
-    """Turn the errors that damaged content causes into one that says what is damaged."""
+    """Turn errors caused by damaged content into one that names the damaged part."""
     try:
         yield
     except CobayesError:
@@ -118,7 +118,7 @@ def _damaged(kind: str, reason: str) -> CobayesError:
 
 
 class _Pool:
-    """What a file holds once: arrays, and tasks and rules described with references."""
+    """Collects arrays, tasks and rules, each once; content refers to them by number."""
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
@@ -137,7 +137,7 @@ class _Pool:
         if not isinstance(item, np.ndarray | Task | Rule):
             return item
         if id(item) not in self._known:
-            self._kept.append(item)  # an id is unique only while its object lives
+            self._kept.append(item)  # keeps the object alive, so that its id stays unique
             self._known[id(item)] = self._refer(item)
         return self._known[id(item)]
 
@@ -158,12 +158,12 @@ class _Pool:
 
 
 class _Shelf:
-    """Undoes what a `_Pool` did."""
+    """Replaces the references of a `_Pool` by arrays, tasks and rules."""
 
     def __init__(self, arrays: list[NDArray[Any]], objects: list[Any]) -> None:
         self._arrays = arrays
         self._made: list[Any] = []
-        for described in objects:  # each refers to earlier ones only
+        for described in objects:  # an object refers to earlier objects only
             self._made.append(self._make(described))
 
     def decode(self, item: Any) -> Any:
@@ -192,7 +192,7 @@ class _Shelf:
 def _read_entries(archive: zipfile.ZipFile, size: int) -> tuple[str, list[NDArray[Any]]]:
     """Return the description and the arrays of an archive of some size in bytes."""
     entries = {entry.filename: entry for entry in archive.infolist()}
-    # Entries that neither are compressed nor overlap are together no larger than the file.
+    # Uncompressed entries that do not overlap cannot be larger than the file.
     if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries.values()):
         raise zipfile.BadZipFile("it has compressed entries")
     if sum(entry.file_size for entry in archive.infolist()) > size:
@@ -207,7 +207,7 @@ def _read_entries(archive: zipfile.ZipFile, size: int) -> tuple[str, list[NDArra
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Read one array whose size is what the archive says, before any memory is asked for."""
+    """Read one array; its size is compared with the archive's before memory is allocated."""
     with archive.open(name) as member:
         try:
             version = np.lib.format.read_magic(member)
@@ -237,7 +237,7 @@ def pack_generator(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def unpack_generator(content: Any) -> np.random.Generator:
-    """Undo `pack_generator`; NumPy takes a state on trust, so that every field is checked here."""
+    """Undo `pack_generator`; every field is checked here, since NumPy does not check a state."""
     inner = content["state"]
     state: Any = {
         "bit_generator": "PCG64",

@@ -32,7 +32,7 @@ from cobayes.tasks.task import draw_outcome
 
 Array = NDArray[np.float64]
 
-# Paths are kept without being asked for up to this many numbers (256 MB).
+# By default paths of at most this many numbers are kept (256 MB).
 AUTOMATIC_PATHS = 2**25
 
 # A lower bound for rounds that are asked for one by one, in Python.
@@ -70,11 +70,11 @@ def simulate(
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits on any
         machine and for any number of threads.
     level
-        The belief in the truth from which on the learner counts as sure.
+    The learner is sure when its belief in the truth is at least this.
     keep_paths
-        Which log-beliefs to keep: of every lesson at all rounds (True), at some (a list of
-        rounds; they are kept in order and once), or none (False). By default those of the first
-        lessons, as many as fit into 256 MB; `Ensemble.num_paths` says how many.
+        The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds
+        (sorted, without duplicates), or none (False). By default all rounds of the first
+        lessons, as many as fit into 256 MB; see `Ensemble.num_paths`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def simulate(
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
     model = agents.learner.model
-    # First without paths: their rounds are an array, too.
+    # First without paths, whose memory is estimated separately.
     require_affordable_simulation(num_lessons, num_rounds, *model.shape)
     seed = seed_of(rng)
     rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, model.num_hypotheses)
@@ -168,7 +168,7 @@ def _in_core(rule: Rule) -> NativeRule | None:
     if rule.core is None:
         return None
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
-        # The core does not look for the end of the data that have a positive prior.
+        # The core does not check whether data with a positive prior are left.
         is_played = rule.data_prior is None or bool(rule.data_prior.all())
     else:
         is_played = task is rule.model or task.is_constant
@@ -228,7 +228,7 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
             for agent in {id(teacher): teacher, id(learner): learner}.values():
                 try:
                     agent.observe(datum)
-                except ImpossibleDatumError:  # the belief stays
+                except ImpossibleDatumError:  # the belief does not change
                     was_contradicted |= agent is learner
                     agent.move_on(datum)
             if teacher.outcomes:

@@ -102,7 +102,7 @@ def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
 
 
 def beliefs_table(result: RunResult) -> pd.DataFrame:
-    """Return a row per matrix; no lessons where the numbers are exact."""
+    """Return one row per matrix; ``num_lessons`` is zero for exact numbers."""
     import pandas as pd
 
     (point,) = result.points
@@ -112,7 +112,7 @@ def beliefs_table(result: RunResult) -> pd.DataFrame:
 
 
 def judge_figure_3(exact: pd.DataFrame, simulated: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge what the paper reads off its four panels."""
+    """Judge the paper's statements about its four panels."""
     return tuple(
         judge_average(claim, sign, place, beliefs)
         for claim, sign in (("mean is higher", 1.0), ("std is lower", -1.0))
@@ -161,8 +161,8 @@ def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
         if quantity == "mean":
             variances += std**2
         else:
-            # Beliefs near certainty jump between almost 0 and almost 1: of the fourth moment only
-            # m4 <= std^2 * largest is known, and Var(s) is (m4 - s^4) / (4 N s^2).
+            # The variance of a sample sd s is (m4 - s^4) / (4 N s^2), m4 the fourth moment. Only an
+            # upper bound on m4 is known: s^2 times the largest squared deviation.
             largest = np.maximum(mean, 1.0 - mean) ** 2
             variances += np.maximum(largest - std**2, 0.0) / 4.0
     return np.sqrt(variances / beliefs.num_lessons.to_numpy())
@@ -205,7 +205,7 @@ def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     limits = (low - margin, high + margin)
     ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
     ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
-    # Next to the diagonal's ends there is always room.
+    # The upper left corner, off the diagonal, is usually free of points.
     share = f"above: {100 * (scbi > bi).mean():.1f} % of {len(bi)}"
     ax.text(0.03, 0.97, share, transform=ax.transAxes, va="top", fontsize=9, color=INK)
     what = QUANTITIES[name]

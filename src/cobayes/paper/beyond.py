@@ -1,4 +1,4 @@
-"""Beyond the paper: success enclosed, tiny perturbations, time to certainty, the best teacher."""
+"""Beyond the paper: enclosed success rates, tiny perturbations, time to certainty, best teacher."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def beyond_shard(
     if part == "slope":
         given = {name: parameters[name] for name in ("log10_size", "num_rounds")}
         value, stderr = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
-        # Sums, so that shards could be added.
+        # Sums, so that the statistics of shards can be added.
         return {"total": num_samples * value, "variance": (num_samples * stderr) ** 2}
     if part == "rounds":
         rounds = _rounds_needed(*rule_of(parameters["case"]), num_samples, rng)
@@ -108,7 +108,7 @@ def rule_of(case: str) -> tuple[Rule, int]:
 
 
 def predictable() -> list[str]:
-    """Return the built-in examples whose length of lessons has a normal limit, for both rules."""
+    """Return the examples on which the number of rounds has a normal limit, for both rules."""
     found = []
     for case in (f"{name}, {kind}" for name in examples for kind in ("BI", "SCBI")):
         try:
@@ -122,7 +122,7 @@ def predictable() -> list[str]:
 def _rounds_needed(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the rounds until the doubt is small; all rounds where it never is."""
+    """Return the rounds until the learner is sure; the number of all rounds if it never is."""
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
     lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
@@ -139,7 +139,7 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
     found = {"chosen": [prior[0]], "borrowed": [prior[0]]}
     for rounds in range(1, num_rounds + 1):
         for key, owner in (("chosen", rule), ("borrowed", other)):
-            # The best data for this number of rounds; the learner sees them whoever they are for.
+            # The best data for a learner with either rule; this learner sees both sequences.
             belief = prior
             for datum in plan_lesson(owner, 0, rounds, look_ahead=rounds).data.tolist():
                 belief = rule.update(belief, datum)
@@ -152,13 +152,13 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
 
 
 def slope_of(point: PointResult) -> Estimate:
-    """Return failure over what Conjecture 5.3 allows, for one size of the perturbation."""
+    """Return the failure rate divided by Conjecture 5.3's bound, for one size of perturbation."""
     total, variance = (float(point.statistics[key]) for key in ("total", "variance"))
     return Estimate(total / point.num_samples, math.sqrt(variance) / point.num_samples)
 
 
 def rounds_table(points: Sequence[PointResult]) -> pd.DataFrame:
-    """Return mean and sd of the rounds until the doubt is small, predicted and in lessons."""
+    """Return mean and sd of the rounds until the learner is sure, predicted and simulated."""
     import pandas as pd
 
     rows = {}

@@ -1,4 +1,4 @@
-"""What all sections share: words from Markdown, intervals of shares, and points in drawings."""
+"""Helpers of all sections: texts from Markdown, intervals of shares, points in drawings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def words(name: str, **values: Any) -> dict[str, Any]:
 
 
 def share_intervals(successes: Collection[int], trials: Collection[int]) -> NDArray[np.float64]:
-    """Return exact intervals that cover all shares together with 1 - `ERROR_RATE`, (2, shares)."""
+    """Return exact intervals that cover all shares jointly with 1 - `ERROR_RATE`, (2, shares)."""
     confidence = 1.0 - ERROR_RATE / len(successes)
     counts = zip(successes, trials, strict=True)
     return np.array([exact_interval(k, count, confidence) for k, count in counts]).T
@@ -57,7 +57,7 @@ def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_points(ax: Axes, x: Any, y: Any, errors: Any = None, **style: Any) -> None:
-    """Draw points with bars of given lengths and without a line."""
+    """Draw points with error bars, without a line."""
     style = {"markersize": 3.5, "elinewidth": 1.0, "capsize": 1.5, **style, "linestyle": "none"}
     ax.errorbar(x, y, errors, **style)
 

@@ -76,7 +76,7 @@ def recompute() -> pd.DataFrame:
 
 
 def rounds_to(value: float, text: str) -> bool:
-    """Return whether a number rounds to the printed digits, with room for a tie."""
+    """Return whether a number rounds to the printed digits; ties may round either way."""
     half_unit = 0.5000001 * 10.0 ** -len(text.partition(".")[2])
     return bool(abs(float(text) - value) <= half_unit)
 

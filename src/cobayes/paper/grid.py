@@ -39,7 +39,7 @@ SHIFT = 0.1
 # The shortest walk to A on the paper's board, left first.
 TO_THE_GOAL = ("left", "left", "left", "up", "up")
 SURE_LEVEL = 0.95
-# Below this relative difference two numbers are the same one, computed twice.
+# Numbers with a smaller relative difference are equal up to rounding.
 _SAME = 1e-9
 
 
@@ -125,7 +125,7 @@ def grid_experiment(context: Context) -> Experiment:
 
 
 def grid_shard(parameters: dict[str, Any], _: np.random.SeedSequence, __: int) -> Mapping[str, Any]:
-    """Compute one part of Figure 6: "posteriors", "misjudgement", or the trend of a reading."""
+    """Compute one part of Figure 6: "posteriors", "misjudgement", or the trend of a `Reading`."""
     part, discounts, shift = (parameters[key] for key in ("part", "discounts", "shift"))
     if "reading" in parameters:
         return board_trend(READINGS[parameters["reading"]], discounts, shift)
@@ -155,11 +155,11 @@ def belief_after(rule: Rule, moves: Sequence[str], scale: str = "belief") -> flo
 def misjudgement(
     rule: Any, board: Any, discount: float, shift: float, num_rounds: int = 2
 ) -> float:
-    """Return how wrong a teacher is on average whose learner discounts differently.
+    """Return the mean error of a teacher about a learner with another discount.
 
-    The learner's discount is the teacher's plus or minus `shift`, with equal probability. The
-    difference is the learner's belief in the true goal less the teacher's estimate of it, without
-    its sign; the average is over the teacher's walks of `num_rounds` moves.
+    The learner's discount is the teacher's plus or minus `shift`, with equal probability. The error
+    is |learner's belief in the true goal - teacher's estimate of it|; the mean is over the
+    teacher's walks of `num_rounds` moves.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ def misjudgement(
 def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> dict[str, Array]:
     """Return both panels' quantities on boards of several sizes, each (sizes, discounts).
 
-    The gap is SCBI's belief in the true goal after the walk less BI's, or that of the log-odds.
-    The expected difference between learner and teacher is that over walks of two moves for the
-    walk "left, up", and that after the walk itself for the others.
+    The gap is SCBI's belief in the true goal after the walk minus BI's, or the same for log-odds.
+    The mean error of the teacher (see `misjudgement`) is taken over walks of two moves for the walk
+    "left, up", and after the walk itself for the others.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}
@@ -271,7 +271,7 @@ _TRENDS = {"gap": 1.0, "SCBI_difference": -1.0, "BI_difference": -1.0}
 
 
 def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return for each discount whether every step goes one way, and whether the last is beyond.
+    """Return for each discount whether every step, and the total change, has the right sign.
 
     Parameters
     ----------

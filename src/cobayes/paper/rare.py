@@ -110,9 +110,9 @@ class Population:
         for group, scores in enumerate(self.scores):
             alive = np.flatnonzero(scores > level)
             shares[group] = len(alive) / group_size
-            if not len(alive):  # its estimate is zero, whatever moves from here on
+            if not len(alive):  # the estimate of this group is zero
                 alive = np.arange(group_size)
-            # All survivors get equally many copies, up to one.
+            # The numbers of copies of the survivors differ by at most one.
             copies, rest = divmod(group_size, len(alive))
             extra = self._rng.choice(alive, rest, replace=False)
             chosen.append(group * group_size + np.concatenate([np.repeat(alive, copies), extra]))
@@ -121,7 +121,7 @@ class Population:
         return shares
 
     def move(self, level: float, step: float, num_sweeps: int) -> float:
-        """Move every column within the set above the level; return the share of accepted moves."""
+        """Move every column if the score stays above the level; return the acceptance rate."""
         accepted = 0.0
         num_columns = self.exponentials.shape[1]
         for _ in range(num_sweeps):
@@ -141,7 +141,7 @@ class Population:
         return 1.0 - float(is_rejected.mean())
 
     def _fill_tables(self) -> None:
-        """Compute all that the scores need.
+        """Compute the tables from which the scores follow.
 
         ``cross[h, j]`` is the sum over data of M_dh log M_dj, and ``ratio[h, j]`` the logarithm of
         the sum over data of M_dj / M_dh, less the mean of log M_dj.
@@ -166,7 +166,7 @@ class Population:
         return (bayes - cooperative).mean(axis=1) + math.log(self.exponentials.shape[2])
 
     def _parts(self, column: int) -> tuple[Array, ...]:
-        """Return the parts of all tables that depend on a column, as views."""
+        """Return views of the entries of all tables that depend on a column."""
         lines = (self.exponentials, self._columns, self._logs, self._inverses)
         numbers = (self._mean_logs, self._entropies)
         tables = (self._cross, self._ratio)
@@ -213,14 +213,14 @@ def propose_exponentials(old: Array, step: float, rng: np.random.Generator) -> A
 
 
 def _choose_levels(population: Population, num_sweeps: int) -> tuple[list[float], list[float]]:
-    """Let a population climb to zero; return the levels below zero and the steps taken there."""
+    """Raise a population to level zero; return the levels below zero and the step sizes used."""
     levels: list[float] = []
     steps: list[float] = []
     step = _FIRST_STEP
     while (level := float(np.quantile(population.scores, 1.0 - _SURVIVAL))) < 0.0:
         if levels and level <= levels[-1]:
             raise CobayesError(
-                f"a population for multilevel splitting stopped rising at {level:.4g}.",
+                f"multilevel splitting got stuck at level {level:.4g}.",
                 "use more particles.",
             )
         levels.append(level)

@@ -60,19 +60,19 @@ _SHARD_SECONDS = 1.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# A shard's pilot population is shared by its estimates; large squares take minutes for each.
+# Estimates per shard; they share a pilot population. One estimate of a large square takes minutes.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
 # Our readings of words that the paper gives no limit for.
-_STRAIGHT = 0.25  # two slopes that differ by less, as a share, are one straight line
-_SLOWLY = 0.5  # a quantity that keeps this share of itself decays slowly
+_STRAIGHT = 0.25  # "straight": the slopes of both halves differ by less than this share
+_SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
-_CLOSE = 0.1  # "≈" in -ln(1 - P): a tenth of 1 - P
+_CLOSE = 0.1  # "≈": difference in -ln(1 - P), that is, a tenth of 1 - P
 
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8
-# From this size on exceptions among squares are counted by splitting, which sees rarer ones.
+# From this size on, exceptions among square matrices are too rare to count: splitting is used.
 _SPLIT_FROM = 8
 
 
@@ -113,7 +113,7 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
 
 
 def splitting_experiment(context: Context) -> Experiment:
-    """Return the experiment that goes beyond what plain sampling of squares can see.
+    """Return the experiment that estimates 1 - P of square matrices too rare for plain sampling.
 
     The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size from
     populations of 256 matrices; fewer than ten estimates could not say how much they scatter.
@@ -154,7 +154,7 @@ def splitting_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
-    """Return how many matrices take about a second or two, rounded to 1, 2 or 5 times 10^k."""
+    """Return the number of matrices for one or two seconds, rounded to 1, 2 or 5 times 10^k."""
     cost = num_data * num_hypotheses * _SECONDS_PER_ENTRY[family]
     if num_hypotheses > 2:
         cost += num_data * num_hypotheses**2 * _SECONDS_PER_PAIR
@@ -228,7 +228,7 @@ def _mean_of(statistics: Mapping[str, Any], key: str) -> Estimate:
 
 
 def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge every claim that Figure 2 bears on."""
+    """Judge every claim about Figure 2."""
     import pandas as pd
 
     two, ten, square = (families[name] for name in SHAPES)
@@ -305,7 +305,7 @@ def _judge_slow_decay(ten: pd.DataFrame) -> Claim:
 
 
 def _judge_growth_of_squares(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
-    """Judge that P grows with n, by -ln(1 - P): sampled for small squares, split for large ones."""
+    """Judge that P grows with n, by -ln(1 - P): from sampling for small squares, else splitting."""
     import pandas as pd
 
     small = square[(square["size"] < _SPLIT_FROM) & (square.num_exceptions > 0)]
@@ -321,7 +321,7 @@ def judge_no_exceptions(square: pd.DataFrame, split: pd.DataFrame) -> Claim:
     """Judge that 10^8 samples of each square shape beyond 17 show no exception."""
     beyond = square[square["size"] >= _FIRST_WITHOUT]
     seen = int(beyond.num_exceptions.sum())
-    # Beyond the last size that was estimated the value of that size is taken, which is too large.
+    # For larger sizes the value of the last estimated size is used, an upper bound.
     sizes = np.arange(_FIRST_WITHOUT - 1, square["size"].to_numpy().max() + 1)
     at_17, *later = _PAPER_SQUARES * np.exp(-np.interp(sizes, split["size"], split.minus_log))
     error = float(np.interp(_FIRST_WITHOUT, split["size"], split.minus_log_stderr))
@@ -346,7 +346,7 @@ def judge_logistic(two: pd.DataFrame, ten: pd.DataFrame, split: pd.DataFrame) ->
     if len(known) == len(families) and inside.all():
         verdict = "holds"
     elif outside.any():
-        # One family that is bent refutes "in all situations".
+        # One family that is not straight refutes "in all situations".
         verdict = "holds except" if inside.any() else "does not hold"
     return Claim(verdict=verdict, **words("P grows logistically", known=known, limit=_STRAIGHT))
 
@@ -388,7 +388,7 @@ class Fit:
         Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
         residuals; zero where they do by themselves.
     chi_square, guess_chi_square : float
-        Sum of squared residuals in sampling errors: of the best fit, and of the authors' guess.
+        Sum of squared residuals, in units of sampling errors: best fit, and authors' guess.
     chance, guess_chance : float
         The probability of larger residuals if the form, or the authors' formula, were exact.
     num_points : int
@@ -442,7 +442,7 @@ def fit_formula(rates: pd.DataFrame) -> Fit:
 
 
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
-    """Return by how much the authors' formula is off at least, and at most, at each size."""
+    """Return lower and upper bounds on the error of the authors' formula at each size."""
     seen = rates[rates.num_exceptions > 0]
     off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
     noise = family_quantile(len(seen)) * seen.minus_log_stderr.to_numpy()
@@ -550,7 +550,7 @@ def _panels(rates: pd.DataFrame, left: str, right: str) -> dict[str, Figure]:
 
 
 def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False) -> None:
-    """Draw -ln(1 - P) with intervals; where no exception was seen, what it exceeds."""
+    """Draw -ln(1 - P) with intervals; a lower bound where no exception was seen."""
     size, value = rates["size"].to_numpy(), rates.minus_log.to_numpy()
     with np.errstate(divide="ignore"):
         low, high = -np.log(rates[["exception_high", "exception_low"]].to_numpy().T)
@@ -576,7 +576,7 @@ def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False)
 
 
 def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
-    """Draw squares beyond what sampling can see; splitting is drawn as open diamonds."""
+    """Draw sampled and split estimates of larger squares; splitting as open diamonds."""
     figure, ax = new_axes(8.4, 3.6)
     draw_exceptions(square, ax)
     bars = (split.minus_log - split.low, split.high - split.minus_log)

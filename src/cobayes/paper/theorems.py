@@ -1,4 +1,4 @@
-"""The theorems on consistency and rates, and the invariants behind them, on matrices at hand."""
+"""The theorems on consistency and rates, and the invariants behind them, on example matrices."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def models_of(context: Context) -> dict[str, tuple[Model, int]]:
 
 def theorem_experiment(context: Context, models: Models) -> Experiment:
     """Return the experiment: slopes of log-odds, invariants, ends under uniform data, mixtures."""
-    # Long enough for two hypotheses with nearly the same rate to part: the slope is an asymptote.
+    # Many rounds: the slope is asymptotic, and hypotheses with nearly equal rates separate slowly.
     num_rounds = context.setting("num_rounds", 4000 if context.is_quick else 8000)
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=20, quick=200))
     num_learners = context.setting("num_learners", context.count(20_000, at_least=500, quick=4096))
@@ -100,7 +100,7 @@ def theorem_experiment(context: Context, models: Models) -> Experiment:
 
 
 def without_relevant(model: Model, hypothesis: int, rule: str) -> Array:
-    """Return a prior that excludes the hypothesis which sets the rate, and is even elsewhere."""
+    """Return a prior that excludes the hypothesis which sets the rate and is uniform elsewhere."""
     count = model.num_hypotheses
     rates = np.full(count, np.inf)
     for other in set(range(count)) - {hypothesis}:
@@ -168,7 +168,7 @@ def _shard_of_invariants(
 def _shard_of_uniform(
     parameters: Mapping[str, Any], num_learners: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Count where learners end; the coupling of two equal agents is on the diagonal."""
+    """Count at which hypotheses learners end; with two equal agents the coupling is diagonal."""
     ends = coupling(
         np.array(parameters["matrix"]),
         prior=parameters["prior"],
@@ -198,7 +198,7 @@ def _shard_of_mixtures(
 
 
 def _shard_of_atoms(_: Mapping[str, Any], __: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Count different beliefs after k rounds, on a random matrix and on one with like rows."""
+    """Count different beliefs after k rounds, on a random matrix and one with proportional rows."""
     alike = random_matrix(rng, 3)
     matrices = {"random": alike.copy(), "alike": alike}
     alike[1] = 0.5 * alike[0]
@@ -346,7 +346,7 @@ def _judge_identity(claim: str, *, worst: float, limit: float = _ROUNDING, **num
 
 
 def judge_destinations(result: RunResult) -> Claim:
-    """Judge that learners end where the prior says, under uniform data; Pearson's χ²."""
+    """Judge by Pearson's χ² that under uniform data learners end as often as the prior says."""
     shares, priors, variances, statistic = [], [], [], 0.0
     ends = ends_table(result)
     for given, counts in zip(ends.prior, ends.counts, strict=True):

@@ -145,7 +145,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
     frame = read_frame(choices)
     if "problem" not in frame.columns and set(problems) == {ONLY}:
         frame = frame.assign(problem=ONLY)
-    # Nobody knows who gave which of several responses, or what had been shown to them before.
+    # With counts, person and round are unknown.
     unneeded = ("person", "round") if "count" in frame.columns else ()
     needed = [name for name in COLUMNS[response] if name not in unneeded]
     missing = [name for name in needed if name not in frame.columns]
@@ -272,8 +272,8 @@ def read_numbers(
     Parameters
     ----------
     table
-        A table like the choices: a column of labels called like the kind, columns of numbers, and
-        a column ``problem`` unless the numbers go with every problem.
+        A table with a column of labels (named "datum" or "hypothesis"), columns of numbers, and a
+        column ``problem`` unless the numbers hold for all problems.
     problems
         By name.
     kind
@@ -365,7 +365,7 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
     """Return the table with numbers in the place of texts like 0,25."""
     found = {}
     if not frame.columns.is_unique:
-        return frame  # which is an error later
+        return frame  # a later check raises the error
     for name in frame.columns:
         if name in labels or frame[name].dtype.kind in "biuf":
             continue
@@ -388,7 +388,7 @@ def _place(frame: pd.DataFrame, row: int, column: str) -> str:
 def _require(
     frame: pd.DataFrame, good: Any, column: str, message: str, hint: str | None = None
 ) -> None:
-    """Raise an error about the first cell that is not good; it stands for {} in the message."""
+    """Raise an error about the first bad cell, whose content replaces {} in the message."""
     bad = np.flatnonzero(~np.asarray(good, dtype=bool))
     if len(bad):
         cell = frame[column].tolist()[bad[0]]

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 # Differences in AIC or BIC: below the first nothing, from the second on strong (Kass and Raftery).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
-# Of the variational fit of exceedance, relative to the number of people.
+# Tolerance of the variational fit of exceedance, relative to the number of people.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
 # Nodes of the trapezoidal rule: about 40 per standard deviation at counts of 1 to 10,000.
 NUM_NODES = 2001
@@ -56,7 +56,7 @@ class Comparison:
     by_person : DataFrame or None
         Log evidence of every model for every person, -BIC / 2; None for pooled fits.
     exceedance : Exceedance or None
-        Of that evidence.
+    How frequent each model is, from `by_person`; None for pooled fits.
     chance : float
         Log-likelihood of choosing evenly; NaN for ratings.
     conclusion : str
@@ -106,7 +106,7 @@ def compare(
     Parameters
     ----------
     fits
-        By the names that the models shall have in the table.
+        The fits, by the names of the models in the table.
     loo
         Whether to estimate leave-one-response-out predictions (PSIS-LOO of ArviZ).
     cross_validation
@@ -249,19 +249,19 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
     tree = fit.to_arviz(num_draws, rng)
     draws = np.asarray(tree["log_likelihood"]["response"]).reshape(-1, len(fit.choices))
     points = np.log(len(draws)) - special.logsumexp(-draws, axis=0)
-    # To equal weights, those of a response that all draws predict equally well, no Pareto tail can
-    # be fitted; they need no smoothing.
+    # If all draws predict a response equally well, its weights are equal: no Pareto tail can be
+    # fitted, and no smoothing is needed.
     tail = np.sort(draws, axis=0)[: max(5, len(draws) // 20)]
     varied = np.flatnonzero(np.ptp(tail, axis=0) > 1e-9)
     unreliable = 0
     if len(varied):
         with warnings.catch_warnings():
-            # What it warns of, large Pareto k, is counted and shown in the table.
+            # Its warning about large Pareto k is not needed: the table shows their number.
             warnings.simplefilter("ignore")
             chosen = tree.isel(row=varied, missing_dims="ignore")
             found = stats.loo(chosen, var_name="response", pointwise=True)
         smoothed = np.asarray(found.elpd_i, dtype=np.float64).ravel()
-        # Nearly equal weights can leave the fit of the tail without a number.
+        # With nearly equal weights the fit of the tail can be NaN.
         points[varied] = np.where(np.isnan(smoothed), points[varied], smoothed)
         unreliable = (np.asarray(found.pareto_k) > 0.7).sum()
     return float(points.sum()), float(np.sqrt(len(points) * points.var())), float(unreliable)
@@ -277,7 +277,7 @@ def _chance(fit: Fit) -> float:
 
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
-    """Return what the numbers allow to say, and what not."""
+    """Return what can and what cannot be concluded, in words."""
     names = [repr(str(name)) for name in table.index]
     parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]
     if len(names) > 1:
@@ -383,7 +383,7 @@ def exceedance(log_evidence: Any) -> Exceedance:
             f"the log evidence has shape {evidence.shape} or entries that are not finite; expected "
             "one finite number for each person (row) and model (column)."
         )
-    # Only differences between models matter; large common parts would drown them in rounding.
+    # Only differences between models matter; subtracting the common part keeps their digits.
     evidence = evidence - evidence.max(axis=1, keepdims=True)
     counts, attributions, free_energy = _variational(evidence)
     num_people, num_models = evidence.shape
@@ -433,8 +433,7 @@ def exceedance_probabilities(counts: Array) -> Array:
     """
     found = np.empty(len(counts))
     for k, own in enumerate(counts):
-        # Below this x lies 1e-20 of the own density, where the others' functions are smallest.
-        # Beyond the last x lies 1e-300.
+        # The grid begins at the 1e-20 quantile of the own density and ends where 1e-300 is left.
         low, high = np.log([special.gammaincinv(own, 1e-20), special.gammainccinv(own, 1e-300)])
         t, step = np.linspace(low, high, NUM_NODES, retstep=True)
         x = np.exp(t)

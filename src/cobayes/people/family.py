@@ -213,12 +213,12 @@ class Family:
         )
 
     def usual(self, name: str) -> tuple[float, float]:
-        """Where a parameter usually lies, within its bounds."""
+        """Return the usual range of a parameter, within its bounds."""
         low, high = np.clip(USUAL.get(name, (-2.0, 2.0)), *self.bounds[name])
         return float(low), float(high)
 
     def has_recursion(self, depth: float) -> bool:
-        """Whether some learner, in mind or followed, has a recursion of finite depth."""
+        """Whether a learner in mind, or one that is followed, has a finite depth above 0."""
         return any(
             1 <= used < math.inf for used in (self.learner_depth(depth), self.followed_depth(depth))
         )

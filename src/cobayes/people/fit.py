@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 
-# Responses that are worked on together: they bound the memory.
+# Responses per chunk, which bounds the memory.
 CHUNK_ROWS = 20_000
-# Information below this, per response and with parameters in units of their range, is none.
+# Smaller information counts as zero; per response, parameters in units of their range.
 NO_INFORMATION = 1e-9
-# Points over the bounds at which the likelihood is looked at before the climbs.
+# Number of points between the bounds among which starting points are chosen.
 NUM_POINTS = 40
 MAX_STEPS = 200
 # Distance of starts from the bounds, relative to the range between them.
 MARGIN = 0.005
-# The expected gain of the next step, in units of log-likelihood.
+# Converged if the expected gain of log-likelihood of the next step is below this.
 GAIN_TOLERANCE = 1e-8
 DAMPING = 1e-3
-# A step is given up when the damping has grown this far.
+# The maximisation stops when the damping exceeds this.
 MAX_DAMPING = 1e12
 
 
@@ -138,7 +138,7 @@ def fit(
     confidence
         Confidence level of the intervals.
     num_starts
-        Climbs for each unit and depth.
+    The number of starting points for each unit and depth.
     progress
         Called with a text and the share done.
 
@@ -200,8 +200,8 @@ class Maximum(NamedTuple):
     information : ndarray
         (units, free, free): the expected information there.
     is_converged : ndarray
-        (units,): the expected gain of a further step is below the tolerance. False where a climb
-        was given up: after the last step, or where ever shorter steps did not gain anything.
+        (units,): whether the expected gain of a further step is below the tolerance. False after
+        the largest number of steps, or where no shorter step raised the likelihood.
     """
 
     parameters: Array
@@ -216,17 +216,17 @@ class Maximum(NamedTuple):
 
 
 def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
-    """Return the best of several climbs.
+    """Maximise from several starting points; return the best maximum.
 
-    The first one starts in the middle of where parameters usually lie. The others start at the
-    likeliest of points spread over the bounds, the same points every time.
+    The first starting point is the middle of the usual ranges. The others have the highest
+    likelihood among fixed points between the bounds.
     """
     low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
     usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
     # Cubes put more points near the lower bounds, where rationality and lapse usually are.
     spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
     spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
-    # A bound itself can be a point without slope: start inside.
+    # The gradient may vanish at a bound: start inside.
     points = np.vstack([usual, low + (high - low) * spread])
     points = _inside(likelihood, points)[:, None].repeat(len(every), axis=1)
     starts = points[:1]
@@ -246,7 +246,7 @@ def _inside(likelihood: Likelihood, parameters: Array) -> Array:
 
 
 def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
-    """Climb from a start to a maximum within bounds, for all units at once.
+    """Maximise the likelihood within bounds from a starting point, for all units at once.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
             break
         trial = np.clip(parameters[active] + step, low[active], high[active])
         new = likelihood.take(active).evaluate(trial)
-        # Equal values are taken too: at the limit of float64 a good step may gain nothing.
+        # Steps without gain are accepted, too: near the maximum the gain may be below rounding.
         better = new.value >= value[active]
         took, kept = active[better], active[~better]
         curvature[took] = _curvature(
@@ -303,7 +303,7 @@ def _step(parameters, gradient, information, damping, bounds, width) -> tuple[Ar
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # A floor keeps directions that the data say nothing about from running away.
+    # A lower bound on the information keeps steps short in directions without information.
     floor = 1e-10 * (1.0 + diagonal.max(axis=1, keepdims=True, initial=0.0))
     added = damping[:, None] * diagonal + floor + blocked
     damped = scaled + added[:, :, None] * np.eye(len(width))
@@ -331,7 +331,7 @@ def profile(
 ) -> Array:
     """Return where the profile log-likelihood of one parameter has fallen by `drop`, (u,).
 
-    The end on the side of a bound; the bound itself where the profile does not fall so far.
+    On the side of `bound`; the bound itself where the profile falls by less.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def profile(
 
     def fall(at: Array, units: Positions) -> Array:
         """Return how far below the target the profile is."""
-        # At a bound the expected information can be so large that a climb does not leave it.
+        # At a bound the expected information can be so large that no step leaves it.
         start = _inside(likelihood, maximum.parameters[units])
         low, high = (np.tile(own, (len(at), 1)) for own in (likelihood.low, likelihood.high))
         start[:, column] = low[:, column] = high[:, column] = at

@@ -25,7 +25,7 @@ from cobayes.rules.response import add_evidence
 
 Array = NDArray[np.float64]
 
-# Derivatives of smaller probabilities are cut: their squares must not overflow.
+# Smaller probabilities are replaced by this in derivatives, whose squares must not overflow.
 SMALLEST_PROBABILITY = 1e-100
 
 
@@ -160,10 +160,10 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     connected = (mixing > 0.0) | np.eye(num_hypotheses, dtype=bool)
     for _ in range(num_hypotheses.bit_length()):
         connected = np.einsum("bij,bjk->bik", connected, connected, dtype=np.int64) > 0
-    # Shares of the belief in a block, which may be far below the smallest float64 as a whole.
+    # Beliefs relative to their block's total, which may itself be below the range of float64.
     in_block = np.where(connected, belief[0, :, None, :], -np.inf)
     share = np.exp(normalise(in_block[None], axis=-1)[0])
-    # The ratio of a block changes by what its beliefs gain together.
+    # The derivative of a block's log ratio is the weighted mean of those of its beliefs.
     right = belief[1:] - np.einsum("bjk,qbk->qbj", share, belief[1:])
     system = np.eye(num_hypotheses) - mixing + share
     change = np.linalg.solve(system[None], right[..., None])[..., 0]
@@ -191,14 +191,14 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
 
 
 class Scores(NamedTuple):
-    """What t responses could have been, ready for the softmax.
+    """The options of t responses, with the terms of the softmax.
 
     Attributes
     ----------
     utility : ndarray
         A jet (t, k); zero where the utility is minus infinity.
     log_base : ndarray
-        (t, k): log weights before utilities; minus infinity for what only a lapse can bring.
+        (t, k): log weights before utilities; minus infinity for options that only a lapse chooses.
     even : ndarray
         (t, k): probabilities of a lapse; zero where an option is not available.
     """
@@ -221,7 +221,7 @@ def score_options(
     posterior: Array,
     places: Positions,
 ) -> Scores:
-    """Return the options of some responses, and what the person thinks of them.
+    """Return the options of some responses and the person's utilities of them.
 
     Parameters
     ----------
@@ -353,11 +353,11 @@ class Likelihood:
     Parameters
     ----------
     choices, family, depth
-        What is modelled by what.
+        The responses, the family of models, and one of its depths.
     groups
         The rows of every unit.
     scores, features
-        Of these rows, where they are known.
+    Options and features of these rows, if already computed.
 
     Attributes
     ----------
@@ -429,11 +429,11 @@ class Likelihood:
     def _situations(self) -> _Owned:
         """The situations of the rows, and all that lead to them."""
         known = self.choices.situations
-        # Pairs of an owner and a situation are numbers; all units share one owner where they can.
+        # A pair (owner, situation) is coded as one integer. All units share one owner if possible.
         owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
         keys = owner * count + known.at[self.rows]
         found, size = np.unique(keys), 0
-        while len(found) > size:  # until all parents are there
+        while len(found) > size:  # until all parents are included
             size = len(found)
             owner, node = np.divmod(found, count)
             found = np.union1d(found, owner * count + known.parent[node])
@@ -521,9 +521,9 @@ class Likelihood:
         return found
 
     def beliefs(self, values: Array) -> tuple[Array, Array]:
-        """Return the belief before and after every row's datum, (t, m) each, as logarithms.
+        """Return log-beliefs before and after the datum of every row, (t, m) each.
 
-        It is the learner's whom a teacher follows, or the learner's own.
+        The belief is the person's own (learners), or that of the learner whom a teacher follows.
         """
         shape = (len(self.rows), self.choices.situations.tables.log_matrix.shape[2])
         before, after = np.empty((2, *shape))

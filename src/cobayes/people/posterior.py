@@ -26,10 +26,10 @@ Positions = NDArray[np.int64]
 
 # Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
 DEGREES = 5
-# Share of candidates from the prior, so that no part between the bounds is missed.
+# Share of candidates drawn from the prior, which cover the whole range between the bounds.
 PRIOR_SHARE = 0.25
-# Candidates per draw, and the power of their weights: three rounds that adapt the distribution, at
-# first with a flattened likelihood, so that few candidates do not take all; then the last ones.
+# Candidates per draw, and the exponent of their weights, for each round of sampling. The first
+# three adapt the proposal; exponents below one keep few candidates from getting all weight.
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
 # Smallest variance of candidates on the whole line.
 SMALLEST_VARIANCE = 1e-12
@@ -300,7 +300,7 @@ def calibration(
 
 
 class Replicates(NamedTuple):
-    """Responses (t) with options (k), and what the model would have answered in s replicates.
+    """Responses (t) with options (k), and responses simulated by the model in s replicates.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ class Situations:
         states = [own.task.start for own in self.problems]
         parents = [np.arange(len(known))]
         self.at = np.array([places[own.name] for own in problem])
-        # Where every lesson stands, and the datum that was shown there last.
+        # The current situation of every lesson, and the last datum shown in it.
         here, last = np.zeros((2, lesson.max() + 1), dtype=np.int64)
         here[lesson] = self.at
         width = max(own.model.num_data for own in self.problems)

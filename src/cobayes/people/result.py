@@ -1,4 +1,4 @@
-"""What a fit gives back: estimates, depths and trials as tables, and a file to keep them."""
+"""The result of a fit: tables of estimates, depths and trials; saving and loading."""
 
 from __future__ import annotations
 

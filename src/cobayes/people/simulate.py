@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# From below, for a response of a simulated person and for an entry of its matrix; measured with
+# Lower bounds on seconds per simulated response, and per entry of its matrix; measured with
 # 100 people, 10 problems of 36 x 4 and 20 rounds.
 SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
-# From below, per response and depth: 12,000 responses at five depths take 2 s, with intervals
-# (``python -m benchmarks.people_accuracy``).
+# Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths
+# take 2 s (``python -m benchmarks.people_accuracy``).
 SECONDS_PER_FIT = 2e-5
 
 
@@ -113,7 +113,7 @@ def simulate(
 def _require_affordable(
     num_lessons: int, num_rounds: int, problems: Sequence[Problem], seconds_per_row: float = 0.0
 ) -> None:
-    """Raise an error where lessons would not end or not fit into memory.
+    """Raise an error where lessons would take too much time or memory.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
 
 
 class _Lessons:
-    """Lessons, and where each of them stands; ``people`` has the parameters of each."""
+    """Lessons and the current situation of each; ``people`` has the parameters of its person."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cobayes.lessons import Lesson
 
-# Of more hypotheses than this the least believed are drawn as one.
+# With more hypotheses, the least believed ones are drawn as one part.
 MOST_PARTS = 12
 # More data labels than this would run into each other; then rounds are numbered.
 _INCHES_PER_NAME = 0.105
@@ -234,8 +234,8 @@ def plot_belief_curves(
     hypothesis
         The hypothesis whose belief is drawn (default: the one that is taught).
     log
-        Draw what is missing to certainty, 1 - belief, on a logarithmic axis: there an
-        exponential rate of learning is a straight line.
+        Draw 1 - belief on a logarithmic axis, on which exponential convergence is a straight
+        line.
     ax
         Where to draw; None makes a new figure.
 
@@ -278,7 +278,7 @@ def plot_belief_curves(
             markeredgecolor="white",
             markeredgewidth=0.6,
             clip_on=log,
-            # Where curves lie on each other, the broken ones are above.
+            # Dashed curves are drawn on top, so that both are visible where curves coincide.
             zorder=3 if line["linestyle"] == "-" else 3.1,
             **line,
         )

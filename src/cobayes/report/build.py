@@ -318,7 +318,7 @@ def _digest(content: dict[str, Any], folder: Path) -> str:
     pictures = [name for block in content["blocks"] for name in block.get("files", ())]
     for name in (*pictures, *(item["name"] for item in content["downloads"])):
         path = folder / name
-        # The page shows these files: none may lie elsewhere.
+        # The page embeds these files: paths outside of the folder are refused.
         if Path(name).name != name or path.is_symlink():
             raise ValueError(name)
         whole.update(hashlib.sha256(path.read_bytes()).digest())
@@ -354,7 +354,7 @@ def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str
     }
     files = [f"{name}.{suffix}" for suffix in wanted]
     for suffix, file in zip(wanted, files, strict=True):
-        # Drawn in memory first: on a full disk Matplotlib fails with other errors than the disk's.
+        # Drawn in memory first: on a full disk Matplotlib would hide the operating system's error.
         content = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": name}):
             drawing.savefig(content, format=suffix, dpi=200, metadata=metadata.get(suffix))

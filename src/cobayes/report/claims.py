@@ -301,7 +301,7 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
 
 
 def family_quantile(count: int, *, degrees: float = math.inf, sides: int = 2) -> float:
-    """Return the bound that `count` variables all keep with probability 1 - `ERROR_RATE`.
+    """Return the bound that none of `count` variables exceeds, with probability 1 - `ERROR_RATE`.
 
     Parameters
     ----------

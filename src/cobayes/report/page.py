@@ -51,7 +51,7 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # HTML in Markdown is shown, not obeyed.
+    # HTML in Markdown is escaped.
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     environment.filters |= {
         "inline": lambda text: Markup(markdown.renderInline(text)),

@@ -132,7 +132,7 @@ class Rule(ABC):
         return found
 
     def _in(self, state: State) -> Rule:
-        """Return the rule in a state that was not met before."""
+        """Make the rule for a state that is not in the cache."""
         model, prior = self.task.matrix_at(state), self.task.data_prior_at(state)
         if (model.data, model.hypotheses) != (self.model.data, self.model.hypotheses):
             raise CobayesError(
@@ -144,7 +144,7 @@ class Rule(ABC):
                 f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
                 "that are not negative, at least one of them positive."
             )
-        # A task may make its matrix anew in every state.
+        # A task may return a new matrix object in every state: equal ones share a rule.
         is_first = model is self.model or np.array_equal(model.matrix, self.model.matrix)
         key = (
             b"" if is_first else model.matrix.tobytes(),
@@ -209,7 +209,7 @@ class Rule(ABC):
         return found.reshape(*logs.shape[:-1], *self.model.shape)
 
     def likelihoods(self, log_beliefs: Array) -> Array:
-        """Return what the teacher draws data from at beliefs (k, m): (k, n, m)."""
+        """Return the teacher's likelihoods at beliefs (k, m): (k, n, m), columns sum to one."""
         return np.array([self.respond(logs).likelihood for logs in log_beliefs])
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
@@ -394,7 +394,7 @@ def name_of(kind: type[Rule]) -> str:
 
 
 def _require_respond(kind: type[Rule]) -> None:
-    """Say which method a custom rule has to write where it wrote another one."""
+    """Raise an error for a custom rule that overrides `likelihood` instead of `respond`."""
     for cls in kind.__mro__:
         if cls.__module__.startswith("cobayes."):
             return
@@ -444,8 +444,8 @@ class Restricted(Rule):
     model
         The matrix with all data.
     prior
-        Zero for data that are not available. Other differences in it are left aside: a rule that
-        takes them into account has a method of its own.
+        Zero for data that are not available. Other differences are ignored; a rule that uses them
+        overrides `Rule._restricted`.
     """
 
     name = "restricted"

@@ -37,7 +37,7 @@ class BI(NativeRule):
 
     def __init__(self, matrix: MatrixLike) -> None:
         super().__init__(matrix, None, 1e-12, kind="recursion")
-        # A derived class that answers by itself may do so by the belief.
+        # A derived class with its own `respond` may depend on the belief.
         self.depends_on_belief = self.core is None
 
     def _restricted(self, model: Model, prior: NDArray[np.float64]) -> Rule:

@@ -121,7 +121,7 @@ def cooperative_inference(
         scale(model.matrix, over_data, over_hypotheses)  # raises an error that says why
     rule = SCBI(model, data_prior=over_data)
     teacher, learner = rule.likelihood(over_hypotheses), rule.posteriors(over_hypotheses)
-    # Data that are never chosen still have a reading: the same column scaling.
+    # Data that are never chosen still have a posterior, by the same column scaling.
     unused = over_data == 0.0
     support = scaling_blocks(model.matrix, over_data, over_hypotheses).support
     logs = np.where(support, _core.log(model.matrix), -np.inf) + _core.log(scaling.factors)

@@ -18,8 +18,8 @@ from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
 
-# Looser tolerances than this save next to nothing; estimates of the error may be several times too
-# small, and would then be as large as what was asked for. SCBI takes them as this.
+# SCBI replaces looser tolerances by this value. They would save next to no time, and estimated
+# errors may be several times too small.
 LOOSEST = 1e-9
 
 
@@ -35,7 +35,7 @@ class NativeRule(Rule):
     tolerance
         For the relative error of an answer.
     **options
-        What kind of rule it is; see `_core.Rule`.
+        Further arguments of `_core.Rule`, such as its kind and depth.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class NativeRule(Rule):
         return self._ask(self.core.respond, log_beliefs, in_logs=True)
 
     def likelihoods(self, log_beliefs: Array) -> Array:
-        """Return what the teacher draws data from at beliefs (k, m): (k, n, m)."""
+        """Return the teacher's likelihoods at beliefs (k, m): (k, n, m), columns sum to one."""
         if self.core is None:
             return super().likelihoods(log_beliefs)
         return self._ask(self.core.respond, log_beliefs)
@@ -109,7 +109,7 @@ class NativeRule(Rule):
 
 
 def _is_overridden(kind: type[Rule]) -> bool:
-    """Tell whether a class that users derived from a rule of this package answers by itself."""
+    """Tell whether a class derived from a rule of this package overrides `respond`."""
     for cls in kind.__mro__:
         if cls.__module__.startswith("cobayes."):
             return False

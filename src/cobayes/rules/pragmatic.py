@@ -79,7 +79,7 @@ class Pragmatic(NativeRule):
         literal: Literal["likelihood", "truth"] = "likelihood",
     ) -> None:
         self.depth = _checked_depth(depth)
-        # The best datum is certain long before; larger exponents would overflow.
+        # Larger exponents would overflow; the best datum is certain long before.
         self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
         if literal not in ("likelihood", "truth"):
             raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
@@ -108,7 +108,7 @@ class Pragmatic(NativeRule):
 
     @property
     def is_led_astray(self) -> bool:
-        """Whether the learner's likelihood is not the teacher's: a table taken as it is."""
+        """Whether teacher and learner use different likelihoods: ``literal="truth"`` at depth 0."""
         return self.depth == 0 and self.literal == "truth"
 
     def respond(self, log_belief: Array) -> Response:

@@ -165,7 +165,7 @@ def num_workers(executor: Executor) -> int:
         Ours, one of the standard library, Dask's or mpi4py's.
     """
     client = getattr(executor, "_client", None)
-    if client is not None:  # Dask's workers come and go
+    if client is not None:  # the number of Dask's workers may change
         with contextlib.suppress(Exception):
             return sum(client.nthreads().values())
     found = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
@@ -184,8 +184,8 @@ def _cluster(where: str) -> Iterator[Any]:
         )
     options = {"scheduler_file" if is_file else "address": where}
     with contextlib.ExitStack() as stack:
-        # A scheduler that is gone is said in one line, without Dask's tracebacks. Those of its
-        # tasks come when they are collected, which may be after the client is closed.
+        # A lost scheduler is reported by one error, without Dask's tracebacks. Its tasks log theirs
+        # when they are garbage-collected, possibly after the client is closed.
         logging.getLogger("asyncio").addFilter(_is_no_lost_connection)
         for name in ("distributed.client", "distributed.batched"):
             log = logging.getLogger(name)
@@ -213,7 +213,7 @@ def _is_no_lost_connection(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Hold Ctrl-C back: a process that has not yet ignored it would print a traceback."""
+    """Block Ctrl-C while processes start: they do not ignore it yet, and would print tracebacks."""
     mask = getattr(signal, "pthread_sigmask", None)
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
     try:

@@ -33,7 +33,7 @@ from cobayes.runs.statistics import Estimate, Statistics, add
 ShardFunction = Callable[[dict[str, Any], np.random.SeedSequence, int], Statistics]
 EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]]
 
-# What compute no number. The shard functions of the paper are digested one by one.
+# Packages that do not affect numbers. The paper's shard functions have their own digests.
 _NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/progress", "runs/run")
 
 
@@ -293,8 +293,8 @@ def package_digest(*, everything: bool = False) -> str:
 def function_digest(function: Any) -> str:
     """Return a digest of the code that a function reaches, without comments and docstrings.
 
-    Of its own module, the statements count whose names it leads to. Of what these import, the
-    modules count that lie around it: in its package, or beside its script.
+    The digest covers the top-level statements of its module that it depends on, and the imported
+    modules in the same package, or beside its script.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def function_digest(function: Any) -> str:
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
-    # Around a module of cobayes is its package: the others are part of `package_digest`.
+    # For a module of cobayes only its own package: `package_digest` covers the others.
     home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
     around: dict[Path, str] = {path: "\n".join(map(ast.dump, statements))}
     waiting = [(package, statements)]

@@ -74,7 +74,7 @@ class RunState:
     def seconds_left(self) -> float:
         """Time left, from the mean cost of each point's finished shards; NaN while it is not known.
 
-        A point without a finished shard is taken to cost as much as the dearest of the others of
+        A point without a finished shard is assumed to cost as much as the most expensive point of
         its experiment.
         """
         costs = {point: point.seconds / point.num_done for point in self.points if point.num_done}
@@ -95,7 +95,7 @@ class RunState:
 
     @property
     def is_upper_bound(self) -> bool:
-        """Whether `seconds_left` takes the cost of some points from the dearest of the others."""
+        """Whether `seconds_left` assumes the highest cost for points without a finished shard."""
         return any(point.num_done == 0 for point in self.points)
 
     def to_dict(self) -> dict[str, Any]:
@@ -265,7 +265,7 @@ class Reporter:
             self.message(summary_line(state))
 
     def _write(self, text: str) -> None:
-        # A log that is full or closed is no reason to stop computing.
+        # Go on computing if the log cannot be written.
         with contextlib.suppress(OSError):
             sys.stderr.write(text)
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Running experiments: an executor computes shards in any order; they are reduced in their own."""
+"""Running experiments: shards are computed in any order and reduced in the plan's order."""
 
 from __future__ import annotations
 
@@ -260,8 +260,8 @@ def _versions_here() -> dict[str, str]:
 
 def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None:
     """Compute the shards that are left."""
-    # The first shard of every point first, from the last point of every run on, which is often the
-    # dearest: then the most that is left is known early, and no long shard is left over at the end.
+    # First one shard of every point, beginning with the last point, which is often the most
+    # expensive: the time left is then known early, and no long shard remains at the end.
     keys = [(work, key) for work in works for key in work.todo]
     keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))
     waiting = deque(keys)
@@ -282,7 +282,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     report("running")
     try:
         while waiting or in_flight:
-            # Few in flight: the loss by Ctrl-C stays small, and so does a scheduler's memory.
+            # Few shards at a time: Ctrl-C loses little, and schedulers need little memory.
             limit = 1 if isinstance(executor, ThisProcess) else 2 * max(1, count)
             while waiting and len(in_flight) < limit:
                 work, key = waiting.popleft()
@@ -333,7 +333,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     if isinstance(error, BrokenExecutor):
         guard = 'the call must stand under `if __name__ == "__main__":`'
         return f"{error} (if a script starts the run, {guard})"
-    if error is not None:  # the result was lost on its way
+    if error is not None:  # the worker or the connection failed
         return "".join(traceback.format_exception(error))
     outcome, here = future.result(), _versions_here()
     if outcome.versions != here:

@@ -180,7 +180,7 @@ class Store:
         self._connection.close()
 
     def add(self, key: Key, packed: bytes, seconds: float) -> None:
-        """Record a finished shard; it lasts from the next `commit` on.
+        """Record a finished shard; the next `commit` makes it permanent.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Store:
         self.is_changed = True
 
     def commit(self, **meta: Any) -> None:
-        """Make everything last that was recorded, with values that describe the run.
+        """Commit all recorded shards, and values that describe the run.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class Store:
             execute(f"PRAGMA user_version = {_FORMAT}")
         elif not tables:
             raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
-        elif tables != _SCHEMA:  # a foreign view or trigger could run for hours
+        elif tables != _SCHEMA:  # an unknown view or trigger could run for hours
             raise self.damaged("its tables are not those of a ledger")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":

@@ -160,7 +160,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        How to speak of the share of one hypothesis, and of several.
+        The words for the share of one hypothesis, and of several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):
@@ -179,8 +179,8 @@ def explain(
     )
 
 
-# Totals of row and column sums that differ by less than this are equal up to rounding: rescaling
-# one kind would disturb sums that are exact.
+# Relative difference of the totals of row and column sums that counts as rounding: the column sums
+# are then not rescaled, so that exact sums stay exact.
 EQUAL_TOTALS = 1e-14
 
 

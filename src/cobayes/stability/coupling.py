@@ -95,7 +95,7 @@ class Coupling:
         if self.teacher_prior[h] == 0.0:
             raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
-        # Beliefs stop short of certainty: a little is left in the row even where no pair ended.
+        # Last beliefs are not exactly 0 or 1, so a row is positive even if no pair ended there.
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(

@@ -1,4 +1,4 @@
-"""Success enclosed, not sampled: an interval that contains the success rate for certain.
+"""An interval that is proved to contain the success rate, without sampling.
 
 Let t and l be the beliefs in the taught hypothesis h of teacher and learner after some data. Under
 independent data from the data prior both are martingales that end at zero or one, so for every
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 # Leaves whose bounds differ by less than this are not expanded further.
 SETTLED = 1e-13
-# Beliefs below this are not followed: the leaf stays as it is.
+# Leaves with smaller beliefs are not expanded.
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000

@@ -202,7 +202,7 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # Weight can always be taken from the taught hypothesis; from one without any it cannot.
+    # Weight can be taken only from hypotheses with a positive prior, as the taught one has.
     kept = distances > 0.0
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
@@ -241,8 +241,8 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     divisions
         Into how many steps an edge is cut.
     margin
-        By what share the grid is drawn together towards the middle: its border must stay
-        inside.
+        The share by which the grid is contracted towards the centre, so that its border lies
+        inside the simplex.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Around(Task):
         return self.task.seen_part(state[1])
 
     def with_seen_part(self, state: State, seen: State) -> State:
-        """Return the state with another seen part of the inner task."""
+        """Return the state in which the seen part of the inner task is replaced."""
         return state[0], self.task.with_seen_part(state[1], seen)
 
     def is_over(self, state: State, hypothesis: int) -> bool:
@@ -120,7 +120,7 @@ class WithoutRepeats(Around):
         is_new = np.ones(model.num_data, dtype=bool)
         is_new[list(shown)] = False
         prior = self.task.data_prior_at(within)
-        # In other tasks what is not available now may be later.
+        # In other tasks data may become available later.
         if prior is not None and self.task.is_constant:
             is_new &= prior > 0.0
         if hypothesis is not None:

@@ -99,7 +99,7 @@ class Task(ABC):
         return state
 
     def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002
-        """Return a state with another seen part."""
+        """Return the state in which the seen part is replaced."""
         return seen
 
     def is_over(self, state: State, hypothesis: int) -> bool:

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 MAX_CUTS = 100
 # log(1e-300): smaller ratios, or their inverses, would leave float64.
 SMALLEST_LOG_RATIO = -690.0
-# On tables with zeros every datum stays available: without it, what it excludes would return.
+# Least share of a datum on tables with zeros: without it, the hypotheses that it excludes return.
 LEAST_SHARE = 1e-6
 # Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
@@ -89,7 +89,7 @@ class DataPrior:
 
     @property
     def gap(self) -> float:
-        """By how much another data prior could be better, at most."""
+        """An upper bound on how much higher the rate of another data prior is."""
         return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -248,7 +248,7 @@ def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
         if rivals.any():
             ratios = logs[rows][:, rivals] - logs[rows, h][:, None]
             pattern = found.setdefault(rows.tobytes(), _Pattern(rows, []))
-            # Columns may be multiplied by anything; the largest ratio becomes one.
+            # The rate does not depend on the scale of columns: the largest ratio becomes one.
             pattern.ratios.append(ratios - ratios.max(axis=0))
             if pattern.ratios[-1].min() < SMALLEST_LOG_RATIO:
                 raise CobayesError(
@@ -273,7 +273,7 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     # For data priors with the least share, and for all.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
-        # Tangents of the pairs whose bracket is below what the programme takes it for.
+        # Add tangents for the pairs whose divergence the linear programme overestimates.
         for owner, terms in enumerate(pattern.tangents(share)):
             new = terms.T[share @ terms < levels[owner]]
             cuts.extend(new)

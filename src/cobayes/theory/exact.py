@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MAX_ATOMS = 100_000_000
-# Rows count as proportional when no log ratio strays further than this.
+# Rows count as proportional if their log ratios differ by at most this.
 PROPORTIONAL = 1e-14
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# By default: as many rounds as this many atoms allow, and six at most.
+# Default number of rounds: as many as this number of atoms allows, at most six.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 

@@ -26,8 +26,8 @@ Kind = Literal["bi", "scbi"]
 
 # |e| below which e - log(1 + e) comes from a series.
 _NEAR = 0.3
-# Divergences below this share of the logarithms that they are differences of are computed again
-# without cancellation.
+# A divergence is a difference of logarithms. If it is below this share of them, it is computed
+# again without cancellation.
 _CANCELLATION = 1e-2
 # Numbers of a block of pairs that are computed together: 8 MB.
 _BLOCK_ENTRIES = 1 << 20
@@ -270,7 +270,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
                 cross = columns.T @ logs
                 found = np.diagonal(cross)[:, None] - cross
             else:
-                # Rows may be divided by anything; by their largest entry, ratios stay in range.
+                # The scale of rows does not matter; dividing by the largest entry avoids overflow.
                 scaled = columns / columns.max(axis=1, keepdims=True)
                 means = share @ logs
                 found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]

@@ -24,10 +24,10 @@ def register() -> None:
 
 
 class AfterImport:
-    """Finds Gymnasium's environments once, as Python would, and registers ours after them."""
+    """An import hook that registers our environment after Gymnasium has been imported."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
-        """Return the module with a loader that registers the environment when it is done."""
+        """Return the spec of Gymnasium's module; its loader then registers our environment."""
         if name != "gymnasium.envs":
             return None
         sys.meta_path.remove(self)

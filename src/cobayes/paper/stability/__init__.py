@@ -92,14 +92,14 @@ def build(context: Context) -> Section:
 
 
 def gaps(found: Found) -> dict[str, Any]:
-    """Return the gap to the upper bound that nine learners in ten stay within, by matrix."""
+    """Return the 90 % quantile of (upper bound - success rate) over learners, by matrix."""
     learners = joined(found)
     gap = (learners.bound_high - learners.success).groupby(learners.matrix).quantile(0.9)
     return {"gaps": gap.sort_values().rename(index=in_symbols).to_dict()}
 
 
 def shares(found: Found) -> dict[str, Any]:
-    """Return the largest share of what Conjecture 5.3 allows, by matrix and distance."""
+    """Return the largest share of Conjecture 5.3's bound on failure, by matrix and distance."""
     rows = {}
     for matrix, learners in joined(found).groupby("matrix"):
         rows[in_symbols(str(matrix))] = row = []
@@ -112,7 +112,7 @@ def shares(found: Found) -> dict[str, Any]:
 
 
 def axes(found: Found) -> dict[str, Any]:
-    """Return the slow and the fast axis around each column, and the largest step of success."""
+    """Return the fits of `fit_cones`, and the largest jump of success between neighbours."""
     return {"axes": fit_cones(found), "largest_step": claims.largest_step(found)}
 
 
@@ -120,7 +120,7 @@ def _numbers(name: str, found: Found) -> dict[str, pd.DataFrame]:
     """Return one row per learner, in one table for each number of hypotheses."""
     learners = joined(found)
     learners["ray"] += 1
-    if name == "figure-s3":  # about the learners on rays alone
+    if name == "figure-s3":  # this figure shows only learners on rays
         learners = learners.loc[(learners.ray > 0) | (learners.kind == CENTRE)]
     if name != "figure-4":
         return {name: learners}

@@ -1,4 +1,4 @@
-"""The cases of Section 5: which matrix, which prior, and which learners differ how.
+"""The cases of Section 5: matrix, teacher's prior, and how the learners differ from it.
 
 A learner differs from what its teacher assumes in its prior, or in one column of its matrix.
 Distances are Euclidean. Points outside the open simplex are left out and counted.

@@ -33,13 +33,13 @@ from cobayes.stability.bounds import Distance
 
 Found = Sequence[CaseRates]
 
-# The paper gives no limits for its words; these are our readings of them.
-FLAT = 0.01  # a ray that falls by less has nothing to be straight or bent
-STRAIGHT = 0.05  # the bend of a straight ray, as a share of its fall
-RAPID = 2.0  # "rapid" over "slow"
-PERPENDICULAR = 20.0  # degrees
-CLOSE = 0.1  # a success rate "close" to its bound
-MUCH_MORE_STABLE = 0.25  # the sd of a single sequence, where the supplement's bound is 1
+# The paper gives no numbers for its words; these limits are our choices.
+FLAT = 0.01  # rays along which success falls by less are not judged to be straight or bent
+STRAIGHT = 0.05  # "straight": largest bend of a ray, relative to its fall
+RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
+PERPENDICULAR = 20.0  # "perpendicular": largest deviation from 90 degrees
+CLOSE = 0.1  # "close": largest difference of a success rate from its bound
+MUCH_MORE_STABLE = 0.25  # largest sd over single sequences; the supplement's bound is 1
 
 
 def judge_straight(found: Found, source: str) -> Claim:
@@ -59,7 +59,7 @@ def judge_straight(found: Found, source: str) -> Claim:
 
 
 def judge_bounds(found: Found, source: str) -> Claim:
-    """Judge that success rates lie between what any coupling of the two agents allows."""
+    """Judge that success rates lie between the proved bounds."""
     learners = joined([rates for rates in found if rates.case.kind == "uniform"])
     below = excess_below(learners, learners.bound_low.to_numpy())
     above = excess_above(learners, learners.bound_high.to_numpy())
@@ -95,7 +95,7 @@ def judge_single_sequences(found: Found, source: str) -> Claim:
 
 
 def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean") -> Claim:
-    """Judge Conjecture 5.3 on some data; one learner below its promise refutes it."""
+    """Judge Conjecture 5.3 on some cases; one learner below its lower bound refutes it."""
     learners = joined(found)
     # At the teacher's own prior both sides are one.
     learners = learners.loc[learners.kind != CENTRE].reset_index(drop=True)
@@ -108,7 +108,7 @@ def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean"
     if outside.any():
         verdict = "does not hold"
     shares, errors = used_share(learners, distance)
-    # The largest share of all is mostly noise: take the one that is surely large.
+    # The largest share is mostly noise: take the largest lower confidence limit.
     surest = int((shares - 2.0 * errors).argmax())
     numbers = {"distance": said, "promised": (promised > 0.0).sum(), "limit": limit}
     numbers |= {"num_above": (inside & (promised > 0.0)).sum(), "num_below": outside.sum()}
@@ -133,7 +133,7 @@ def judge_euclidean_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_variation_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 in total variation by data that contradict it, found in a file."""
+    """Judge Conjecture 5.3 in total variation by the witness of a certificate."""
     certificate = load_certificate("tv-paper-matrix")
     assert isinstance(certificate, Certificate)
     margin = witness_margin(certificate)
@@ -143,14 +143,14 @@ def judge_variation_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_axes(found: Found, source: str) -> Claim:
-    """Judge that around a column success falls slowly one way and rapidly across."""
+    """Judge that around a column success falls slowly along one axis and rapidly along another."""
     fits = fit_cones(found)
     limit = family_quantile(2 * len(fits), degrees=len(found[0].batches) - 1)
     margin = np.exp(np.minimum(limit * fits.log_ratio_stderr, 50.0))
     reach = limit * fits.angle_stderr
     is_across = fits.angle - reach >= 90.0 - PERPENDICULAR
     is_oblique = fits.angle + reach < 90.0 - PERPENDICULAR
-    # Where the ratio is surely above one the axes are known; else their angle says nothing.
+    # The angle of the axes is judged only where the ratio is significantly above one.
     inside = (fits.ratio / margin > RAPID) & is_across
     outside = (fits.ratio * margin < RAPID) | ((fits.ratio > margin) & is_oblique)
     masks = {"surely not so": outside, "too noisy to say": ~inside & ~outside}

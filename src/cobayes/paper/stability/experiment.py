@@ -134,7 +134,7 @@ def success_shard(
     return {
         "count": num_samples,
         "unfinished": int((~ends.is_finished).sum()),
-        # Of what is missing to one: near certainty the beliefs' own squares would cancel.
+        # Squares of 1 - belief: near certainty the squares of beliefs would cancel.
         "squared_failures": ((1.0 - beliefs) ** 2).sum(axis=1),
         "lower": lower.sum(axis=1),
         "upper": upper.sum(axis=1),
@@ -159,7 +159,7 @@ def success_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[s
 
 
 def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
-    """Run some cases; each has a run of its own, which figures that show the same case share."""
+    """Run some cases, each as a separate run: figures that show the same case share its run."""
     plans = [(stability_experiment(context, case), case.folder) for case in cases]
     results = zip(cases, context.run_all(plans), strict=True)
     return [_case_rates(context, case, result[case.name]) for case, result in results]
@@ -271,7 +271,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
     # Noise may turn the smallest speed negative; a thousandth of the largest stands for zero.
     least = 1e-3 * speeds[fast]
-    # The jackknife, leaving out one batch at a time: the ratio is no mean of the batches' ratios.
+    # The jackknife over batches: the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
     without = np.maximum(both_ends @ ((count * fall - falls) / (count - 1)).T, least)
     log_ratios = np.log(without.max(axis=0) / without.min(axis=0))
@@ -306,7 +306,7 @@ def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
     """Return by how many standard errors success rates lie below a bound; see `excess_above`.
 
-    Sequences that were cut off count in favour of the bound.
+    Sequences that were cut off are counted as successes.
     """
     value = np.minimum(learners.success_high.to_numpy(), 1.0)
     is_below = (value < bound) & (bound > 0.0)
@@ -319,7 +319,7 @@ def deviance_limit(count: int) -> float:
 
 
 def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, pd.Series]:
-    """Return failure over what Conjecture 5.3 allows, with standard errors; NaN at the centre."""
+    """Return failure rate / Conjecture 5.3's bound, and its standard error; NaN at the centre."""
     allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)
     return (
