@@ -165,7 +165,7 @@ class Learner:
         prior = self.rule.task.data_prior_at(self.state)
         if prior is not None and not prior.any():
             raise CobayesError(
-                f"the {self.kind}'s task has no datum left.",
+                f"no datum is left in the {self.kind}'s task.",
                 "its belief is the last one: agent.belief.",
             )
         return self.rule.at(self.state)
