@@ -152,7 +152,8 @@ class Follower {
     return last;
   }
 
-  // Fill `same`, the first lesson with an equal belief (and equal data gone), by a hash table; `asked` are the first ones.
+  // For each lesson find the first lesson with an equal belief and equal available data (`same`), by a hash table. `asked` lists these
+  // first lessons.
   void find_equals(const Word* shown) {
     same.resize(count), asked.clear();
     slots.assign(slots.size(), -1);

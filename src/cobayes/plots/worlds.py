@@ -250,7 +250,7 @@ def save_animation(
             'let the walker choose "forward", or run fewer rounds.',
         )
     frames = [pillow.fromarray(_frame(lessons, moves, dpi)) for moves in range(last + 1)]
-    # One palette for all frames; between them the first and the last hold every colour.
+    # One palette for all frames, from the first and the last, which together have all colours.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
     # Colours are matched coarsely, and paper would come out a little grey or blue.

@@ -130,7 +130,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
 
 def _is_matrix(rule: RuleLike, matrix: MatrixLike | None) -> bool:
     """Tell whether a matrix or a task was given in the place of a rule."""
-    if isinstance(rule, str):  # a file or an example, unless a matrix is there already
+    if isinstance(rule, str):  # without a matrix, a text names a file or an example
         return matrix is None and rule.strip().lower() not in RULES
     return rule is not None and not isinstance(rule, type) and not np.isscalar(rule)
 

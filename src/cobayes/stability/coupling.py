@@ -225,7 +225,7 @@ def coupling(
 def couple(
     pair: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex, rng: Any
 ) -> Coupling:
-    """Return what `coupling` does, for a teacher and a learner that were checked."""
+    """Return the `Coupling` of a teacher and a learner that are already validated."""
     for rule in (pair.teacher, pair.learner):
         if not is_scbi(rule):
             raise CobayesError(

@@ -9,9 +9,9 @@ finite tree of data
 and expanding a leaf moves both sides towards each other. The tree is expanded where it matters: at
 the leaves with the largest weight times distance of the two sides.
 
-Numbers are rounded outwards. A scaling is not trusted: from its column factors v follow,
-exactly, the belief that it is the scaling of, and the distance between that belief and the intended
-one in Hilbert's projective metric. A distance e grows in a round to at most e / (1 - c): c is
+Numbers are rounded outwards. Errors of the scaling are bounded, too. Its column factors v determine
+the belief of which it is the exact scaling; the error is the distance e of that belief from the
+intended one in Hilbert's projective metric. In a round e grows to at most e / (1 - c): c is
 Dobrushin's coefficient of the chain K = A^T S that leads from hypotheses to data and
 back, measured at the node, or Birkhoff's bound tanh(D / 4)^2 with D the largest log
 cross-ratio of the matrix, whichever is smaller. docs/beyond.md has the proofs.

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 MAX_CUTS = 100
 # log(1e-300): smaller ratios, or their inverses, would leave float64.
 SMALLEST_LOG_RATIO = -690.0
-# Least share of a datum on tables with zeros: without it, the hypotheses that it excludes return.
+# Least share of a datum on tables with zeros: a datum never shown would exclude no hypothesis.
 LEAST_SHARE = 1e-6
 # Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)

@@ -367,7 +367,7 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means
-    # Passage j deviates from its mean by what its walk has deviated by then, over the mean step.
+    # The deviation of passage time j is about the deviation of its walk, divided by the mean step.
     shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
     covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
     order = np.argsort(-times)

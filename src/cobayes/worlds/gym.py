@@ -50,7 +50,7 @@ class GridWorldEnv(gymnasium.Env):
     prior
         The watcher's prior; uniform by default.
     teaching_weight
-        What being understood is worth.
+        Reward per unit by which a move raises the watcher's belief in the goal.
     render_mode
         "rgb_array", "ansi" or None.
     """

@@ -290,7 +290,7 @@ def _ratios_at(level: float, rays: Array) -> Array:
         return ((1.0 - slopes) + slopes * np.exp(-y)[:, None]) / size
 
     low = np.zeros(len(rays))
-    # The entry that vanishes alone contributes (log n r = -y) / n; the others at most log n.
+    # The vanishing entry adds y / n to the divergence; the others take away at most log n.
     high = np.full(len(rays), size * (level + np.log(size)) + 1.0)
     for _ in range(200):
         middle = 0.5 * (low + high)
