@@ -118,6 +118,14 @@ def test_beliefs_of_1e_300_are_updated_exactly():
     assert tiny / 1e-300 == pytest.approx(small / 1e-30, rel=1e-10)
 
 
+def test_evidence_below_the_range_of_numbers_is_exact_in_lessons():
+    # The belief times its likelihood is about 1e-321, of which float64 holds eight bits.
+    rule = cb.BI([[1.0, 1e-168], [1e-168, 1.0]])
+    learner = cb.Learner(rule, [1.0, 1e-153])
+    learner.observe(0)
+    assert learner.log_belief[1] == pytest.approx((-153 - 168) * np.log(10.0), rel=1e-13)
+
+
 def test_at_certainty_scbi_teaches_uniformly():
     # Where the learner believes h only, every row must give h everything: tau is uniform.
     matrix = np.random.default_rng(2).exponential(size=(5, 3))

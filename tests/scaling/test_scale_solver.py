@@ -125,3 +125,14 @@ def test_two_rows_that_share_the_columns_evenly_are_right_or_not_converged(span)
                 np.log(s.matrix[is_held]), exact[is_held], rtol=0.0, atol=1e-9
             )
     assert num_converged > 30
+
+
+@pytest.mark.parametrize("num_columns", range(2, 7))
+def test_newton_needs_few_steps(num_columns):
+    # Quadratic convergence: a wrong step would still end right, in the careful method, but late.
+    rng = np.random.default_rng(num_columns)
+    for matrix in rng.exponential(size=(20, 12, num_columns)):
+        assert (
+            cb.scale(matrix, column_sums=12 * rng.dirichlet(np.ones(num_columns))).num_iterations
+            <= 6
+        )
