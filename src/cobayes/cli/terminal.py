@@ -261,7 +261,7 @@ class ProgressLine:
             print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
     def tell(self, what: str, text: str) -> None:
-        """Show the name of the current part and its progress; the line of a finished part is kept."""
+        """Show the current part and its progress; the line of a finished part is kept."""
         line = printable(f"{what}: {text}")
         if not sys.stderr.isatty():
             print(line, file=sys.stderr, flush=True)
