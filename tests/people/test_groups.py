@@ -1,5 +1,7 @@
 """Hierarchical fits: the posterior of grids, calibration, shrinkage, refusals."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -144,7 +146,7 @@ def test_depths_without_free_parameters_have_shares_only():
 
 def test_nonsense_is_refused_as_by_fit(study):
     choices, _ = study
-    with pytest.raises(cb.CobayesError, match="expected 'laplace'"):
+    with pytest.raises(cb.CobayesError, match="expected 'laplace' or 'nuts'"):
         people.fit_group(choices, PROBLEMS, FAMILY, method="gibbs")
     with pytest.raises(cb.CobayesError, match="no free parameter"):
         people.fit_group(choices, PROBLEMS, Family(depth=1, rationality=1.0, lapse=0.1))
@@ -154,3 +156,24 @@ def test_nonsense_is_refused_as_by_fit(study):
         with pytest.raises(cb.CobayesError) as theirs:
             people.fit(bad, PROBLEMS, FAMILY)
         assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.slow
+def test_nuts_finds_the_same_posterior(study, monkeypatch):
+    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    monkeypatch.setattr(groups, "NUM_BLOCKS", 1)
+    choices, found = study
+    sampled = people.fit_group(choices, PROBLEMS, FAMILY, method="nuts", num_draws=400, rng=1)
+    assert sampled.draws["rationality"].shape == (4, 100, 5)
+    assert (sampled.r_hat < 1.1).all()
+    np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.06)
+    spread = found.draws["rationality"][0].std(axis=0)
+    distance = sampled.estimates["rationality"] - found.estimates["rationality"]
+    assert (np.abs(distance) < 0.4 * spread).all()
+
+
+def test_nuts_says_what_it_needs(study, monkeypatch):
+    choices, _ = study
+    monkeypatch.setitem(sys.modules, "numpyro", None)
+    with pytest.raises(cb.MissingDependencyError, match="numpyro"):
+        people.fit_group(choices, PROBLEMS, FAMILY, method="nuts")

@@ -47,6 +47,8 @@ LINE_END = 12.0
 # Candidates come from normal approximations in groups whose spread is that many times the likeliest
 # one's: draws of the group have other spreads.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
+# Of NUTS: draws that adapt it, chains, and blocks of draws between two reports of progress.
+NUM_WARMUP, NUM_CHAINS, NUM_BLOCKS = 300, 4, 4
 INTERVAL = (0.025, 0.975)
 
 
@@ -65,8 +67,12 @@ class GroupFit:
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
-        (u,): the effective number of candidates behind the draws of every person;
-        values below 50 mean that the draws are poor.
+        (u,): the effective number of candidates behind the draws of every person (of draws with
+        NUTS); values below 50 mean that the draws are poor.
+    group_effective : float or ndarray
+        The effective number of draws of the group; with NUTS of each quantity in `group`.
+    r_hat : ndarray or None
+        With NUTS: of each quantity in `group`.
 
     Examples
     --------
@@ -80,6 +86,8 @@ class GroupFit:
     draws: dict[str, Array]
     depth_probability: Array
     effective: Array
+    group_effective: Array | float
+    r_hat: Array | None = None
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
@@ -110,6 +118,9 @@ class GroupFit:
         values = np.concatenate([self.draws[kind] for kind in labels], axis=2)
         low, high = np.quantile(values, INTERVAL, axis=(0, 1))
         columns = {"estimate": values.mean(axis=(0, 1)), "low": low, "high": high}
+        columns["effective"] = self.group_effective
+        if self.r_hat is not None:
+            columns["r_hat"] = self.r_hat
         return pandas.DataFrame(columns, index=[text for own in labels.values() for text in own])
 
     def to_arviz(self) -> Any:
@@ -159,7 +170,7 @@ def fit_group(
     choices: Any,
     problems: Any,
     family: Family | None = None,
-    method: Literal["laplace"] = "laplace",
+    method: Literal["laplace", "nuts"] = "laplace",
     rng: Any = None,
     *,
     priors: Any = None,
@@ -179,7 +190,8 @@ def fit_group(
         As in `fit`. The normal distributions are those of logits between its bounds.
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
-        sampling.
+        sampling. "nuts": four chains of NumPyro's sampler, which takes far longer
+        (``pip install 'cobayes[people-groups]'``; the learner in mind must be fixed).
     rng
         Anything that `numpy.random.default_rng` takes.
     num_draws
@@ -200,8 +212,10 @@ def fit_group(
     >>> found.group.index.tolist()
     ['median rationality', 'spread rationality', 'share of depth 0', 'share of depth 1']
     """
-    if method != "laplace":
-        raise CobayesError(f"method is {method!r}; expected 'laplace'.")
+    if method not in ("laplace", "nuts"):
+        raise CobayesError(f"method is {method!r}; expected 'laplace' or 'nuts'.")
+    if method == "nuts":
+        import_optional("numpyro", "people-groups", 'method="nuts"')
     whole_number(num_draws, "num_draws", 1)
     random, tell = generator(rng), progress or silent
     alone = fit(
@@ -218,10 +232,13 @@ def fit_group(
         )
     tell("normal approximations", 0.2)
     candidates = _candidates(alone, random)
-    tell("draws of the group", 0.6)
-    lines, _ = _sample_group(candidates, num_draws, random)
-    tell("draws of people", 0.8)
-    found = _draw_people(alone, candidates, lines, random)
+    if method == "nuts":
+        found = _nuts(alone, candidates.start, num_draws, random, tell)
+    else:
+        tell("draws of the group", 0.6)
+        lines, effective = _sample_group(candidates, num_draws, random)
+        tell("draws of people", 0.8)
+        found = _draw_people(alone, candidates, lines, effective, random)
     tell("done", 1.0)
     return found
 
@@ -428,13 +445,14 @@ def _sample_group(
 
 
 def _draw_people(
-    alone: Fit, candidates: _Candidates, lines: Array, random: np.random.Generator
+    alone: Fit,
+    candidates: _Candidates,
+    lines: Array,
+    group_effective: float,
+    random: np.random.Generator,
 ) -> GroupFit:
     """Return the fit with draws of all people, one for each draw of the group."""
     family, names = alone.family, alone.family.free_names()
-    low, high = (
-        end[[family.names.index(name) for name in names]] for end in (family.low, family.high)
-    )
     every, num_units = np.arange(len(alone.groups)), len(alone.groups)
     people = np.empty((len(lines), num_units, len(names)))
     depth = np.empty((len(lines), num_units), dtype=np.int64)
@@ -454,14 +472,122 @@ def _draw_people(
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)
     group = _Group.from_line(lines, len(names))
+    drawn = (group.mean, group.spread, np.exp(group.log_share), people, depth)
+    draws = {name: own[None] for name, own in _named(family, *drawn).items()}
+    return GroupFit(alone, draws, probability, effective, group_effective)
 
-    def in_units(points: Array) -> Array:
-        return low + (high - low) * special.expit(points)
 
-    draws = {
-        "median": in_units(group.mean),
-        "spread": group.spread,
-        "share": np.exp(group.log_share),
-        "person_depth": np.array(family.depth, dtype=np.float64)[depth],
-    } | dict(zip(names, np.moveaxis(in_units(people), -1, 0), strict=True))
-    return GroupFit(alone, {name: own[None] for name, own in draws.items()}, probability, effective)
+def _named(
+    family: Family, mean: Array, spread: Array, share: Array, people: Array, depth: Positions
+) -> dict[str, Array]:
+    """Return draws by name, in the units of the parameters; `mean` and `people` are on the line."""
+    names = family.free_names()
+    columns = [family.names.index(name) for name in names]
+    low, width = family.low[columns], (family.high - family.low)[columns]
+    median, people = (low + width * special.expit(points) for points in (mean, people))
+    depths = np.array(family.depth, dtype=np.float64)[depth]
+    draws = {"median": median, "spread": spread, "share": share, "person_depth": depths}
+    return draws | dict(zip(names, np.moveaxis(people, -1, 0), strict=True))
+
+
+def _nuts(
+    alone: Fit, start: Array, num_draws: int, random: np.random.Generator, tell: Progress
+) -> GroupFit:
+    """Return the fit with draws by NumPyro's NUTS; depths are summed out."""
+    import jax
+    from jax import numpy as jnp
+
+    numpyro = import_optional("numpyro", "people-groups", 'method="nuts"')
+    dist, infer = numpyro.distributions, numpyro.infer
+    family, names = alone.family, alone.family.free_names()
+    densities = [_density(alone.likelihood(depth), names) for depth in family.depth]
+    shape = (len(alone.groups), len(names))
+
+    def model() -> None:
+        mean = numpyro.sample("mean", dist.Logistic(jnp.zeros(len(names)), 1.0).to_event())
+        spread = numpyro.sample("spread", dist.Uniform(*SPREAD).expand([len(names)]).to_event())
+        share = numpyro.sample("share", dist.Dirichlet(jnp.ones(len(family.depth))))
+        z = numpyro.sample("z", dist.Normal(jnp.zeros(shape), 1.0).to_event())
+        people = numpyro.deterministic("people", mean + spread * z)
+        logs = jnp.stack([density(people) for density in densities], axis=1) + jnp.log(share)
+        logs = numpyro.deterministic("log_depth", logs)
+        numpyro.factor("responses", jax.nn.logsumexp(logs, axis=1).sum())
+
+    first = _Group.from_line(start, len(names))
+    values = {"mean": first.mean, "spread": first.spread, "z": np.zeros(shape)}
+    per_block = -(-num_draws // (NUM_CHAINS * NUM_BLOCKS))
+    sampler = infer.MCMC(
+        infer.NUTS(model, init_strategy=infer.init_to_value(values=values), target_accept_prob=0.9),
+        num_warmup=NUM_WARMUP,
+        num_samples=per_block,
+        num_chains=NUM_CHAINS,
+        chain_method="vectorized",
+        progress_bar=False,
+    )
+    blocks = []
+    for number in range(NUM_BLOCKS):
+        tell("warm-up" if not number else "draws", 0.3 + 0.7 * number / NUM_BLOCKS)
+        sampler.run(jax.random.key(int(random.integers(2**31))))
+        sampler.post_warmup_state = sampler.last_state
+        # JAX works in the background: conversion waits for the draws, so that progress is true.
+        samples = sampler.get_samples(group_by_chain=True)
+        blocks.append({name: np.asarray(own, np.float64) for name, own in samples.items()})
+    found = {name: np.concatenate([own[name] for own in blocks], axis=1) for name in blocks[0]}
+    weights = special.softmax(found["log_depth"], axis=-1)
+    flat = weights.reshape(-1, weights.shape[-1])
+    depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
+    group = (found["mean"], found["spread"], found["share"])
+    draws = _named(family, *group, found["people"], depth)
+    stats = import_optional("arviz_stats.base", "people", "R-hat").array_stats
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    values = np.concatenate(group, axis=2)
+    return GroupFit(
+        alone,
+        draws,
+        weights.mean(axis=(0, 1)),
+        stats.ess(found["people"], **axes).min(axis=-1),
+        stats.ess(values, **axes),
+        stats.rhat(values, **axes),
+    )
+
+
+def _density(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
+    """Return the log-likelihoods (u,) of points (u, p) on the line as a function of JAX."""
+    import jax
+    from jax import numpy as jnp
+
+    family, every = likelihood.family, np.arange(len(likelihood.rows))
+    if family.response == "rating" or set(likelihood.names) & set(family.inner):
+        raise CobayesError(
+            'method="nuts" needs choices or guesses and a learner in mind without free parameters.',
+            f'fix {" and ".join(family.inner)}, or use method="laplace".',
+        )
+    utility, log_base, even = likelihood.scores(likelihood.low[None])
+    # Derivatives of minus infinity are no numbers.
+    base, utility = jnp.asarray(np.maximum(log_base, -1e9)), jnp.asarray(utility[0])
+    lapsed = jnp.asarray(even[every, likelihood.answer])
+    features = dict(zip(family.features or {}, jnp.asarray(likelihood.features), strict=True))
+    columns = {name: names.index(name) for name in likelihood.names}
+
+    def log_likelihoods(points: Any) -> Any:
+        at = {
+            name: jnp.full(len(every), low)
+            for name, low in zip(family.names, family.low, strict=True)
+        }
+        for name, column in columns.items():
+            low, high = family.bounds[name]
+            value = low + (high - low) * jax.nn.sigmoid(points[:, column])
+            at[name] = value[likelihood.units]
+        logs = base + at[family.exponent][:, None] * utility
+        for name, feature in features.items():
+            logs += at[name][:, None] * feature
+        chosen = jnp.exp(logs[every, likelihood.answer] - jax.nn.logsumexp(logs, axis=1))
+        probability = (1.0 - at["lapse"]) * chosen + at["lapse"] * lapsed
+        return jax.ops.segment_sum(
+            jnp.log(jnp.maximum(probability, 1e-37)),
+            likelihood.units,
+            num_segments=likelihood.num_units,
+            indices_are_sorted=True,
+        )
+
+    return log_likelihoods
