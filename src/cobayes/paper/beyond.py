@@ -271,7 +271,7 @@ def _draw_rounds(rounds: pd.DataFrame) -> Figure:
             own = shown[shown.index.str.endswith(f", {rule}")]
             style = {**line_style(rule, 0), "markerfacecolor": "none", "markersize": 6}
             draw_points(ax, own[said], own[seen], label=rule, **style)
-        ends = shown[[said, seen]].to_numpy()
+        ends = np.asarray(shown[[said, seen]])
         line = (0.8 * ends.min(), 1.25 * ends.max())
         ax.plot(line, line, color=GREY, linewidth=0.8, zorder=0)
         ax.set(xscale="log", yscale="log", title=f"{title} of the number of rounds")

@@ -415,7 +415,8 @@ def fit_formula(rates: pd.DataFrame) -> Fit:
     from scipy.special import gammaincc
 
     seen = rates[rates.num_exceptions > 0]
-    x, y, error = (seen[name].to_numpy(float) for name in ("size", "minus_log", "minus_log_stderr"))
+    names = ("size", "minus_log", "minus_log_stderr")
+    x, y, error = (np.asarray(seen[name], float) for name in names)
     # The logarithm's argument must stay positive at the smallest size.
     bounds = (-np.inf, [np.inf, x.min() - 1e-6, np.inf, np.inf])
     guess, degrees = np.array([*GUESS.values()]), len(x) - len(GUESS)

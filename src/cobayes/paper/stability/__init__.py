@@ -105,9 +105,9 @@ def shares(found: Found) -> dict[str, Any]:
         rows[in_symbols(str(matrix))] = row = []
         for distance, (promise, _) in PROMISES.items():
             telling = learners.loc[(learners[promise] > 0.0) & (learners.kind != CENTRE)]
-            share, error = used_share(telling, distance)
-            at = (share - 2.0 * error).idxmax() if len(telling) else None
-            row.append(None if at is None else Estimate(share[at], error[at]))
+            share, error = (np.asarray(column) for column in used_share(telling, distance))
+            at = np.nanargmax(share - 2.0 * error) if len(telling) else None
+            row.append(None if at is None else Estimate(float(share[at]), float(error[at])))
     return {"shares": rows}
 
 
