@@ -50,6 +50,16 @@ def test_it_writes_tables_and_a_page(run, study, tmp_path):
     assert 'src="http' not in page
 
 
+def test_group_is_fitted_where_it_is_asked_for(run, study, tmp_path):
+    result = run(
+        "fit", study / "choices.csv", "--problems", study / "problems", "--depth", "0,1",
+        "--lapse", "0.05", "--no-loo", "--group", "--out", tmp_path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "median rationality" in pd.read_csv(tmp_path / "group.csv")["quantity"].tolist()
+    assert len(pd.read_csv(tmp_path / "people.csv")) == 3
+
+
 def test_tables_are_written_before_anything_that_may_fail(run, study, tmp_path, monkeypatch):
     def fail(*_, **settings):
         raise KeyboardInterrupt if settings.get("loo") else AssertionError

@@ -133,6 +133,9 @@ def _written(value: Any) -> str | None:
     "takes longer than the fit.",
 )
 @options.flag("--cross-validation", help="Also predict each person from a fit to the others.")
+@options.flag(
+    "--group", help="Also fit a hierarchical model of all persons; writes group.csv and people.csv."
+)
 @options.path(
     "--out", "-o", metavar="FOLDER", default=Path("fit"), help="Where to write the results."
 )
@@ -151,7 +154,7 @@ def fit(given: Given) -> None:
         if not path.exists():
             raise CobayesError(f"there is no file or folder {path}.", nearby(path))
     more = given.problems.iterdir() if given.problems.is_dir() else ()
-    check_folder("--out", out, WRITTEN, [*files, *more])
+    check_folder("--out", out, (*WRITTEN, "group.csv", "people.csv"), [*files, *more])
     known = read_problems(given.problems, given.priors)
     if given.no_repeats:
         tasks = {name: without_repeats(problem.model) for name, problem in known.items()}
@@ -184,6 +187,13 @@ def fit(given: Given) -> None:
             )
             _write_comparison(out, comparison)
         _write_page(given, found, comparison, line)
+        if given.group:
+            together = people.fit_group(
+                table, known, family, rng=given.seed, progress=tell("group")
+            )
+            group = together.group.rename_axis("quantity").reset_index()
+            write_text(out / "group.csv", frame_csv(group))
+            write_text(out / "people.csv", frame_csv(together.estimates))
     if given.as_json:
         given.show_json(_as_dict(found, comparison))
     else:
