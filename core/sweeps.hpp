@@ -82,7 +82,7 @@ template <int L>
 class Sweeps {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), n(p.n), m(p.m), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
@@ -216,7 +216,7 @@ class Sweeps {
     const T s11 = get(gram11 + at), s12 = get(gram12 + at), s22 = get(gram22 + at);
     const T age_ = get(age + at), count = get(sweeps + at) + 1.0;
     const auto is_active = get(active + at) > 0.0, is_near = change < NEAR;
-    const auto is_close = change < CLOSE;
+    const auto is_close = change <= close_enough;
     const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
     // Inner products: of the newer and the older difference of residuals with each other, and of both with the residual ("now").
@@ -361,6 +361,7 @@ class Sweeps {
 
   const Problem& p;
   int n, m, num_probes = 0;
+  const double close_enough;  // a larger change is never the last: it bounds the error from below
   Scalings* s = nullptr;
   Array<int> tasks, asked;
   Array<double> rate, bound;  // by problem

@@ -157,7 +157,7 @@ class Learner:
             )
         if self._response is None:
             rule = self._rule_here() if self._is_changing else self.rule
-            self._response = rule.respond(self.log_belief)
+            self._response = rule.answer(self.log_belief)
         return self._response
 
     def _rule_here(self) -> Rule:

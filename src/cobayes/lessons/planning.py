@@ -286,7 +286,7 @@ class Search:
                 f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
                 "use a smaller look_ahead, or fewer data.",
             )
-        response = self._rule.at(node.learner_state).respond(node.log_belief)
+        response = self._rule.at(node.learner_state).answer(node.log_belief)
         joint = node.log_belief + response.log_likelihood
         own = joint[:, self._hypothesis]
         is_open = self.available(node) & (own > -np.inf)

@@ -7,9 +7,7 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -81,11 +79,6 @@ class Rule(ABC):
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "respond" in vars(cls) and not cls.__module__.startswith("cobayes."):
-            cls.respond = _checked(cls.respond)  # pyright: ignore[reportAttributeAccessIssue]
-
     @abstractmethod
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms.
@@ -99,9 +92,25 @@ class Rule(ABC):
             Normalised, (m,); minus infinity for a hypothesis that is ruled out.
         """
 
+    def answer(self, log_belief: Array) -> Response:
+        """Return what `respond` returns, or say what is wrong with it in a custom rule."""
+        found = self.respond(log_belief)
+        is_response = isinstance(found, Response)
+        if self.core is None and not (is_response and found.likelihood.shape == self.model.shape):
+            what = f"an object of type {type(found).__name__}"
+            if is_response:
+                what = f"a likelihood of shape {found.likelihood.shape}"
+            raise CobayesError(
+                f"{type(self).__name__}.respond returns {what}; expected a Response of shape "
+                f"{self.model.shape}.",
+                "return cobayes.rules.Response(likelihood), data by hypotheses, columns summing "
+                "to one.",
+            )
+        return found
+
     def respond_many(self, log_beliefs: Array) -> Array:
         """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
-        return np.array([self.respond(logs).log_likelihood for logs in log_beliefs])
+        return np.array([self.answer(logs).log_likelihood for logs in log_beliefs])
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
@@ -115,7 +124,7 @@ class Rule(ABC):
         """
         logs = np.full(self.model.num_hypotheses, -np.inf)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
-        return self.respond(logs)
+        return self.answer(logs)
 
     def at(self, state: State) -> Rule:
         """Return the rule in a state of its task: with the matrix and the data prior there.
@@ -210,7 +219,7 @@ class Rule(ABC):
 
     def likelihoods(self, log_beliefs: Array) -> Array:
         """Return the teacher's likelihoods at beliefs (k, m): (k, n, m), columns sum to one."""
-        return np.array([self.respond(logs).likelihood for logs in log_beliefs])
+        return np.array([self.answer(logs).likelihood for logs in log_beliefs])
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
@@ -405,29 +414,6 @@ def _require_respond(kind: type[Rule]) -> None:
             )
 
 
-def _checked(respond: Callable[[Any, Array], Response]) -> Callable[[Any, Array], Response]:
-    """Return a custom rule's `respond` that says what is wrong with what it returns."""
-
-    @functools.wraps(respond)
-    def checked(rule: Rule, log_belief: Array) -> Response:
-        found, shape = respond(rule, log_belief), rule.model.shape
-        is_response = isinstance(found, Response)
-        if is_response and np.shape(found.likelihood) == shape:
-            return found
-        what = (
-            f"a likelihood of shape {np.shape(found.likelihood)}"
-            if is_response
-            else (f"an object of type {type(found).__name__}")
-        )
-        raise CobayesError(
-            f"{type(rule).__name__}.respond returns {what}; expected a Response of shape {shape}.",
-            "return cobayes.rules.Response(likelihood), data by hypotheses, columns summing to "
-            "one.",
-        )
-
-    return checked
-
-
 def _is_data_prior(prior: Array, num_data: int) -> bool:
     if prior.shape != (num_data,):
         return False
@@ -457,7 +443,7 @@ class Restricted(Rule):
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood over the available data, zero for the others."""
-        inner = self._within.respond(log_belief)
+        inner = self._within.answer(log_belief)
         likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
         totals = likelihood.sum(axis=0)
         # A hypothesis that allows none of the available data is ruled out by whatever is shown.

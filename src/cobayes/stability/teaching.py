@@ -183,7 +183,7 @@ def _teach_one_by_one(
     for lesson in range(num_lessons):
         logs = priors.copy()
         for _ in range(max_rounds):
-            responses = [rule.respond(own) for rule, own in zip(rules, logs, strict=True)]
+            responses = [rule.answer(own) for rule, own in zip(rules, logs, strict=True)]
             datum = draw(responses[0].column(hypothesis), stream.random())
             for k, response in enumerate(responses):
                 found = add_evidence(logs[k], response.log_row(datum))

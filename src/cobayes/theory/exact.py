@@ -229,7 +229,7 @@ def _children(
     if rule.task.is_over(state, h):
         yield state, logs, 1.0
         return
-    response = rule.at(state).respond(logs)
+    response = rule.at(state).answer(logs)
     chances = response.column(h)
     if not chances.any():
         raise no_datum(rule.model, h, response.likelihood.sum(axis=1) > 0.0)

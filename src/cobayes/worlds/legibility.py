@@ -106,7 +106,7 @@ def plan_walk(
     for spent in range(budget):
         following: dict[tuple[int, bytes], tuple[Walk, np.ndarray]] = {}
         for (state, _), ((score, actions), belief) in layer.items():
-            response = rule.at(world.states[state]).respond(belief)
+            response = rule.at(world.states[state]).answer(belief)
             posteriors = add_evidence(belief, response.log_likelihood)
             scores = score + response.log_likelihood[:, column]
             for action, target in enumerate(next_states[state]):
