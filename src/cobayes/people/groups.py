@@ -42,6 +42,8 @@ NUM_STEPS = 10
 # Candidates per person and depth, within limits: so many for all people and depths together that a
 # draw of the group takes about a millisecond.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
+# Times that candidates are drawn anew around what the draws before have found.
+NUM_ROUNDS = 2
 # Ends of the line that modes are looked for on: parameters there are at their bounds.
 LINE_END = 12.0
 # Candidates come from normal approximations in groups whose spread is that many times the likeliest
@@ -231,7 +233,13 @@ def fit_group(
             "the family has one depth and no free parameter.", "free one: rationality=(0.0, 20.0)."
         )
     tell("normal approximations", 0.2)
-    candidates = _candidates(alone, random)
+    mean, spread = _approximate_group(alone)
+    candidates = _candidates(alone, mean, spread, random)
+    for _ in range(NUM_ROUNDS):
+        # Normal approximations of few responses are off: candidates go where the draws are.
+        group = _Group.from_line(_sample_group(candidates, 100, random)[0], len(mean))
+        mean, spread = group.mean.mean(axis=0), group.spread.mean(axis=0)
+        candidates = _candidates(alone, mean, spread, random)
     if method == "nuts":
         found = _nuts(alone, candidates.start, num_draws, random, tell)
     else:
@@ -333,11 +341,8 @@ class _Candidates(NamedTuple):
         return found
 
 
-def _candidates(alone: Fit, random: np.random.Generator) -> _Candidates:
-    """Return candidates around the modes of every person at every depth.
-
-    Expectation maximisation, with normal approximations, finds the group whose modes these are.
-    """
+def _approximate_group(alone: Fit) -> tuple[Array, Array]:
+    """Return mean and spread (p,) by expectation maximisation with normal approximations."""
     family, names = alone.family, alone.family.free_names()
     likelihoods = [alone.likelihood(depth) for depth in family.depth]
     columns = [[names.index(name) for name in own.names] for own in likelihoods]
@@ -358,12 +363,22 @@ def _candidates(alone: Fit, random: np.random.Generator) -> _Candidates:
         mean = (weights * modes).sum(axis=(0, 1)) / total
         squares = ((modes - mean) ** 2 + variances) * weights
         spread = np.sqrt((squares.sum(axis=(0, 1)) + 0.5) / total)
+    return mean, spread
+
+
+def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Generator) -> _Candidates:
+    """Return candidates around the modes of every person at every depth in a group."""
+    names = alone.family.free_names()
+    likelihoods = [alone.likelihood(depth) for depth in alone.family.depth]
+    columns = [[names.index(name) for name in own.names] for own in likelihoods]
+    has = np.array([[name in own.names for name in names] for own in likelihoods])
+    shape = (len(alone.groups), *has.shape)
     count = int(np.clip(NUM_CANDIDATES // (shape[0] * shape[1]), FEWEST, MOST))
     points, log_weights = [], []
-    for k, (likelihood, own) in enumerate(zip(likelihoods, columns, strict=True)):
+    for likelihood, own in zip(likelihoods, columns, strict=True):
         normals = [
             _Penalised(likelihood, mean[own], np.clip(factor * spread[own], *SPREAD)).approximate(
-                modes[:, k, own]
+                np.tile(mean[own], (shape[0], 1))
             )
             for factor in FACTORS
         ]
