@@ -232,3 +232,9 @@ def test_half_a_character_in_a_label_is_refused():
     )
     with pytest.raises(cb.CobayesError, match="not Unicode text"):
         cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})
+
+
+def test_a_comma_beside_integers_is_a_cell_that_holds_no_number():
+    table = {"problem": ["q", "q"], "hypothesis": 0, "datum": 0, "count": [1, ","]}
+    with pytest.raises(cb.CobayesError, match="',' is not a number"):
+        cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})

@@ -370,9 +370,10 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
         if name in labels or frame[name].dtype.kind in "biuf":
             continue
         if any(isinstance(cell, str) and "," in cell for cell in frame[name]):
-            with contextlib.suppress(ValueError):  # other cells are words: it stays as it is
-                points = frame[name].map(with_decimal_point, na_action="ignore")
-                found[name] = points.astype(float)
+            cells = [with_decimal_point(c) if isinstance(c, str) else c for c in frame[name]]
+            # Where other cells are words or lists, the column stays as it is.
+            with contextlib.suppress(ValueError, TypeError):
+                found[name] = np.array(cells, dtype=np.float64)
     if found:
         warn_user(
             f"{source} has decimal commas; they are read as decimal points (0,25 is 0.25). "
