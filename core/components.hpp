@@ -250,6 +250,7 @@ class Scaler {
     double total = 0.0;
     for (int i = 0; i < p.n; ++i) total += rows[i * W] == label ? u[i * W] * p.row(i)[j] : 0.0;
     s.factor.at(problem)[j * W] = 1.0 / total;
+    if (!(total >= 0x1p-1022 && total < 0x1p1022)) s.error[problem] = __builtin_inf();  // no factor holds such a column
   }
 
   const Problem& p;

@@ -330,3 +330,11 @@ def test_results_do_not_share_memory_with_what_was_given():
     found = cb.scale(matrix, rows, columns)
     rows[0] = columns[0] = 5.0
     assert found.row_sums[0] == found.column_sums[0] == 1.0
+
+
+def test_a_follower_column_beyond_float64_is_an_error_and_no_nan():
+    # The third column has no belief and entries 1e-300 beside 1e60 (found by fuzzing the core).
+    matrix = [[3, 3, 3, 0, 0, 1, 1e-300], [0, 1.5e-8, 1e-300, 1, 1e60, 1e60, 1e60]]
+    logs = np.array([0.0, -172.0, -np.inf, -171.5, -171.5, -171.5, -172.6])
+    with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
+        cb.SCBI(matrix).respond(logs)
