@@ -338,3 +338,10 @@ def test_a_follower_column_beyond_float64_is_an_error_and_no_nan():
     logs = np.array([0.0, -172.0, -np.inf, -171.5, -171.5, -171.5, -172.6])
     with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
         cb.SCBI(matrix).respond(logs)
+
+
+def test_a_row_sum_lost_in_a_tie_is_an_error_and_no_column_of_zeros():
+    # The first datum alone serves six hypotheses and has the data prior 2e-161 (by fuzzing).
+    rule = cb.SCBI([[4] * 8, [4, 4] + [0] * 6], data_prior=[1.9e-161, 1.0])
+    with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
+        rule.respond(np.array([0.0] + [-81.0] * 7))
