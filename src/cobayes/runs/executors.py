@@ -186,7 +186,8 @@ def _cluster(where: str) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         # A lost scheduler is reported by one error, without Dask's tracebacks. Its tasks log theirs
         # when they are garbage-collected, possibly after the client is closed.
-        logging.getLogger("asyncio").addFilter(_is_no_lost_connection)
+        for name in ("asyncio", "tornado.application", "distributed.core", "distributed.utils"):
+            logging.getLogger(name).addFilter(_is_no_lost_connection)
         for name in ("distributed.client", "distributed.batched"):
             log = logging.getLogger(name)
             stack.callback(log.setLevel, log.level)
