@@ -42,9 +42,9 @@ def read_stimuli(
             if problem in ("", name) and label in (*model.data, *model.hypotheses)
         ]
         if not targets:
-            where = f"problem {problem!r} has" if problem else "any problem has"
+            where = f"problem {problem!r} has no" if problem else "no problem has a"
             raise CobayesError(
-                f"the stimuli name {label!r}, which is no datum or hypothesis that {where}.",
+                f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
                 "write the label as it stands in the table.",
             )
         shown = _stimulus(row, label)
