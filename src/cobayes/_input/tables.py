@@ -142,7 +142,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     name
         What to call the values in an error message.
     """
-    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise CobayesError(
             f"the {name} has masked entries, which stand for missing values.",
             "fill them in, or drop them.",

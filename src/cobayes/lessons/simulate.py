@@ -26,7 +26,7 @@ from cobayes.lessons.lesson import require_left
 from cobayes.model import Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import Agents, RuleLike, as_agents
-from cobayes.rules.native import NativeRule, not_converged
+from cobayes.rules.response import not_converged
 from cobayes.tasks.constraints import WithoutRepeats
 from cobayes.tasks.task import draw_outcome
 
@@ -133,8 +133,8 @@ def simulate(
         found = _play_one_by_one(agents, **options)
     else:
         found = _core.simulate(
-            teacher.native,
-            None if learner is teacher else learner.native,
+            teacher,
+            None if learner is teacher else learner,
             teacher_logs=agents.teacher_prior,
             learner_logs=None if agents.is_shared else agents.learner_prior,
             hypothesis=agents.hypothesis,
@@ -143,7 +143,7 @@ def simulate(
             num_threads=num_threads(),
             **options,
         )
-        tolerance = max(teacher.tolerance, learner.tolerance)
+        tolerance = max(agents.teacher.tolerance, agents.learner.tolerance)
         if not found["error"] <= tolerance:
             raise not_converged(found["error"], tolerance)
     return Ensemble(
@@ -162,8 +162,8 @@ def simulate(
     )
 
 
-def _in_core(rule: Rule) -> NativeRule | None:
-    """Return the rule at the start of its task if the core plays the task, else None."""
+def _in_core(rule: Rule) -> _core.Rule | None:
+    """Return the core's rule at the start of its task if the core plays the task, else None."""
     task = rule.task
     if rule.core is None:
         return None
@@ -172,8 +172,7 @@ def _in_core(rule: Rule) -> NativeRule | None:
         is_played = rule.data_prior is None or bool(rule.data_prior.all())
     else:
         is_played = task is rule.model or task.is_constant
-    found = rule if task is rule.model else rule.at(task.start)
-    return found if is_played and isinstance(found, NativeRule) else None
+    return rule.at(task.start).core if is_played else None
 
 
 def _play_one_by_one(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.rules.pragmatic import DEEPEST
+from cobayes.rules.native import DEEPEST
 
 Array = NDArray[np.float64]
 

@@ -1,12 +1,10 @@
 """Rules of inference: plain Bayes, pragmatic recursion, SCBI, and one round of cooperation."""
 
 from cobayes.rules.base import Rule, rule_from_settings
-from cobayes.rules.bayes import BI
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
 from cobayes.rules.naming import as_rule
-from cobayes.rules.pragmatic import Pragmatic
+from cobayes.rules.native import BI, SCBI, Pragmatic
 from cobayes.rules.response import Response
-from cobayes.rules.scbi import SCBI
 
 __all__ = [
     "BI",

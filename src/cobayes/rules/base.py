@@ -7,6 +7,7 @@ inference has the same likelihood for every belief; SCBI scales it to the belief
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, SupportsIndex
 
@@ -14,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import SUM_SLACK, Distribution, as_distribution
+from cobayes._input.distributions import Distribution, as_distribution
 from cobayes._input.labels import find
 from cobayes._input.validation import require_settings
+from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
-from cobayes.rules.response import Response, add_evidence
+from cobayes.rules.response import Response, add_evidence, not_converged
 from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
@@ -59,22 +61,38 @@ class Rule(ABC):
     array([0.706, 0.294])
     """
 
-    name: str
+    name: str = "Rule"
     title: str
     """The name with the settings that tell rules of one kind apart, for titles and legends."""
     depends_on_belief: bool = True
     """Whether the likelihood changes with the belief; if not, the order of data does not matter."""
     core: _core.Rule | None = None
     """The rule in the native core; None for a custom rule."""
+    is_custom: bool = False
+    """Whether the class, or one that it derives from, has answers written outside of cobayes."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
+    tolerance: float = 1e-12
+    """For the relative error of an answer of the native core."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = vars(cls).get("name", cls.__name__)  # never inherited
+        own = [
+            method.__module__.startswith("cobayes.")
+            for method in (cls.respond, cls.respond_many, cls.likelihood)
+        ]
+        cls.is_custom = not (own[0] and own[1])
+        if own[0] and not own[2]:
+            raise CobayesError(
+                f"{cls.__name__} overrides likelihood, which agents and simulate do not call.",
+                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
+            )
 
     def __init__(self, matrix: MatrixLike) -> None:
-        if not type(self).__module__.startswith("cobayes."):
-            _require_respond(type(self))
-        self.name = self.title = name_of(type(self))
+        self.title = self.name
         self.task: Task = as_task(matrix)
-        self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
+        self.model: Model = self.task.model
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
@@ -110,7 +128,18 @@ class Rule(ABC):
 
     def respond_many(self, log_beliefs: Array) -> Array:
         """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
-        return np.array([self.answer(logs).log_likelihood for logs in log_beliefs])
+        if self.core is None:
+            return np.array([self.answer(logs).log_likelihood for logs in log_beliefs])
+        return self._checked(
+            self.core.respond(log_beliefs, in_logs=True, num_threads=_threads(log_beliefs))
+        )
+
+    def _checked(self, answer: tuple[Array, float, int]) -> Array:
+        """Return an answer of the core, or raise an error where it missed the tolerance."""
+        values, error, iterations = answer
+        if not error <= self.tolerance:
+            raise not_converged(error, self.tolerance, iterations)
+        return values
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments beside the matrix that make the same rule again."""
@@ -175,31 +204,6 @@ class Rule(ABC):
         """Return the same rule with another matrix, where a task gives the data a prior."""
         return Restricted(self, model, prior)
 
-    def rate(self, hypothesis: SupportsIndex | str) -> float:
-        """Return the asymptotic rate of convergence, in nats per round.
-
-        Notes
-        -----
-        Theorems 3.2 and 3.6 of the paper: the smallest divergence of the hypothesis's column
-        from another one, in the limit of certainty. It is infinite where every other column
-        excludes a datum of the hypothesis. It is negative where a learner that takes a table as
-        it is (``literal="truth"`` at depth 0) is led to another hypothesis.
-        """
-        return float(self.divergences(hypothesis).min())
-
-    def divergences(self, hypothesis: SupportsIndex | str) -> Array:
-        """Return what each other hypothesis loses per round in the limit of certainty, (m,).
-
-        In nats; infinite for the hypothesis itself, negative for one that gains.
-        """
-        column = self.model.hypothesis_index(hypothesis)
-        response = in_every_round(self).at_certainty(column)
-        shares, logs = response.column(column), response.log_likelihood
-        shown = shares > 0.0
-        found = shares[shown] @ (logs[shown, column, None] - logs[shown])
-        found[column] = np.inf
-        return np.where(np.abs(found) < 1e-14, 0.0, found)  # equal columns, up to rounding
-
     def likelihood(self, belief: Distribution) -> Array:
         """Return the likelihood matrix M_k at a belief: (n, m), columns sum to one.
 
@@ -214,12 +218,12 @@ class Rule(ABC):
             P(d | h) for every datum and hypothesis, (n, m) or (k, n, m).
         """
         logs = self.log_beliefs(belief)
-        found = self.at(self.task.start).likelihoods(np.atleast_2d(logs))
+        many, rule = np.atleast_2d(logs), self.at(self.task.start)
+        if rule.core is None:
+            found = np.array([rule.answer(one).likelihood for one in many])
+        else:
+            found = rule._checked(rule.core.respond(many, num_threads=_threads(many)))
         return found.reshape(*logs.shape[:-1], *self.model.shape)
-
-    def likelihoods(self, log_beliefs: Array) -> Array:
-        """Return the teacher's likelihoods at beliefs (k, m): (k, n, m), columns sum to one."""
-        return np.array([self.answer(logs).likelihood for logs in log_beliefs])
 
     def teach(self, belief: Distribution, hypothesis: SupportsIndex | str) -> Array:
         """Return the teacher's distribution over data, tau in the paper: (n,).
@@ -239,10 +243,8 @@ class Rule(ABC):
         """
         column = self.model.hypothesis_index(hypothesis)
         require_teachable(self.model, self.log_beliefs(belief), column, "belief")
-        found = self.likelihood(belief)[..., column]
-        if not found.any():
-            raise no_datum(self.model, column, _available(self))
-        return found
+        require_datum(self, column)
+        return self.likelihood(belief)[..., column]
 
     def update(self, belief: Distribution, datum: SupportsIndex | str) -> Array:
         """Return the posterior after one datum, T_d(belief) in the paper: (m,).
@@ -260,20 +262,15 @@ class Rule(ABC):
             A distribution over hypotheses, (m,) or (k, m).
         """
         row, logs = find(datum, self.model.data, "datum"), self.log_beliefs(belief)
-        many = logs if logs.ndim == 2 else logs[None]
-        found = _core.normalized(self.at(self.task.start).updated(many, row), SUM_SLACK)
-        if found is None:  # a belief that is not a number
+        many, rule = logs if logs.ndim == 2 else logs[None], self.at(self.task.start)
+        if rule.core is None:
+            found = _core.exp(add_evidence(many, rule.respond_many(many)[:, row]))
+        else:
+            answer = rule.core.update(many, row, in_logs=False, num_threads=_threads(many))
+            found = rule._checked(answer)
+        if math.isnan(sum(found[:, 0].tolist())):  # beliefs that exclude the datum become NaN
             raise impossible_datum(self.model, row)
         return found.reshape(logs.shape)
-
-    def updated(self, log_beliefs: Array, datum: int) -> Array:
-        """Return the beliefs after one datum at beliefs (k, m): (k, m); NaN: impossible."""
-        return _core.exp(self.observe_many(log_beliefs, np.full(len(log_beliefs), datum)))
-
-    def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
-        """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
-        logs = self.respond_many(log_beliefs)[np.arange(len(data)), data]
-        return add_evidence(log_beliefs, logs)
 
     def posteriors(self, belief: Distribution) -> Array:
         """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
@@ -289,12 +286,12 @@ class Rule(ABC):
             Row d is ``update(belief, d)``, (n, m) or (k, n, m).
         """
         logs = self.log_beliefs(belief)
-        found = self.at(self.task.start).posteriors_at(np.atleast_2d(logs))
+        many, rule = np.atleast_2d(logs), self.at(self.task.start)
+        if rule.core is None:
+            found = _core.exp(add_evidence(many[:, None, :], rule.respond_many(many)))
+        else:
+            found = rule._checked(rule.core.posteriors(many, num_threads=_threads(many)))
         return found.reshape(*logs.shape[:-1], *self.model.shape)
-
-    def posteriors_at(self, log_beliefs: Array) -> Array:
-        """Return the posteriors after every datum at beliefs (k, m): (k, n, m)."""
-        return _core.exp(add_evidence(log_beliefs[:, None, :], self.respond_many(log_beliefs)))
 
     def log_belief(self, belief: Distribution | None, name: str = "belief") -> Array:
         """Validate a belief and return its logarithms, (m,); None is the uniform belief."""
@@ -347,7 +344,7 @@ class Rule(ABC):
             raise CobayesError(f"{name} cannot be made from {own}: {error}.") from error
         if not isinstance(found, cls):
             raise CobayesError(
-                f"the content is of the rule {found.name}, not {name_of(cls)}.",
+                f"the content is of the rule {found.name}, not {cls.name}.",
                 "cobayes.Rule.from_dict makes rules of any kind.",
             )
         return found
@@ -388,7 +385,7 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     """
     kinds: list[type[Rule]] = [Rule]
     for kind in kinds:
-        if isinstance(name, str) and name_of(kind).lower() == name.lower():
+        if isinstance(name, str) and kind.name.lower() == name.lower():
             return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
     raise CobayesError(
@@ -397,21 +394,9 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     )
 
 
-def name_of(kind: type[Rule]) -> str:
-    """Return the name under which a class of rules is saved; it is never inherited."""
-    return vars(kind).get("name", kind.__name__)
-
-
-def _require_respond(kind: type[Rule]) -> None:
-    """Raise an error for a custom rule that overrides `likelihood` instead of `respond`."""
-    for cls in kind.__mro__:
-        if cls.__module__.startswith("cobayes."):
-            return
-        if "likelihood" in vars(cls) and "respond" not in vars(cls):
-            raise CobayesError(
-                f"{kind.__name__} overrides likelihood, which agents and simulate do not call.",
-                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
-            )
+def _threads(log_beliefs: Array) -> int:
+    """Return the number of threads for beliefs (k, m): one belief is work for one thread."""
+    return num_threads() if len(log_beliefs) > 1 else 1
 
 
 def _is_data_prior(prior: Array, num_data: int) -> bool:

@@ -13,8 +13,8 @@ from cobayes._input.distributions import Distribution
 from cobayes._output import freeze, shape_in_words
 from cobayes.errors import import_optional
 from cobayes.model import MatrixLike, Model, as_model
+from cobayes.rules.native import SCBI
 from cobayes.rules.response import add_evidence
-from cobayes.rules.scbi import SCBI
 from cobayes.scaling import ScalingResult, scale, scaling_blocks
 
 if TYPE_CHECKING:

@@ -12,9 +12,7 @@ from cobayes._input.labels import find
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, require_same_world
 from cobayes.rules.base import Rule, require_datum
-from cobayes.rules.bayes import BI
-from cobayes.rules.pragmatic import Pragmatic
-from cobayes.rules.scbi import SCBI
+from cobayes.rules.native import BI, SCBI, Pragmatic
 
 Array = NDArray[np.float64]
 
@@ -106,45 +104,30 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     """
     if isinstance(rule, Rule):
         return rule
-    if _is_matrix(rule, matrix):
-        return SCBI(rule)
-    kind = rule_class(rule)
-    if kind is None:
+    name = rule.strip().lower() if isinstance(rule, str) else ""
+    if name in RULES or (name and matrix is not None):
+        if name not in RULES:
+            raise CobayesError(
+                f"there is no rule called {rule!r}.",
+                f"choose from {', '.join(repr(kind.name) for kind in RULES.values())}.",
+            )
+        rule = RULES[name]
+    if rule is None or (np.isscalar(rule) and not name):
         raise CobayesError(
-            f"the rule is of type {type(rule).__name__}; expected a rule, a class or a name.",
+            f"the rule is {rule!r}; expected a rule, a matrix, a class or a name.",
             "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
         )
+    if not (isinstance(rule, type) and issubclass(rule, Rule)):
+        return SCBI(rule)  # of a matrix or a task; any other text names a file or an example
     if matrix is None:
         raise CobayesError(
-            f"the rule is {kind.__name__}, without a matrix.",
-            f"give it one: cobayes.{kind.__name__}(matrix).",
+            f"the rule is {rule.__name__}, without a matrix.",
+            f"give it one: cobayes.{rule.__name__}(matrix).",
         )
     try:
-        return kind(matrix, **settings)
+        return rule(matrix, **settings)
     except TypeError as error:  # as "pragmatic" without a depth
         raise CobayesError(
-            f"{kind.__name__} cannot be made from a matrix alone: {error}.",
-            f"give the rule itself, as cobayes.{kind.__name__}(matrix, ...).",
+            f"{rule.__name__} cannot be made from a matrix alone: {error}.",
+            f"give the rule itself, as cobayes.{rule.__name__}(matrix, ...).",
         ) from error
-
-
-def _is_matrix(rule: RuleLike, matrix: MatrixLike | None) -> bool:
-    """Tell whether a matrix or a task was given in the place of a rule."""
-    if isinstance(rule, str):  # without a matrix, a text names a file or an example
-        return matrix is None and rule.strip().lower() not in RULES
-    return rule is not None and not isinstance(rule, type) and not np.isscalar(rule)
-
-
-def rule_class(rule: RuleLike) -> type[Rule] | None:
-    """Return the class that a class or a name stands for; None where it is neither."""
-    if isinstance(rule, type) and issubclass(rule, Rule):
-        return rule
-    if not isinstance(rule, str):
-        return None
-    found = RULES.get(rule.strip().lower())
-    if found is None:
-        raise CobayesError(
-            f"there is no rule called {rule!r}.",
-            "choose from " + ", ".join(repr(kind.name) for kind in RULES.values()) + ".",
-        )
-    return found

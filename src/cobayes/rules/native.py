@@ -1,26 +1,29 @@
-"""Rules that the native core knows: what BI, pragmatic rules and SCBI share."""
+"""BI, SCBI and pragmatic rules, whose answers come from the native core."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.distributions import Distribution
-from cobayes._parallel import num_threads
-from cobayes.errors import CobayesError, ConvergenceError
+from cobayes._input.labels import is_position
+from cobayes._input.validation import number_between
+from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
-from cobayes.rules.base import Rule
-from cobayes.rules.response import Response
-from cobayes.scaling.scale import accuracy_hint
+from cobayes.rules.base import Restricted, Rule
+from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# SCBI replaces looser tolerances by this value. They would save next to no time, and estimated
-# errors may be several times too small.
-LOOSEST = 1e-9
+# Logarithms this far below zero stand for zero in the limit of certainty.
+_DOUBT = 1e8
+
+# A level is one pass over the matrix: deeper recursion would seem to hang.
+DEEPEST = 10_000
 
 
 class NativeRule(Rule):
@@ -49,52 +52,12 @@ class NativeRule(Rule):
         self.native = _core.Rule(
             self.model.matrix, data_prior=self.data_prior, tolerance=tolerance, **options
         )
-        if type(self).__module__.startswith("cobayes.") or not _is_overridden(type(self)):
-            self.core = self.native
+        self.core = None if self.is_custom else self.native
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms."""
-        logs = self._ask(self.native.respond, log_belief[None], in_logs=True)[0]
+        logs = self._checked(self.native.respond(log_belief[None], in_logs=True))[0]
         return Response(_core.exp(logs), logs)
-
-    def respond_many(self, log_beliefs: Array) -> Array:
-        """Return log-likelihoods (k, n, m) for beliefs given by their logarithms, (k, m)."""
-        if self.core is None:
-            return super().respond_many(log_beliefs)
-        return self._ask(self.core.respond, log_beliefs, in_logs=True)
-
-    def likelihoods(self, log_beliefs: Array) -> Array:
-        """Return the teacher's likelihoods at beliefs (k, m): (k, n, m), columns sum to one."""
-        if self.core is None:
-            return super().likelihoods(log_beliefs)
-        return self._ask(self.core.respond, log_beliefs)
-
-    def posteriors_at(self, log_beliefs: Array) -> Array:
-        """Return the posteriors after every datum at beliefs (k, m): (k, n, m)."""
-        if self.core is None:
-            return super().posteriors_at(log_beliefs)
-        return self._ask(self.core.posteriors, log_beliefs)
-
-    def updated(self, log_beliefs: Array, datum: int) -> Array:
-        """Return the beliefs after one datum at beliefs (k, m): (k, m); NaN: impossible."""
-        if self.core is None:
-            return super().updated(log_beliefs, datum)
-        return self._ask(self.core.update, log_beliefs, datum, in_logs=False)
-
-    def observe_many(self, log_beliefs: Array, data: NDArray[np.int64]) -> Array:
-        """Return log-beliefs (k, m) after one datum each, (k,); NaN where it is impossible."""
-        if self.core is None:
-            return super().observe_many(log_beliefs, data)
-        return self._ask(self.core.update, log_beliefs, data)
-
-    def _ask(self, method: Any, log_beliefs: Array, *data: Any, **options: Any) -> Array:
-        """Return the core's answers, or raise an error where one missed the tolerance."""
-        # One belief is work for one thread.
-        threads = num_threads() if len(log_beliefs) > 1 else 1
-        values, error, iterations = method(log_beliefs, *data, num_threads=threads, **options)
-        if not error <= self.tolerance:
-            raise not_converged(error, self.tolerance, iterations)
-        return values
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
         """Return the same rule with another matrix, where a task gives the data a prior."""
@@ -108,33 +71,256 @@ class NativeRule(Rule):
         return type(self)(model, **{**self.settings(), "data_prior": prior / prior.sum()})
 
 
-def _is_overridden(kind: type[Rule]) -> bool:
-    """Tell whether a class derived from a rule of this package overrides `respond`."""
-    for cls in kind.__mro__:
-        if cls.__module__.startswith("cobayes."):
-            return False
-        if "respond" in vars(cls) or "respond_many" in vars(cls):
-            return True
-    return False
-
-
-def not_converged(
-    error: float, tolerance: float, iterations: int | None = None
-) -> ConvergenceError:
-    """Return the error about a scaling to a belief that missed its tolerance.
+class BI(NativeRule):
+    """Plain Bayesian inference: the likelihood is the column-normalised matrix, always.
 
     Parameters
     ----------
-    error
-        The largest estimated error; infinite where no answer was found.
-    tolerance
-        What it should have been.
-    iterations
-        The number of sweeps and Newton steps, where it is known.
+    matrix
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray, `Model` or task.
+
+    Notes
+    -----
+    Section 2.2 of the paper. Where a task makes some data unavailable, the likelihood is
+    normalised over the available ones; finite costs do not matter to a literal teacher.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.BI(model).update([0.5, 0.5], "sun").round(3)
+    array([0.778, 0.222])
     """
-    taken = "" if iterations is None else f"after {iterations} iterations "
-    return ConvergenceError(
-        f"the scaling of the matrix to a belief did not converge to {tolerance:g}: {taken}the "
-        f"estimated error is {error:.2g}.",
-        accuracy_hint(error, LOOSEST, "SCBI(matrix, tolerance=...) with a"),
-    )
+
+    name = "BI"
+
+    def __init__(self, matrix: MatrixLike) -> None:
+        super().__init__(matrix, None, 1e-12, kind="recursion")
+        # A derived class with its own `respond` may depend on the belief.
+        self.depends_on_belief = self.core is None
+
+    def _restricted(self, model: Model, prior: Array) -> Rule:
+        """Return the literal likelihood over the available data, which is that of depth 0."""
+        if self.is_custom:
+            return Restricted(self, model, prior)
+        available = prior > 0.0
+        return Pragmatic(model, 0, data_prior=available / available.sum())
+
+
+class SCBI(NativeRule):
+    """Sequential cooperative Bayesian inference: the likelihood is scaled to the belief.
+
+    At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
+    ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
+    takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
+    nothing. Where zeros make the sums impossible, the limit of alternating normalisation takes
+    their place; see `scaling_blocks`.
+
+    Parameters
+    ----------
+    matrix
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray or `Model`.
+    data_prior
+        Probabilities of the data before anything is taught; uniform by default, zero for data
+        that are not available. The row sums are ``n data_prior``.
+    tolerance
+        For the relative error of the scaling. Values above 1e-9 count as 1e-9: a looser scaling
+        saves next to nothing.
+
+    Notes
+    -----
+    Section 2.1 and Algorithm 1 of the paper. ``likelihood`` is M_k, ``posteriors`` is
+    M^<n theta>, ``update(theta, d)`` is T_d(theta) and ``teach`` is tau.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> model = cb.Model([[0.7, 0.2], [0.3, 0.8]], ["sun", "rain"], ["summer", "autumn"])
+    >>> cb.SCBI(model).update([0.5, 0.5], "sun").round(3)
+    array([0.753, 0.247])
+    """
+
+    name = "SCBI"
+
+    def __init__(
+        self,
+        matrix: MatrixLike,
+        *,
+        data_prior: Distribution | None = None,
+        tolerance: float = 1e-12,
+    ) -> None:
+        number_between(
+            tolerance,
+            "tolerance",
+            1e-15,
+            1.0,
+            closed="low",
+            hint="1e-12 is the default; float64 itself is good for about 1e-15.",
+        )
+        super().__init__(matrix, data_prior, min(tolerance, LOOSEST), kind="cooperation")
+
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
+        """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
+
+        With zeros, another hypothesis that allows a datum which this one rules out is known to
+        choose such data only.
+        """
+        if self.core is None:
+            return super().at_certainty(hypothesis)
+        column = self.model.hypothesis_index(hypothesis)
+        logs = _core.log(self.model.matrix)
+        weights = np.zeros((len(logs), 1))
+        if self.data_prior is not None:
+            weights = _core.log(self.data_prior)[:, None]
+        own = logs[:, column, None]
+        is_allowed = own > -np.inf
+        inside = np.where(is_allowed, weights + logs - np.where(is_allowed, own, 0.0), -np.inf)
+        outside = np.where(is_allowed, -np.inf, weights + logs)
+        goes_out = (outside > -np.inf).any(axis=0)
+        logs = np.where(goes_out, outside, inside)
+        totals = np.logaddexp.reduce(logs, axis=0)
+        logs -= np.where(totals > -np.inf, totals, 0.0)
+        return Response(_core.exp(logs), logs)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        prior = self.data_prior
+        return {
+            "tolerance": self.tolerance,
+            "data_prior": None if prior is None else prior.tolist(),
+        }
+
+
+class Pragmatic(NativeRule):
+    """Teacher and learner reason about each other to a given depth, as rational speech acts do.
+
+    From a literal teacher T_0, at belief theta and with data prior p:
+
+        ``L_k(h | d) ∝ T_k(d | h) theta(h)``, normalised over hypotheses,
+        ``T_{k+1}(d | h) ∝ p(d) L_k(h | d)**rationality``, normalised over data.
+
+    A rule of depth K teaches by T_K and learns by L_K. Depth 0 is `BI`; infinite depth with
+    rationality 1 is `SCBI`.
+
+    Parameters
+    ----------
+    matrix
+        The data-by-hypotheses matrix: an array, DataFrame, DataArray, `Model` or task.
+    depth
+        How many times the teacher reasons about the learner: an integer >= 0, or infinity.
+    rationality
+        How strongly the teacher prefers the better data, > 0; alpha in rational speech acts.
+    data_prior
+        Probabilities of the data before anything is taught; uniform by default, zero for data
+        that are not available. Costs are ``exp(-rationality * cost)``, normalised.
+    literal
+        "likelihood": T_0 is the matrix with its columns normalised. "truth": the literal learner
+        takes the table as it is, L_0(h | d) ∝ M(d, h) theta(h).
+
+    Examples
+    --------
+    The word "glasses" is true of two of three faces; a speaker would have said "hat" of one:
+
+    >>> import cobayes as cb
+    >>> faces = cb.Pragmatic([[1, 1, 1], [0, 1, 1], [0, 0, 1]], 1, literal="truth")
+    >>> faces.update([1 / 3, 1 / 3, 1 / 3], 1).round(2)
+    array([0.  , 0.69, 0.31])
+
+    Notes
+    -----
+    Rational speech acts: Frank and Goodman (2012), Science 336, 998. Infinite depth is offered
+    for rationality 1 only, since for others the recursion may have several limits.
+    """
+
+    name = "Pragmatic"
+
+    def __init__(
+        self,
+        matrix: MatrixLike,
+        depth: float | SupportsIndex | str,
+        *,
+        rationality: float = 1.0,
+        data_prior: Distribution | None = None,
+        literal: Literal["likelihood", "truth"] = "likelihood",
+    ) -> None:
+        self.depth = _checked_depth(depth)
+        # Larger exponents would overflow; the best datum is certain long before.
+        self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
+        if literal not in ("likelihood", "truth"):
+            raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
+        self.literal = literal
+        self.depends_on_belief = self.depth > 0
+        options: dict[str, Any] = {"kind": "cooperation"}
+        if self.depth < math.inf:
+            options = {"kind": "recursion", "depth": self.depth, "literal": literal}
+            options["rationality"] = self.rationality
+        elif self.rationality != 1.0:
+            raise CobayesError(
+                f"infinite depth has one limit for rationality 1 only; found {rationality:g}.",
+                "give a finite depth, or rationality 1.",
+            )
+        super().__init__(matrix, data_prior, 1e-12, **options)
+        shown = "" if self.rationality == 1.0 else f", rationality {self.rationality:g}"
+        shown += "" if self.literal == "likelihood" else ", literal truth"
+        self.title = f"{self.name}, depth {self.depth:g}{shown}"
+
+    @property
+    def is_led_astray(self) -> bool:
+        """Whether teacher and learner use different likelihoods: ``literal="truth"`` at depth 0."""
+        return self.depth == 0 and self.literal == "truth"
+
+    def respond(self, log_belief: Array) -> Response:
+        """Return the likelihood of depth K at a belief.
+
+        The literal learner of ``literal="truth"`` takes the table as it is; its teacher draws from
+        normalised columns.
+        """
+        found = super().respond(log_belief)
+        if not self.is_led_astray:
+            return found
+        totals = found.likelihood.sum(axis=0)
+        return Response(found.likelihood / np.where(totals > 0.0, totals, 1.0), found.logs)
+
+    def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
+        """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
+        if self.depth == math.inf:
+            return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
+        # Other hypotheses have almost no belief, but are not ruled out: where they allow a datum
+        # that this one does not, they are known to choose it.
+        logs = np.full(self.model.num_hypotheses, -_DOUBT)
+        logs[self.model.hypothesis_index(hypothesis)] = 0.0
+        response = self.respond(logs)
+        found = response.log_likelihood
+        found = np.where(found < -0.01 * _DOUBT, -np.inf, found)
+        return Response(response.likelihood, found)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments beside the matrix that make the same rule again."""
+        prior = self.data_prior
+        return {
+            "depth": "inf" if self.depth == math.inf else self.depth,
+            "rationality": self.rationality,
+            "data_prior": None if prior is None else prior.tolist(),
+            "literal": self.literal,
+        }
+
+    def __repr__(self) -> str:
+        return f"Pragmatic({self.title.partition(', ')[2]}; {self.model!r})"
+
+
+def _checked_depth(depth: Any) -> float:
+    if isinstance(depth, str):
+        depth = math.inf if depth.lower() in ("inf", "infinity", "infinite") else depth
+    if isinstance(depth, float) and depth == math.inf:
+        return math.inf
+    if not is_position(depth) or depth < 0:
+        raise CobayesError(
+            f"depth is {depth!r}; expected an integer >= 0, or infinity.",
+            "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+        )
+    if depth > DEEPEST:
+        raise CobayesError(
+            f"depth is {depth}; every level is worked out, {DEEPEST:,} at most.",
+            "numpy.inf is the limit of full cooperation, where the rationality is 1.",
+        )
+    return int(depth)

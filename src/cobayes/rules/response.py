@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
+from cobayes.errors import ConvergenceError
+from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
+
+# SCBI replaces looser tolerances by this value. They would save next to no time, and estimated
+# errors may be several times too small.
+LOOSEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +75,25 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     with np.errstate(invalid="ignore"):  # minus infinity everywhere: NaN
         joint = joint - peak
         return joint - _core.log(_core.exp(joint).sum(axis=-1, keepdims=True))
+
+
+def not_converged(
+    error: float, tolerance: float, iterations: int | None = None
+) -> ConvergenceError:
+    """Return the error about a scaling to a belief that missed its tolerance.
+
+    Parameters
+    ----------
+    error
+        The largest estimated error; infinite where no answer was found.
+    tolerance
+        What it should have been.
+    iterations
+        The number of sweeps and Newton steps, where it is known.
+    """
+    taken = "" if iterations is None else f"after {iterations} iterations "
+    return ConvergenceError(
+        f"the scaling of the matrix to a belief did not converge to {tolerance:g}: {taken}the "
+        f"estimated error is {error:.2g}.",
+        accuracy_hint(error, LOOSEST, "SCBI(matrix, tolerance=...) with a"),
+    )

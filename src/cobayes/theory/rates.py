@@ -224,10 +224,20 @@ def divergences(
         kind: Kind = "bi" if type(own) is BI else "scbi"
         found = pairwise_divergences(model.matrix[rows], kind, share[rows])[taught]
     else:
-        found = np.array([own.divergences(int(h)) for h in taught])
+        found = np.array([limit_divergences(own, int(h)) for h in taught])
     found[:, ~is_rival] = np.inf
     found[~is_rival[taught]] = np.nan
     return found
+
+
+def limit_divergences(rule: Rule, hypothesis: int) -> Array:
+    """Return what each hypothesis loses per round in the limit of certainty, by any rule, (m,)."""
+    response = rule.at_certainty(hypothesis)
+    shares, logs = response.column(hypothesis), response.log_likelihood
+    shown = shares > 0.0
+    found = shares[shown] @ (logs[shown, hypothesis, None] - logs[shown])
+    found[hypothesis] = np.inf
+    return np.where(np.abs(found) < 1e-14, 0.0, found)  # equal columns, up to rounding
 
 
 def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = None) -> Array:

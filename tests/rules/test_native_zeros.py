@@ -41,7 +41,7 @@ def test_every_lesson_ends_at_the_truth_and_shows_nothing_it_rules_out(part):
         n, m = rng.integers(2, 7), rng.integers(2, 5)
         matrix = random_pattern(rng, n, m)
         hypothesis = int(rng.integers(m))
-        if cb.SCBI(matrix).rate(hypothesis) < 0.01:
+        if cb.rate_of_convergence(matrix, hypothesis) < 0.01:
             continue
         num_done += 1
         prior = rng.dirichlet(np.ones(m)) if rng.random() < 0.5 else np.full(m, 1 / m)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes.theory.rates import limit_divergences
 from tests.rules.crowd import Crowd
 
 
@@ -71,7 +72,7 @@ def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
     limit = cb.Pragmatic(matrix, math.inf, data_prior=prior)
     scbi = cb.SCBI(matrix, data_prior=prior)
     assert np.array_equal(limit.likelihood(belief), scbi.likelihood(belief))
-    assert limit.rate(1) == scbi.rate(1)
+    assert cb.rate_of_convergence(limit, 1) == limit_divergences(scbi, 1).min()
     deep = cb.Pragmatic(matrix, 400, data_prior=prior)
     np.testing.assert_allclose(deep.likelihood(belief), scbi.likelihood(belief), rtol=1e-9)
 
@@ -146,7 +147,7 @@ def test_rates_are_slopes_of_simulated_lessons():
     odds = ensemble.log_odds()
     slopes = (odds[:, 400] - odds[:, 200]) / 200
     stderr = slopes.std(ddof=1) / np.sqrt(len(slopes))
-    assert abs(slopes.mean() - rule.rate(0)) < 4 * stderr + 1e-3
+    assert abs(slopes.mean() - cb.rate_of_convergence(rule, 0)) < 4 * stderr + 1e-3
 
 
 def test_a_rule_is_made_again_from_its_settings():
