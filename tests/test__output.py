@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import cobayes as cb
-from cobayes._output import frame_csv, html_table, write_text
+from cobayes._output import frame_csv, html_table, percent, write_text
 
 
 def test_a_written_file_is_as_readable_as_any_other(tmp_path):
@@ -66,3 +66,19 @@ def test_a_label_that_is_no_text_is_refused_and_the_old_file_stays(tmp_path):
     with pytest.raises(cb.CobayesError, match="not a character of Unicode"):
         cb.Model([[1.0]], ["\ud800"]).to_csv(file)
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.9997, 1, ">99.9 %"),
+        (0.9994, 1, "99.9 %"),
+        (0.0003, 1, "<0.1 %"),
+        (1.0, 1, "100.0 %"),
+        (0.0, 0, "0 %"),
+        (0.996, 0, ">99 %"),
+        (0.42, 0, "42 %"),
+    ],
+)
+def test_a_percentage_never_claims_certainty_that_is_not_there(share, digits, text):
+    assert percent(share, digits) == text

@@ -36,6 +36,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share as "99.5 %"; one strictly between 0 and 1 is never shown as 0 or 100 %."""
+    text = f"{100.0 * share:.{digits}f}"
+    if 0.0 < share < 1.0 and float(text) in (0.0, 100.0):
+        step = 0.1**digits
+        text = f"<{step:g}" if share < 0.5 else f">{100.0 - step:g}"
+    return f"{text} %"
+
+
 def shape_in_words(num_data: int, num_hypotheses: int) -> str:
     """Return the shape of a table: "3 data x 2 hypotheses", "1 datum x 1 hypothesis"."""
     data = "1 datum" if num_data == 1 else f"{num_data} data"

@@ -158,7 +158,7 @@ def import_optional(module: str, extra: str, purpose: str):
         package = module.partition(".")[0]
         raise MissingDependencyError(
             f"{purpose} needs the package {package!r}, which is not installed.",
-            f"pip install 'cobayes[{extra}]'",
+            f"in a clone of cobayes: pip install '.[{extra}]'",
         ) from error
 
 

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+import cobayes as cb
 from cobayes.cli.app import app
 from cobayes.rules import as_rule
 from cobayes.worlds import GridWorld, plan_walk
@@ -44,6 +45,16 @@ def test_terminal_output_names_moves_beliefs_and_costs():
     assert done.exit_code == 0
     assert "SCBI: 95 % sure after 2 moves; at A after 5 moves (0 more than needed)" in done.stdout
     assert "0.9583" in done.stdout
+
+
+def test_a_board_and_a_width_are_an_error_that_says_which_to_drop(tmp_path):
+    board = tmp_path / "board.txt"
+    board.write_text("A..B\n....\n.S..\n")
+    done = run("--board", board, "--width", 4, "--goals", 2)
+    assert done.exit_code == 2
+    assert "--board is given together with --width and --goals" in done.stderr
+    assert "drop --width and --goals, or drop --board" in done.stderr
+    assert run("--board", board, "--discount", 0.4).exit_code == 0
 
 
 def test_board_is_read_from_a_file_and_animated(tmp_path):
@@ -85,3 +96,10 @@ def test_a_pragmatic_walker_of_infinite_depth_is_the_cooperative_one():
     assert beliefs["pragmatic --depth inf"] == beliefs["scbi"]
     assert beliefs["pragmatic --depth 1"] != beliefs["scbi"]
     assert found["pragmatic --depth 1"]["walks"][0]["rule"] == "Pragmatic, depth 1"
+
+
+def test_a_walk_from_json_is_a_lesson_again():
+    content = json.loads(run("--seed", 1, "--json").stdout)
+    walk = cb.Lesson.from_dict(content["walks"][0])
+    assert walk.hypothesis_label == "A"
+    assert walk.beliefs.tolist() == content["walks"][0]["beliefs"]

@@ -214,8 +214,8 @@ def test_lessons_on_tasks_are_sound_and_go_on_after_saving(drawn):
         return
     np.testing.assert_allclose(lesson.beliefs.sum(axis=1), 1.0, rtol=1e-9)
     with tempfile.TemporaryDirectory() as folder:
-        lesson.save(Path(folder) / "lesson.npz")
-        again = cb.Lesson.load(Path(folder) / "lesson.npz")
+        lesson.save(Path(folder) / "lesson.json")
+        again = cb.Lesson.load(Path(folder) / "lesson.json")
     more, expected = attempt(again.extend, 1), attempt(lesson.extend, 1)
     assert (more is None) == (expected is None)
     if more is not None:

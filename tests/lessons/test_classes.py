@@ -65,8 +65,8 @@ def test_a_class_can_be_taught_without_repeats_and_saved(tmp_path):
         teacher = cb.lessons.ClassTeacher(rule, 0, PRIORS, [0.5, 0.3, 0.2], aim="worst")
         return cb.run_lesson(teacher, cb.Learner(rule, PRIORS[2]), num_rounds)
 
-    lesson(3).save(tmp_path / "lesson.npz")
-    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(4)
+    lesson(3).save(tmp_path / "lesson.json")
+    again = cb.Lesson.load(tmp_path / "lesson.json").extend(4)
     assert np.array_equal(again.data, lesson(7).data)
     assert np.array_equal(again.log_beliefs, lesson(7).log_beliefs)
 

@@ -92,8 +92,8 @@ def test_a_plan_can_be_made_for_a_learner_of_another_rule():
 
 def test_plans_can_be_saved_and_go_on(tmp_path):
     rule = cb.SCBI(cb.without_repeats(random_model(2, 7, 3)))
-    cb.plan_lesson(rule, 0, 3).save(tmp_path / "plan.npz")
-    longer = cb.Lesson.load(tmp_path / "plan.npz").extend(2)
+    cb.plan_lesson(rule, 0, 3).save(tmp_path / "plan.json")
+    longer = cb.Lesson.load(tmp_path / "plan.json").extend(2)
     assert np.array_equal(longer.data, cb.plan_lesson(rule, 0, 5).data)
 
 

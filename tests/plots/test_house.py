@@ -29,7 +29,9 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, lessons):
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(cb.MissingDependencyError, match=r"pip install 'cobayes\[plots\]'"):
+    with pytest.raises(
+        cb.MissingDependencyError, match=r"clone of cobayes: pip install '\.\[plots\]'"
+    ):
         plot_belief_bars(lessons["SCBI"])
 
 

@@ -25,7 +25,7 @@ def test_board_shows_every_goal_with_its_share():
     ax = Figure().subplots()
     assert plot_world(world, [0.2, 0.799, 0.001], path=[(2, 1)], goal="A", ax=ax) is ax
     shown = {text.get_text() for text in ax.texts}
-    assert {"A", "B", "C", "S", "20%", "80%", "<1%"} <= shown
+    assert {"A", "B", "C", "S", "20 %", "80 %", "<1 %"} <= shown
 
 
 def test_the_letter_of_the_start_stands_where_the_walk_does_not_go():
@@ -46,7 +46,7 @@ def test_goals_are_filled_as_high_as_the_belief():
 def test_walk_can_be_drawn_at_any_move(walks):
     ax = plot_walk(walks[0], 1, ax=Figure().subplots())
     assert "move 1, left" in ax.get_title()
-    assert "80.0%" in ax.get_title()
+    assert "80.0 %" in ax.get_title()
     ax = plot_certainty(walks, ax=Figure().subplots())
     assert [line.get_label() for line in ax.lines[:2]] == ["SCBI", "BI"]
     assert np.allclose(ax.lines[0].get_ydata(), walks[0].beliefs[:, 0])

@@ -270,11 +270,11 @@ def test_a_draw_never_leaves_the_support_when_sums_round_down():
 
         def respond(self, log_belief):
             del log_belief
-            return cb.rules.Response(np.array([[0.5, 0.5], [0.4, 0.5], [0.0, 0.0]]))
+            return cb.rules.Response(np.array([[0.5, 0.5], [0.5 - 1e-7, 0.5], [0.0, 0.0]]))
 
     crowd = Crowd(Short(matrix_of(3, 2)), np.log([0.5, 0.5]), 2)
     with np.errstate(divide="ignore"):
-        assert crowd.draw(np.array([0, 1]), np.array([0.95, 1.0])).tolist() == [1, 1]
+        assert crowd.draw(np.array([0, 1]), np.array([1.0 - 1e-8, 1.0])).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("kind", [*RULES, Doubtful])
@@ -367,8 +367,23 @@ def test_an_answer_depends_on_the_belief_alone():
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        (np.full((3, 2), 1 / 3), "an object of type ndarray"),
-        (cb.rules.Response(np.full((2, 2), 0.5)), r"a likelihood of shape \(2, 2\)"),
+        (np.full((3, 2), 1 / 3), "an object of type ndarray; expected a Response"),
+        (
+            cb.rules.Response(np.full((2, 2), 0.5)),
+            r"a likelihood of shape \(2, 2\); expected a Response of \(3, 2\)",
+        ),
+        (
+            cb.rules.Response(np.array([[0.5, 0.5], [0.5, 0.6], [0.0, 0.0]])),
+            "a likelihood whose column of hypothesis '1' sums to 1.1, not to 1",
+        ),
+        (
+            cb.rules.Response(np.array([[1.5, 0.5], [-0.5, 0.5], [0.0, 0.0]])),
+            "a likelihood whose column of hypothesis '0' has a negative entry or NaN",
+        ),
+        (
+            cb.rules.Response(np.full((3, 2), np.nan)),
+            "a likelihood whose column of hypothesis '0' has a negative entry or NaN",
+        ),
     ],
 )
 def test_a_custom_rule_hears_what_is_wrong_with_its_response(answer, found):
@@ -378,8 +393,19 @@ def test_a_custom_rule_hears_what_is_wrong_with_its_response(answer, found):
             return answer
 
     rule = Wrong(matrix_of(3, 2))
-    message = rf"Wrong.respond returns {found}; expected a Response of shape \(3, 2\)"
+    message = rf"Wrong.respond returns {found}\."
     with pytest.raises(cb.CobayesError, match=message):
         rule.teach([0.5, 0.5], 0)
     with pytest.raises(cb.CobayesError, match=message):
         cb.Learner(rule).observe(0)
+
+
+def test_the_repr_of_a_rule_shows_its_task_settings_and_data_prior():
+    task = cb.without_repeats(cb.Model([[0.6, 0.2], [0.4, 0.8]], ["a", "b"], ["x", "y"]))
+    assert repr(cb.Pragmatic(task, 2, data_prior=[0.25, 0.75])) == (
+        "Pragmatic(without_repeats(Model(2 data x 2 hypotheses; data: 'a', 'b'; hypotheses: 'x', "
+        "'y')); depth 2; data prior 0.25, 0.75)"
+    )
+    assert "data prior" not in repr(cb.SCBI(task))
+    many = cb.SCBI(matrix_of(6, 2), data_prior=[0.1, 0.1, 0.1, 0.1, 0.3, 0.3])
+    assert repr(many).endswith("; data prior 0.1, 0.1, 0.1, 0.1, … (6 in all))")

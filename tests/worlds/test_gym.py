@@ -57,7 +57,7 @@ def test_ansi_rendering_shows_board_walker_and_beliefs():
     env.step(0)
     text = env.render()
     assert "| . . @ S . . . |" in text
-    assert "* A [################    ]  80.0%" in text
+    assert "* A [################    ]  80.0 %" in text
 
 
 def test_picture_changes_with_the_walk():

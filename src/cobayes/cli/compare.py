@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cobayes._output import counted
+from cobayes._output import counted, percent
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
@@ -154,7 +154,7 @@ def _show_rules(found: list[Ensemble]) -> None:
         "Share of learners that were sure by then",
         [("round", ">"), *((ensemble.rule_name, "<") for ensemble in found)],
         [
-            [str(k), *(f"{100 * s[k]:5.1f} % {terminal.bar(s[k], _BAR)}" for s in shares)]
+            [str(k), *(f"{percent(s[k]):>7} {terminal.bar(s[k], _BAR)}" for s in shares)]
             for k in sorted({round(end * k / count) for k in range(1, count + 1)})
         ],
         least=[len("round"), *(len("100.0 %") for _ in found)],

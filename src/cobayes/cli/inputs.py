@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from numpy.typing import NDArray
 
 from cobayes import __version__
@@ -69,6 +70,10 @@ class Given(SimpleNamespace):
                 from cobayes.plots.beliefs import require_picture_format
 
                 require_picture_format(path)
+
+    def was_typed(self, name: str) -> bool:
+        """Tell whether an option was typed; if not, it has its default."""
+        return self._context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
     @functools.cached_property
     def _loaded(self) -> tuple[Model, Example | None]:

@@ -82,9 +82,7 @@ def _as_dict(lessons: list[Lesson]) -> dict[str, Any]:
         "hypotheses": list(first.model.hypotheses),
         "hypothesis": first.hypothesis_label,
         "rounds": first.num_rounds,
-        "lessons": [
-            {**lesson.to_dict(), "log_beliefs": lesson.log_beliefs.tolist()} for lesson in lessons
-        ],
+        "lessons": [lesson.to_dict() for lesson in lessons],
     }
 
 

@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import click
 
+from cobayes._output import percent
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
+from cobayes.errors import CobayesError
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson
 from cobayes.reading import existing_file, read_text
 from cobayes.rules import Rule
@@ -79,6 +81,13 @@ def world(given: Given) -> None:
 def _make_world(given: Given) -> GridWorld:
     options = {"discount": given.discount, "slip": given.slip}
     if given.board is not None:
+        typed = [name for name in ("width", "height", "goals") if given.was_typed(name)]
+        if typed:
+            drop = " and ".join(f"--{name}" for name in typed)
+            raise CobayesError(
+                f"--board is given together with {drop}; the board has its own size and goals.",
+                f"drop {drop}, or drop --board.",
+            )
         return GridWorld.from_text(read_text(existing_file(given.board)), **options)
     return GridWorld.with_goals_on_top(given.width, given.height, given.goals, **options)
 
@@ -109,7 +118,6 @@ def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]
         "walks": [
             {
                 **walk.to_dict(),
-                "states": [list(state) for state in walk.states],
                 "extra_moves": _extra_moves(walk),
                 "rounds_until_95_percent_sure": walk.rounds_until(0.95),
             }
@@ -162,7 +170,9 @@ def _board(walk: Lesson, shown: int) -> list[str]:
     size = max(map(len, labels))
     for h, (label, share) in enumerate(zip(labels, walk.beliefs[shown], strict=True)):
         bar = terminal.paint(terminal.bar(share), fg=_COLORS[h % 6])
-        lines.append(f"{'*' if h == walk.hypothesis else ' '}{label:<{size}} {share:6.1%} {bar}")
+        lines.append(
+            f"{'*' if h == walk.hypothesis else ' '}{label:<{size}} {percent(share):>7} {bar}"
+        )
     return lines
 
 

@@ -179,20 +179,27 @@ class Learner:
         return {
             "kind": self.kind,
             "rule": self.rule,
-            "log_belief": self.log_belief,
+            "log_belief": saving.plain_logs(self.log_belief),
             "state": self.state,
         }
 
-    @classmethod
-    def restore(cls, content: dict[str, Any]) -> Self:
-        """Make the agent that `snapshot` described."""
-        with saving.explained(cls.kind):
-            rule = saving.require(content["rule"], Rule, "rule")
-            agent = cls._rebuild(rule, content)
-            agent.log_belief = saving.log_beliefs(
-                content["log_belief"], "log_belief", (rule.model.num_hypotheses,)
-            )
-            agent.state = rule.task.read_state(content["state"])
+    @staticmethod
+    def restore(content: dict[str, Any]) -> Any:
+        """Make the agent, of any class, that `snapshot` described."""
+        kinds: list[type[Learner]] = [Learner]
+        for kind in kinds:
+            if kind.kind == content["kind"]:
+                break
+            kinds.extend(kind.__subclasses__())
+        else:
+            raise ValueError(f"there is no agent called {content['kind']!r}")
+        rule = saving.require(content["rule"], Rule, "rule")
+        agent = kind._rebuild(rule, content)
+        shape = (rule.model.num_hypotheses,)
+        agent.log_belief = saving.read_logs(content["log_belief"], "log_belief", shape)
+        agent.state = rule.task.read_state(content["state"])
+        if isinstance(agent, Teacher) and agent.log_belief[agent.hypothesis] == -np.inf:
+            raise unteachable(rule.model.hypotheses[agent.hypothesis], "saved belief")
         return agent
 
     @classmethod
@@ -201,19 +208,21 @@ class Learner:
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
-        """Write the state to a file; `load` makes the same agent again.
+        """Write the state to a JSON file; `load` makes the same agent again.
 
         Parameters
         ----------
         path
-            The file, of any name; `numpy.load` opens it too where it is called ``.npz``.
+            The file, of any name.
         """
-        saving.write(path, self.kind, self.snapshot())
+        saving.write(path, self.kind, saving.to_plain(self.snapshot()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a state written by `save`."""
-        return cls.restore(saving.read(path, cls.kind))
+        content = saving.read(path, cls.kind)
+        with saving.explained(cls.kind):
+            return Learner.restore(saving.from_plain(content))
 
     def __repr__(self) -> str:
         best = int(np.argmax(self.log_belief))
@@ -304,19 +313,15 @@ class Teacher(Learner):
         """Return the state of the agent to save, including its random generator."""
         return {
             **super().snapshot(),
-            "hypothesis": self.hypothesis,
+            "hypothesis": self.rule.model.hypotheses[self.hypothesis],
             "choice": self.choice,
             "rng": saving.pack_generator(self.rng),
         }
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
-        last = rule.model.num_hypotheses - 1
-        hypothesis = saving.position(content["hypothesis"], "hypothesis", last)
-        if content["log_belief"][hypothesis] == -np.inf:
-            raise unteachable(rule.model.hypotheses[hypothesis], "saved belief")
         rng = saving.unpack_generator(content["rng"])
-        return cls(rule, hypothesis, rng=rng, choice=content["choice"])
+        return cls(rule, content["hypothesis"], rng=rng, choice=content["choice"])
 
     def __repr__(self) -> str:
         name = self.rule.model.hypotheses[self.hypothesis]
@@ -324,13 +329,3 @@ class Teacher(Learner):
             f"{type(self).__name__}({self.rule.title}; teaches {name!r}; the learner's belief in "
             f"it {self.belief[self.hypothesis]:.4f})"
         )
-
-
-def restore(content: dict[str, Any]) -> Any:
-    """Make the agent, of any class, that `Learner.snapshot` described."""
-    kinds: list[type[Learner]] = [Learner]
-    for kind in kinds:
-        if kind.kind == content.get("kind"):
-            return kind.restore(content)
-        kinds.extend(kind.__subclasses__())
-    raise CobayesError(f"there is no agent called {content.get('kind')!r}.")

@@ -11,7 +11,6 @@ from cobayes._input.labels import find
 from cobayes._input.validation import number_between
 from cobayes._output import counted
 from cobayes.errors import CobayesError
-from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import Rule
 from cobayes.rules.base import require_teachable
@@ -180,7 +179,7 @@ class ClassTeacher(Teacher):
         return {
             **super().snapshot(),
             "learners": [learner.snapshot() for learner in self.learners],
-            "weights": self.weights.copy(),
+            "weights": self.weights,
             "aim": self.aim,
             "level": self.level,
             "sharpness": self.sharpness,
@@ -189,13 +188,10 @@ class ClassTeacher(Teacher):
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
-        learners = tuple(
-            Learner.restore(saving.require(one, dict, "learner")) for one in content["learners"]
-        )
+        learners = tuple(Learner.restore(one) for one in content["learners"])
         options = {name: content[name] for name in ("aim", "level", "sharpness", "lapse")}
-        hypothesis = Teacher._rebuild(rule, content).hypothesis
         priors = [learner.belief for learner in learners]
-        agent = cls(rule, hypothesis, priors, content["weights"], **options)
+        agent = cls(rule, content["hypothesis"], priors, content["weights"], **options)
         agent.learners = learners
         return agent
 

@@ -16,7 +16,7 @@ from cobayes._parallel import require_affordable_simulation
 from cobayes._random import generator
 from cobayes.errors import CobayesError, warn_user
 from cobayes.lessons import saving
-from cobayes.lessons.agents import Learner, Teacher, restore
+from cobayes.lessons.agents import Learner, Teacher
 from cobayes.model import Model, require_same_world
 from cobayes.rules import Rule
 from cobayes.tasks.task import State, Task, draw_outcome
@@ -159,15 +159,59 @@ class Lesson:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return labels and beliefs as plain content for JSON; `save` keeps the agents, too."""
-        return {
-            "rule": self.rule_name,
-            "hypothesis": self.hypothesis_label,
-            "hypotheses": list(self.model.hypotheses),
-            "data": list(self.data_labels),
-            "beliefs": self.beliefs.tolist(),
-            "teacher_beliefs": self.teacher_beliefs.tolist(),
-        }
+        """Return plain content that JSON can hold; `from_dict` makes the same lesson again.
+
+        Beside labels and beliefs it holds the two agents with their rules, the matrix once.
+        """
+        return saving.to_plain(
+            {
+                "rule": self.rule_name,
+                "hypothesis": self.hypothesis_label,
+                "hypotheses": self.model.hypotheses,
+                "data": self.data_labels,
+                "beliefs": self.beliefs,
+                "teacher_beliefs": self.teacher_beliefs,
+                "log_beliefs": saving.plain_logs(self.log_beliefs),
+                "teacher_log_beliefs": saving.plain_logs(self.teacher_log_beliefs),
+                "states": self.states,
+                "teacher": self.teacher.snapshot(),
+                "learner": self.learner.snapshot(),
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Lesson:
+        """Undo `to_dict`; damaged content is an error, never a wrong lesson.
+
+        Examples
+        --------
+        >>> import json
+        >>> import cobayes as cb
+        >>> rule = cb.SCBI("example:M_3")
+        >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
+        >>> text = json.dumps(lesson.to_dict())
+        >>> cb.Lesson.from_dict(json.loads(text)).extend(1).num_rounds
+        5
+        """
+        with saving.explained("lesson"):
+            found = saving.from_plain(content)
+            teacher, learner = (Learner.restore(found[role]) for role in ("teacher", "learner"))
+            if not isinstance(teacher, Teacher):
+                raise ValueError(f"the teacher is a {teacher.kind}")
+            require_same_world(teacher.rule.model, learner.rule.model)
+            data = [learner.rule.model.datum_index(label) for label in found["data"]]
+            shape = (len(data) + 1, learner.rule.model.num_hypotheses)
+            logs = {}
+            for name, agent in (("log_beliefs", learner), ("teacher_log_beliefs", teacher)):
+                logs[name] = saving.read_logs(found[name], name, shape)
+                if not np.array_equal(logs[name][-1], agent.log_belief):
+                    raise ValueError(f"the {agent.kind} has another belief than its last round's")
+            states = tuple(teacher.task.read_state(state) for state in found["states"])
+            if states and (len(states) != shape[0] or states[-1] != teacher.state):
+                raise ValueError("the states are not those of the rounds")
+        return cls(
+            np.array(data, dtype=np.intp), **logs, teacher=teacher, learner=learner, states=states
+        )
 
     def to_xarray(self) -> xr.Dataset:
         """Return beliefs, log-beliefs and data as a Dataset with the labels."""
@@ -184,49 +228,19 @@ class Lesson:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the lesson to a file; it can be loaded and extended.
-
-        A matrix that both agents hold is written once.
+        """Write the lesson to a JSON file; it can be loaded and extended.
 
         Parameters
         ----------
         path
-            The file, of any name; `numpy.load` opens it too where it is called ``.npz``.
+            The file, of any name.
         """
-        content = {
-            "data": self.data,
-            "log_beliefs": self.log_beliefs,
-            "teacher_log_beliefs": self.teacher_log_beliefs,
-            "teacher": self.teacher.snapshot(),
-            "learner": self.learner.snapshot(),
-            "states": self.states,
-        }
-        saving.write(path, "lesson", content)
+        saving.write(path, "lesson", self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Lesson:
         """Read a lesson written by `save`; a damaged file is an error, never a wrong lesson."""
-        content = saving.read(path, "lesson")
-        with saving.explained("lesson"):
-            teacher = restore(saving.require(content["teacher"], dict, "teacher"))
-            learner = restore(saving.require(content["learner"], dict, "learner"))
-            if not isinstance(teacher, Teacher):
-                raise ValueError(f"the teacher is a {teacher.kind}")
-            n, m = learner.rule.model.shape
-            data = saving.positions(content["data"], "data", n - 1)
-            shape = (len(data) + 1, m)
-            own = saving.log_beliefs(content["log_beliefs"], "log_beliefs", shape)
-            of_teacher = saving.log_beliefs(
-                content["teacher_log_beliefs"], "teacher_log_beliefs", shape
-            )
-            require_same_world(teacher.rule.model, learner.rule.model)
-            for beliefs, agent in ((own, learner), (of_teacher, teacher)):
-                if not np.array_equal(beliefs[-1], agent.log_belief):
-                    raise ValueError(f"the {agent.kind} has another belief than its last round's")
-            states = tuple(teacher.task.read_state(state) for state in content["states"])
-            if states and (len(states) != len(own) or states[-1] != teacher.state):
-                raise ValueError("the states are not those of the rounds")
-        return cls(data, own, of_teacher, teacher, learner, states)
+        return cls.from_dict(saving.read(path, "lesson"))
 
     def __repr__(self) -> str:
         final = np.exp(self.log_beliefs[-1, self.hypothesis])

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from cobayes._input.distributions import Distribution
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
-from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.model import require_same_world
@@ -163,17 +162,14 @@ class Planner(Teacher):
             "pupil": self.pupil.snapshot(),
             "look_ahead": self.look_ahead,
             "rounds_left": self._rounds_left,
-            "data": list(self.data),
+            "data": self.data,
         }
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
-        pupil = Learner.restore(saving.require(content["pupil"], dict, "pupil"))
-        hypothesis = Teacher._rebuild(rule, content).hypothesis
-        last = rule.model.num_data - 1
-        data = [saving.position(datum, "datum", last) for datum in content["data"]]
-        options = content["look_ahead"], content["rounds_left"], data
-        agent = cls(rule, hypothesis, None, pupil.rule, *options)
+        pupil = Learner.restore(content["pupil"])
+        options = (content[name] for name in ("look_ahead", "rounds_left", "data"))
+        agent = cls(rule, content["hypothesis"], None, pupil.rule, *options)
         agent.pupil = pupil
         return agent
 

@@ -193,7 +193,7 @@ def fit_group(
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler, which takes far longer
-        (``pip install 'cobayes[people-groups]'``; the learner in mind must be fixed).
+        (``pip install '.[people-groups]'``; the learner in mind must be fixed).
     rng
         Anything that `numpy.random.default_rng` takes.
     num_draws

@@ -223,7 +223,7 @@ class Fit:
         path
             The file.
         """
-        from cobayes.lessons.saving import write
+        from cobayes.lessons.saving import to_plain, write
 
         for name, feature in (self.family.features or {}).items():
             if callable(feature):
@@ -232,13 +232,13 @@ class Fit:
                     "give its numbers as arrays, or save fit.estimates and fit.trials.",
                 )
         content = {
-            "family": {name: _plain(getattr(self.family, name)) for name in _SETTINGS},
+            "family": {name: getattr(self.family, name) for name in _SETTINGS},
             "choices": {str(name): _cells(column) for name, column in self.choices.frame.items()},
             "problems": {name: [own.task, own.prior] for name, own in self.problems.items()},
             "by": self.by,
-            "arrays": {name: array.astype(np.float64) for name, array in vars(self.arrays).items()},
+            "arrays": vars(self.arrays),
         }
-        write(path, "fit", content)
+        write(path, "fit", to_plain(content))
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:
@@ -254,10 +254,11 @@ class Fit:
         Fit
             With the same tables.
         """
-        from cobayes.lessons.saving import explained, read
+        from cobayes.lessons.saving import explained, from_plain, read
 
-        content = read(path, "fit")
+        saved = read(path, "fit")
         with explained("fit"):
+            content = from_plain(saved)
             family = Family(**{name: _as_given(content["family"][name]) for name in _SETTINGS})
             tasks, priors = (
                 {name: pair[part] for name, pair in content["problems"].items()} for part in (0, 1)
@@ -269,8 +270,8 @@ class Fit:
             shapes = [(u, k, p), (u, k), (u, k, p), (u, k), (u, p), (u, p)]
             arrays = []
             for name, shape in zip(Estimates.__dataclass_fields__, shapes, strict=True):
-                array = content["arrays"][name].reshape(shape)
-                arrays.append(array.astype(bool) if name.startswith("is_") else array)
+                kind = bool if name.startswith("is_") else np.float64
+                arrays.append(np.array(content["arrays"][name], dtype=kind).reshape(shape))
             return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
@@ -308,22 +309,11 @@ class Fit:
 _SETTINGS = tuple(name for name, setting in Family.__dataclass_fields__.items() if setting.init)
 
 
-def _plain(value: Any) -> Any:
-    """Return a setting of a family for a file: numbers as arrays, which may be infinite."""
-    if isinstance(value, dict):
-        return {str(name): _plain(own) for name, own in value.items()}
-    if value is None or isinstance(value, str):
-        return value
-    return np.asarray(value, dtype=np.float64)
-
-
 def _as_given(value: Any) -> Any:
-    """Undo `_plain`."""
+    """Return a setting of a family from a file, where tuples are lists."""
     if isinstance(value, dict):
         return {name: _as_given(own) for name, own in value.items()}
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist()) if value.ndim else value.item()
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _cells(column: pd.Series) -> Any:

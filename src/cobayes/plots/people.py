@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cobayes._output import percent
 from cobayes.errors import CobayesError
 from cobayes.people.compare import probability_text
 from cobayes.people.family import depth_name
@@ -241,7 +242,7 @@ def plot_recovery(
     ax.set_xlabel(f"true {parameter.replace('_', ' ')}")
     ax.set_ylabel("estimate")
     share = recovery.coverage.loc[parameter, "coverage"]
-    ax.set_title(f"coverage {100 * share:.0f} %", loc="left", fontsize=10)
+    ax.set_title(f"coverage {percent(share, digits=0)}", loc="left", fontsize=10)
     # Room for the legend above the longest interval.
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + 0.2 * (top - bottom))
@@ -281,7 +282,7 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
         ax.text(
             column,
             row,
-            f"{100 * share:.0f} %",
+            percent(share, digits=0),
             ha="center",
             va="center",
             color="white" if share < 0.5 else INK,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import (
     FAINT,
@@ -160,7 +161,7 @@ def plot_walk(lesson: Lesson, moves: int | None = None, *, ax: Axes | None = Non
         goal=lesson.hypothesis,
         title=(
             f"{describe_agents(lesson)}, move {shown}{move}\nwatcher's belief in "
-            f"{shorten_label(lesson.hypothesis_label)}: {belief[lesson.hypothesis]:.1%}"
+            f"{shorten_label(lesson.hypothesis_label)}: {percent(belief[lesson.hypothesis])}"
         ),
         ax=ax,
     )
@@ -350,7 +351,7 @@ def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None
         ax.text(
             column,
             row + 0.3,
-            _percent(level),
+            percent(level, digits=0),
             ha="center",
             va="center",
             fontsize=7.5,
@@ -358,13 +359,6 @@ def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None
             path_effects=halo,
             zorder=6,
         )
-
-
-def _percent(level: float) -> str:
-    """Write a share without claiming certainty that is not there."""
-    if 0.0 < level < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= level < 1.0 else f"{level:.0%}"
 
 
 def _draw_path(

@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 # What `Rule.to_dict` holds beside the settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
+# How far the sum of a column of a custom rule may be from one.
+COLUMN_SLACK = 1e-6
 # Rules for the states of a task are kept while their matrices have fewer entries than this (32 MB).
 MOST_KEPT = 2**22
 
@@ -113,14 +115,10 @@ class Rule(ABC):
     def answer(self, log_belief: Array) -> Response:
         """Return what `respond` returns, or say what is wrong with it in a custom rule."""
         found = self.respond(log_belief)
-        is_response = isinstance(found, Response)
-        if self.core is None and not (is_response and found.likelihood.shape == self.model.shape):
-            what = f"an object of type {type(found).__name__}"
-            if is_response:
-                what = f"a likelihood of shape {found.likelihood.shape}"
+        wrong = None if self.core is not None else _what_is_wrong(found, self.model)
+        if wrong is not None:
             raise CobayesError(
-                f"{type(self).__name__}.respond returns {what}; expected a Response of shape "
-                f"{self.model.shape}.",
+                f"{type(self).__name__}.respond returns {wrong}.",
                 "return cobayes.rules.Response(likelihood), data by hypotheses, columns summing "
                 "to one.",
             )
@@ -362,7 +360,14 @@ class Rule(ABC):
         return hash((type(self), self.task))
 
     def __repr__(self) -> str:
-        return f"{self.name}({self.model!r})"
+        parts = [repr(self.task)]
+        if self.title != self.name:
+            parts.append(self.title.removeprefix(f"{self.name}, "))
+        if self.data_prior is not None:
+            shown = ", ".join(f"{share:.3g}" for share in self.data_prior[:4])
+            more = f", … ({len(self.data_prior)} in all)" if len(self.data_prior) > 4 else ""
+            parts.append(f"data prior {shown}{more}")
+        return f"{self.name}({'; '.join(parts)})"
 
 
 def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
@@ -397,6 +402,25 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
 def _threads(log_beliefs: Array) -> int:
     """Return the number of threads for beliefs (k, m): one belief is work for one thread."""
     return num_threads() if len(log_beliefs) > 1 else 1
+
+
+def _what_is_wrong(response: Any, model: Model) -> str | None:
+    """Return what a custom rule responds instead of a likelihood matrix; None: nothing is wrong."""
+    if not isinstance(response, Response):
+        return f"an object of type {type(response).__name__}; expected a Response"
+    likelihood = response.likelihood
+    if likelihood.shape != model.shape:
+        return f"a likelihood of shape {likelihood.shape}; expected a Response of {model.shape}"
+    sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
+    # A column of zeros: the hypothesis allows none of the data that may be shown.
+    is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
+    if not is_wrong.any():
+        return None
+    column = int(np.argmax(is_wrong))
+    found = "has a negative entry or NaN"
+    if not np.isnan(sums[column]):
+        found = f"sums to {sums[column]:.6g}, not to 1"
+    return f"a likelihood whose column of hypothesis {model.hypotheses[column]!r} {found}"
 
 
 def _is_data_prior(prior: Array, num_data: int) -> bool:

@@ -304,9 +304,6 @@ class Pragmatic(NativeRule):
             "literal": self.literal,
         }
 
-    def __repr__(self) -> str:
-        return f"Pragmatic({self.title.partition(', ')[2]}; {self.model!r})"
-
 
 def _checked_depth(depth: Any) -> float:
     if isinstance(depth, str):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner
 from cobayes.rules import as_rule
@@ -169,5 +170,5 @@ class GridWorldEnv(gymnasium.Env):
             mark = "*" if position == self._goal else " "
             bar = "#" * round(BAR_WIDTH * share)
             label = self.world.goal_labels[position]
-            lines.append(f"{mark} {label:<{width}} [{bar:<{BAR_WIDTH}}] {share:6.1%}")
+            lines.append(f"{mark} {label:<{width}} [{bar:<{BAR_WIDTH}}] {percent(share):>7}")
         return "\n".join(lines) + "\n"
