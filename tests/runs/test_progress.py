@@ -42,7 +42,9 @@ def test_time_left_is_unknown_while_an_experiment_has_no_finished_shard():
     # A dear experiment says nothing about what a shard of another one costs.
     dear = PointState("p", 1, 2, 86.0, "dear")
     begun, waiting = PointState("q", 1, 1000, 0.1, "cheap"), PointState("q", 0, 1000, 0.0, "cheap")
-    assert math.isnan(RunState(Path(), "both", "running", (dear, waiting), 2).seconds_left)
+    unknown = RunState(Path(), "both", "running", (dear, waiting), 2)
+    assert math.isnan(unknown.seconds_left)
+    assert summary_line(unknown).endswith("time left unknown until cheap has a finished shard")
     both = RunState(Path(), "both", "running", (dear, begun), 2)
     assert both.seconds_left == pytest.approx((86 + 99.9) / 2)
 

@@ -234,3 +234,12 @@ def test_an_executor_of_another_kind_is_refused_before_a_folder_is_made(tmp_path
     with pytest.raises(CobayesError, match="the executor is 'threads'; expected"):
         run(drawing(), tmp_path / "run", executor="threads")  # pyright: ignore[reportArgumentType]
     assert not (tmp_path / "run").exists()
+
+
+def test_an_executor_and_a_number_of_jobs_exclude_each_other(tmp_path):
+    with (
+        ThreadPoolExecutor(2) as executor,
+        pytest.raises(CobayesError, match="both executor and jobs are given"),
+    ):
+        run(drawing(), tmp_path / "run", executor=executor, jobs=2)
+    assert not (tmp_path / "run").exists()

@@ -41,7 +41,7 @@ def complete(finished, tmp_path):
 
 
 def rows_of(folder: Path) -> list:
-    with contextlib.closing(Store(folder, only_read=True)) as store:
+    with contextlib.closing(Store(folder)) as store:
         return list(store.shards())
 
 
@@ -137,13 +137,13 @@ def test_a_killed_run_leaves_no_lock_behind(tmp_path):
     process.send_signal(signal.SIGKILL)
     finish(process)
     assert read_state(tmp_path).status == "stopped"
-    Store(tmp_path).close()
+    Store(tmp_path, drawing(pause=3600.0).identity()).close()
 
 
 def test_a_run_that_is_taken_over_between_two_commits_stops_and_loses_nothing(tmp_path):
-    store = Store.open(tmp_path, drawing().identity())
+    store = Store(tmp_path, drawing().identity())
     store._connection.execute("COMMIT")  # where another process may step in
-    other = Store(tmp_path)
+    other = Store(tmp_path, drawing().identity())
     try:
         store._connection.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(RunError, match="another process is running"):
@@ -243,31 +243,31 @@ def execute(folder, *statements):
 
 
 CRAFTED = {
-    "changed statistics": ("UPDATE shards SET statistics = statistics || x'00' WHERE key = 3",),
+    "changed statistics": ("UPDATE shards SET content = content || x'00' WHERE key = 3",),
     "two shards exchanged": (
-        "UPDATE shards SET key = -1 WHERE key = 0",
+        "UPDATE shards SET key = -2 WHERE key = 0",
         "UPDATE shards SET key = 0 WHERE key = 1",
-        "UPDATE shards SET key = 1 WHERE key = -1",
+        "UPDATE shards SET key = 1 WHERE key = -2",
     ),
     "a shard of another point": ("UPDATE shards SET key = key + (1 << 33) WHERE key = 0",),
     "a recursive view": (
         "ALTER TABLE shards RENAME TO hidden",
         "CREATE VIEW shards AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-        "SELECT i AS key, x'00' AS statistics, x'00' AS seal, 0.0 AS seconds FROM n WHERE i < 0",
+        "SELECT i AS key, x'00' AS content, x'00' AS seal, 0.0 AS seconds FROM n WHERE i < 0",
     ),
-    "a trigger": ("CREATE TRIGGER t AFTER UPDATE ON meta BEGIN DELETE FROM shards; END",),
-    "an identity without points": ("UPDATE meta SET value = '{}' WHERE key = 'identity'",),
+    "a trigger": ("CREATE TRIGGER t AFTER UPDATE ON shards BEGIN DELETE FROM shards; END",),
+    "an identity without points": ("UPDATE shards SET content = '{}' WHERE key = -1",),
     "an identity that is nested deeply": (
-        "UPDATE meta SET value = replace(hex(zeroblob(50000)), '00', '[') WHERE key = 'identity'",
+        "UPDATE shards SET content = replace(hex(zeroblob(50000)), '00', '[') WHERE key = -1",
     ),
     "points without samples": (
-        "UPDATE meta SET value = replace(value, '1963', '0') WHERE key = 'identity'",
+        "UPDATE shards SET content = replace(content, '1963', '0') WHERE key = -1",
     ),
     "an experiment without a name": (
-        "UPDATE meta SET value = replace(value, 'experiment', 'expiriment') WHERE key = 'identity'",
+        "UPDATE shards SET content = replace(content, 'experiment', 'expiriment') WHERE key = -1",
     ),
     "text for seconds": ("UPDATE shards SET seconds = 'long'",),
-    "text for statistics": ("UPDATE shards SET statistics = 'none'",),
+    "text for statistics": ("UPDATE shards SET content = 'none'",),
 }
 
 
@@ -281,6 +281,17 @@ def test_a_crafted_ledger_is_refused_and_left_alone(complete, name):
     with contextlib.suppress(RunError):
         read_state(complete)
     assert (complete / "ledger.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("points", [[["p", 0, 0, ""]], [["p"]], 3])
+def test_a_plan_that_cannot_be_read_is_refused_though_it_is_sealed(complete, points):
+    store = Store(complete, drawing().identity())
+    store.plan = {**store.plan, "points": points}
+    store.commit(num_workers=7)
+    store.close()
+    for attempt in (lambda: run(drawing(), complete, jobs=1), lambda: read_state(complete)):
+        with pytest.raises(RunError, match="damaged"):
+            attempt()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -413,10 +424,10 @@ def test_a_read_only_folder_can_be_read_and_is_refused_where_shards_are_missing(
     with mounted(tmp_path, "size=8m"):
         expected = run(drawing(), tmp_path / "complete", jobs=1).digest
         (tmp_path / "begun").mkdir()
-        Store.open(tmp_path / "begun", drawing().identity()).close()
+        Store(tmp_path / "begun", drawing().identity()).close()
         subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
         for folder in ("begun", "new"):
-            with pytest.raises(RunError, match=r"cannot write to|cannot make the folder"):
+            with pytest.raises(RunError, match="cannot write to"):
                 run(drawing(), tmp_path / folder, jobs=1)
         assert read_state(tmp_path / "begun").status == "stopped"
         assert read_state(tmp_path / "complete").status == "complete"
@@ -439,9 +450,9 @@ def test_a_folder_without_permission_is_refused(complete):
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("here")
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(RunError, match="cannot make the folder"):
-            run(drawing(), path, jobs=1)
+    for name, why in {"file": "it is a file", "file/below": "Not a directory"}.items():
+        with pytest.raises(RunError, match=rf"cannot write to '.*{name}': {why}"):
+            run(drawing(), tmp_path / name, jobs=1)
     assert (tmp_path / "file").read_text() == "here"
 
 

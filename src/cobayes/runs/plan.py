@@ -15,7 +15,7 @@ import json
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from importlib.util import resolve_name
@@ -67,13 +67,11 @@ class Point:
     samples_per_shard: int | None = None
 
     def __post_init__(self) -> None:
-        for attribute, value in (
-            ("num_samples", self.num_samples),
-            ("samples_per_shard", self.samples_per_shard),
-        ):
+        for name in ("num_samples", "samples_per_shard"):
+            value = getattr(self, name)
             size = self.num_samples if value is None else value
-            checked = whole_number(size, f"{attribute} of point {self.name!r}", 1)
-            object.__setattr__(self, attribute, checked)
+            checked = whole_number(size, f"{name} of point {self.name!r}", 1)
+            object.__setattr__(self, name, checked)
         object.__setattr__(self, "parameters", _as_json(self.parameters, self.name))
 
     @property
@@ -285,7 +283,7 @@ def package_digest(*, everything: bool = False) -> str:
             continue
         if everything or not place.startswith(_NOT_NUMERICAL):
             is_code = path.suffix == ".py" and not everything
-            content = ast.dump(_parse(path)) if is_code else path.read_bytes()
+            content = "".join(map(ast.dump, _parse(path))) if is_code else path.read_bytes()
             parts.append(f"{place} {_digest(content)}")
     return _digest("\n".join(parts))
 
@@ -303,38 +301,35 @@ def function_digest(function: Any) -> str:
     """
     module = sys.modules[function.__module__]
     path = Path(getattr(module, "__file__", None) or "")
-    body = _parse(path).body if path.is_file() else []
-    statements = _reached(body, function.__qualname__.partition(".")[0])
-    if not statements:  # defined interactively
-        return _digest("\n".join(_instructions(function.__code__)))
+    body = _parse(path) if path.is_file() else []
+    reached = _reached(body, function.__qualname__.partition(".")[0])
+    if not reached:  # defined interactively
+        return _digest(_instructions(function.__code__))
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
     # For a module of cobayes only its own package: `package_digest` covers the others.
     home = path.parents[max(0, depth - (2 if package.startswith("cobayes.") else 1))]
-    around: dict[Path, str] = {path: "\n".join(map(ast.dump, statements))}
-    waiting = [(package, statements)]
+    statements, waiting = {path: reached}, [path]
     while waiting:
-        for name in sorted(_imported(*waiting.pop())):
+        path = waiting.pop()
+        package = ".".join(path.parent.relative_to(root).parts)
+        for name in _imported(package, statements[path]):
             stem = root.joinpath(*name.split("."))
-            for file, inside in (
-                (stem.with_name(f"{stem.name}.py"), name.rpartition(".")[0]),
-                (stem / "__init__.py", name),
-            ):
-                if file.is_file() and file.is_relative_to(home) and file not in around:
-                    tree = _parse(file)
-                    around[file] = ast.dump(tree)
-                    waiting.append((inside, tree.body))
-    return _digest("\n".join(around[file] for file in sorted(around)))
+            for file in (stem.with_suffix(".py"), stem / "__init__.py"):
+                if file not in statements and file.is_relative_to(home) and file.is_file():
+                    statements[file] = _parse(file)
+                    waiting.append(file)
+    return _digest("\n".join(ast.dump(s) for file in sorted(statements) for s in statements[file]))
 
 
-def _parse(path: Path) -> ast.Module:
-    """Return the syntax tree of a file without docstrings."""
+def _parse(path: Path) -> list[ast.stmt]:
+    """Return the statements of a file without docstrings."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
-    return tree
+    return tree.body
 
 
 def _reached(body: list[ast.stmt], start: str) -> list[ast.stmt]:
@@ -381,15 +376,16 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _instructions(code: CodeType) -> Iterator[str]:
-    """Yield what a code object does; comments, docstrings and positions are no part of it."""
-    yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
+def _instructions(code: CodeType) -> str:
+    """Return what a code object does; comments and positions are no part of it."""
+    found = [code.co_code.hex(), str(code.co_names), str(code.co_varnames)]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _instructions(constant)
-        else:
-            # The order of a frozenset differs from process to process.
-            yield repr(sorted(constant, key=repr) if isinstance(constant, frozenset) else constant)
+            found.append(_instructions(constant))
+        else:  # the order of a frozenset differs from process to process
+            is_set = isinstance(constant, frozenset)
+            found.append(repr(sorted(constant, key=repr) if is_set else constant))
+    return " ".join(found)
 
 
 def _digest(content: str | bytes) -> str:

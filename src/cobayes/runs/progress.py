@@ -100,16 +100,10 @@ class RunState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON holds it; an unknown time is None."""
-        left = self.seconds_left
-        return {
-            **asdict(self),
-            "folder": str(self.folder),
-            "num_done": self.num_done,
-            "num_shards": self.num_shards,
-            "seconds": self.seconds,
-            "seconds_left": None if math.isnan(left) else left,
-            "is_upper_bound": self.is_upper_bound,
-        }
+        names = ("num_done", "num_shards", "seconds", "seconds_left", "is_upper_bound")
+        found = asdict(self) | {name: getattr(self, name) for name in names}
+        left = None if math.isnan(self.seconds_left) else self.seconds_left
+        return found | {"folder": str(self.folder), "seconds_left": left}
 
 
 def read_state(folder: str | Path) -> RunState:
@@ -145,8 +139,8 @@ def read_state(folder: str | Path) -> RunState:
             f"there is no run in {str(folder)!r}.",
             f"expected a file {STORE_NAME} in it; find_runs() looks into subfolders, too",
         )
-    with contextlib.closing(Store(place, only_read=True)) as store:
-        if store.identity is None:
+    with contextlib.closing(Store(place)) as store:
+        if not store.plan:
             raise RunError(f"the run in {str(folder)!r} has not begun yet.")
         return state_of([store], "running" if store.is_locked() else "stopped", store.num_workers)
 
@@ -180,7 +174,7 @@ def state_of(stores: Sequence[Store], status: str, num_workers: int) -> RunState
     points = tuple(point for store in stores for point in store.points())
     if all(point.num_done == point.num_shards for point in points):
         status = "complete"
-    names = dict.fromkeys(str(store.identity["experiment"]) for store in stores)
+    names = dict.fromkeys(store.plan["experiment"] for store in stores)
     folder = folders[0] if len(folders) == 1 else folders[0].parent
     return RunState(folder, ", ".join(names), status, points, num_workers)
 
@@ -198,19 +192,16 @@ def summary_line(state: RunState) -> str:
     parts.append(f"{duration(state.seconds)} of computing")
     if state.status == "running" and state.num_workers == 0:
         parts.append("waiting for workers")
+    elif state.status == "running" and math.isnan(state.seconds_left):
+        begun = {point.experiment for point in state.points if point.num_done}
+        first = next(p.experiment for p in state.points if p.experiment not in begun)
+        parts.append(f"time left unknown until {first or 'a'} has a finished shard")
     elif state.status == "running":
-        parts.append(time_left(state))
+        up_to = "up to " if state.is_upper_bound else ""
+        parts.append(f"{up_to}{duration(state.seconds_left)} left")
     else:
         parts.append(state.status)
     return f"{state.experiment}: {', '.join(parts)}"
-
-
-def time_left(state: RunState) -> str:
-    """Return the time left in words."""
-    left = state.seconds_left
-    if math.isnan(left):
-        return "time left unknown"
-    return f"{'up to ' if state.is_upper_bound else ''}{duration(left)} left"
 
 
 def duration(seconds: float) -> str:

@@ -163,13 +163,18 @@ def run_all(
             f"the executor is {executor!r}; expected a concurrent.futures.Executor.",
             "give one, as concurrent.futures.ThreadPoolExecutor(), or jobs=N for processes.",
         )
+    if executor is not None and jobs is not None:
+        raise CobayesError(
+            "both executor and jobs are given; the executor knows its own number of workers.",
+            "leave out jobs, or leave out executor to start that many processes",
+        )
     if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
         jobs = 1  # other processes could not import a function of a notebook
     with contextlib.ExitStack() as stack:
         reporter = Reporter(progress)
         works = []
         for experiment, place in experiments:
-            store = Store.open(Path(place), experiment.identity(), fresh=fresh)
+            store = Store(Path(place), experiment.identity(), fresh=fresh)
             stack.callback(store.close)
             works.append(_Work(experiment, store))
             if store.num_deleted:
@@ -191,11 +196,9 @@ class _Work:
     def __init__(self, experiment: Experiment, store: Store) -> None:
         self.experiment = experiment
         self.store = store
-        self.todo = dict.fromkeys(experiment.shards())
-        for key, _ in store.shards():
-            if key not in self.todo:
-                raise store.damaged(f"it has shard {key}, which the plan has not")
-            del self.todo[key]
+        self.todo = [key for key in experiment.shards() if key not in store.seconds]
+        if len(self.todo) + len(store.seconds) > experiment.num_shards:
+            raise store.damaged("it has shards that the plan has not")
 
     def submit(self, executor: Executor, key: Key) -> Future[_Outcome]:
         point = self.experiment.points[key[0]]
@@ -274,7 +277,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     def save() -> None:
         for store in stores:
             if store.is_changed:
-                store.commit(num_workers=count)
+                store.commit(count)
 
     def report(status: str) -> None:
         reporter.update(state_of(stores, status, count))

@@ -1,4 +1,4 @@
-"""The store of a run: one SQLite file with the plan's identity and a sealed row per finished shard.
+"""The store of a run: one SQLite file of sealed rows, one for the plan and one per finished shard.
 
 Rows are added in transactions, so that a kill at any moment loses at most the shards that were not
 yet in it. The process that works on a run holds SQLite's write lock on the file, which the
@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +21,16 @@ from typing import Any
 from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
-# SQLite's header: 16 bytes of magic, the user's version at byte 60, the application at byte 68.
-_MAGIC, _FORMAT, _APPLICATION = b"SQLite format 3\x00", 4, b"CoBa"
-_SCHEMA = {
-    "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "shards": "CREATE TABLE shards (key INTEGER PRIMARY KEY, statistics BLOB NOT NULL, "
-    "seal BLOB NOT NULL, seconds REAL NOT NULL)",
-}
-# A row's key is the point's position times 2**32 plus the shard's.
-_SHARD_BITS = 32
-_MILLISECONDS_TO_START, _MILLISECONDS_TO_WRITE = 500, 30_000
+# Bytes 60 to 63 and 68 to 71 of SQLite's header are the application's to choose.
+_FORMAT, _APPLICATION = 5, b"CoBa"
+_SCHEMA = (
+    "CREATE TABLE shards (key INTEGER PRIMARY KEY, content BLOB NOT NULL, seal BLOB NOT NULL, "
+    "seconds REAL NOT NULL)"
+)
+# A shard's row has the point's position times 2**32 plus its own as key. The plan's row is first.
+_SHARD_BITS, _PLAN = 32, -1
+# Time to wait for another process that looks at the file: at the start, and between two commits.
+_MILLISECONDS_TO_START, _MILLISECONDS_TO_GO_ON = 500, 30_000
 
 Key = tuple[int, int]
 """Positions of a point and of one of its shards."""
@@ -46,6 +48,10 @@ class RunError(CobayesError):
     """
 
     exit_code = 1
+
+
+class _UnusableError(RunError):
+    """The store is ours, but damaged or of another format."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,6 @@ class PointState:
     experiment: str = ""
 
 
-class _UnusableError(RunError):
-    """The store is ours, but damaged or of another format."""
-
-
 class Store:
     """The open store of a run.
 
@@ -89,91 +91,46 @@ class Store:
     ----------
     folder
         The run's folder.
-    only_read
-        Open it to look at, also while another process works on the run; else take its lock.
+    plan
+        The identity of the plan to work on: makes the folder if it does not exist, takes its lock,
+        and refuses another run. Without it the store is only read, also while another process
+        works on the run.
+    fresh
+        Whether to delete the shards that are there.
 
     Attributes
     ----------
-    identity
-        The identity of the run's plan; None in a new store.
+    plan
+        The identity of the run's plan.
     num_workers
         The number of workers when the run was last at work; 0 if it never was.
     num_deleted
         The number of shards that were deleted to start over.
+    seconds
+        Computing time of each finished shard.
     is_changed
         Whether shards were recorded since the last commit.
     """
 
-    def __init__(self, folder: Path, *, only_read: bool = False) -> None:
+    def __init__(
+        self, folder: Path, plan: Mapping[str, Any] | None = None, *, fresh: bool = False
+    ) -> None:
         self.path = folder / STORE_NAME
-        self.num_deleted, self.is_changed = 0, False
-        with self._explained():
-            self._check_beginning()
-            self._connection = self._connect("ro" if only_read else "rwc")
+        self.is_changed, self.num_deleted = False, 0
         try:
-            with self._explained():
-                if not only_read:
-                    self._lock(_MILLISECONDS_TO_START)
-                self._check_tables()
-                meta = dict(self._connection.execute("SELECT key, value FROM meta"))
-                self.identity = json.loads(meta.get("identity", "null"))
-                self.num_workers = int(meta.get("num_workers", 0))
-                if self.identity is not None and not isinstance(self.identity["experiment"], str):
-                    raise ValueError("an experiment without a name")
-                for name, *sizes, _ in self.identity["points"] if self.identity is not None else ():
-                    if not isinstance(name, str) or min(sizes) < 1:
-                        raise ValueError("a point without samples")
-                rows = self._connection.execute(
-                    f"SELECT key >> {_SHARD_BITS}, COUNT(*), SUM(seconds) FROM shards GROUP BY 1"
-                )
-                self._counts = {point: (count, spent) for point, count, spent in rows}
-        except BaseException:
-            self.close()
-            raise
-
-    @classmethod
-    def open(cls, folder: Path, identity: Mapping[str, Any], *, fresh: bool = False) -> Store:
-        """Open the store of a run to work on, or refuse that of another run.
-
-        Parameters
-        ----------
-        folder
-            The run's folder; made if it does not exist.
-        identity
-            The identity of the plan.
-        fresh
-            Whether to delete the shards that are there.
-        """
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
-            why = getattr(error, "strerror", None) or error
-            raise RunError(
-                f"cannot make the folder {str(folder)!r}: {why}.",
-                "choose a folder that you may write to",
-            ) from error
-        try:
-            store = cls(folder)
+            self._open(only_read=plan is None)
         except _UnusableError:
             if not fresh:
                 raise
-            (folder / STORE_NAME).unlink()
-            (folder / f"{STORE_NAME}-journal").unlink(missing_ok=True)
-            store = cls(folder)
+            self.path.unlink()
+            self.path.with_name(f"{STORE_NAME}-journal").unlink(missing_ok=True)
+            self._open(only_read=False)
         try:
-            if fresh or store.identity is None:
-                store._start(identity)
-            elif found := differences(store.identity, identity):
-                more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
-                raise RunError(
-                    f"{str(folder)!r} holds another run: {'; '.join(found[:4] + more)}.",
-                    "choose another folder, or go back to what it was started with, "
-                    "or start over with --fresh (fresh=True), which deletes it",
-                )
+            if plan is not None:
+                self._start(plan, fresh)
         except BaseException:
-            store.close()
+            self.close()
             raise
-        return store
 
     def close(self) -> None:
         """Close the file and free its lock; rows that were not committed are dropped."""
@@ -191,60 +148,55 @@ class Store:
         seconds
             Computing time.
         """
-        number = (key[0] << _SHARD_BITS) + key[1]
-        with self._explained():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?)",
-                [number, packed, _seal(key, packed, seconds), seconds],
-            )
-        count, spent = self._counts.get(key[0], (0, 0.0))
-        self._counts[key[0]] = (count + 1, spent + seconds)
+        self._write((key[0] << _SHARD_BITS) + key[1], packed, seconds)
+        self.seconds[key] = seconds
         self.is_changed = True
 
-    def commit(self, **meta: Any) -> None:
-        """Commit all recorded shards, and values that describe the run.
+    def commit(self, num_workers: int) -> None:
+        """Make recorded shards permanent, and note the number of workers.
 
         Parameters
         ----------
-        **meta
-            ``identity`` or ``num_workers``.
+        num_workers
+            The number of workers.
         """
-        texts = [(name, json.dumps(value)) for name, value in meta.items()]
+        if num_workers != self.num_workers:
+            self.num_workers = num_workers
+            self._write_plan()
         with self._explained():
-            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", texts)
             if self._connection.in_transaction:  # else an earlier commit was interrupted
                 self._connection.execute("COMMIT")
             self.is_changed = False
             # Another process could take the lock here: then this run stops, and that one goes on.
-            self._lock(_MILLISECONDS_TO_WRITE)
+            self._lock(_MILLISECONDS_TO_GO_ON)
 
     def shards(self) -> Iterator[tuple[Key, bytes]]:
         """Yield every finished shard in the plan's order, or fail where a row was changed."""
-        query = "SELECT * FROM shards ORDER BY key"
         with self._explained():
-            for number, packed, seal, seconds in self._connection.execute(query):
-                key = divmod(number, 1 << _SHARD_BITS)
-                if seal != _seal(key, packed, seconds):
-                    what = f"shard {key[1]} of point {key[0] + 1} does not match its digest"
-                    raise self.damaged(what)
-                yield key, packed
+            for number, content, _ in self._rows():
+                if number != _PLAN:
+                    yield divmod(number, 1 << _SHARD_BITS), content
 
     def points(self) -> list[PointState]:
         """Return the progress of every point in the plan's order."""
-        found, experiment = [], str(self.identity["experiment"])
-        for position, (name, num_samples, per_shard, _) in enumerate(self.identity["points"]):
-            count, seconds = self._counts.get(position, (0, 0.0))
-            found.append(PointState(name, count, -(-num_samples // per_shard), seconds, experiment))
-        return found
+        spent = defaultdict(list)
+        for (point, _), seconds in self.seconds.items():
+            spent[point].append(seconds)
+        name = self.plan["experiment"]
+        return [
+            # The sum without rounding does not depend on the order in which shards have finished.
+            PointState(point, len(spent[k]), -(-size // part), math.fsum(spent[k]), name)
+            for k, (point, size, part, _) in enumerate(self.plan["points"])
+        ]
 
     def is_locked(self) -> bool:
         """Return whether another process works on the run."""
-        with contextlib.closing(self._connect("rw", seconds=0.0)) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.Error as error:
-                return _code(error) == sqlite3.SQLITE_BUSY
-            return False
+        try:
+            self._lock(0)
+            self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            return _code(error) == sqlite3.SQLITE_BUSY
+        return False
 
     def damaged(self, what: str) -> RunError:
         """Return the error for content that cannot be true."""
@@ -253,30 +205,74 @@ class Store:
             "it was left alone: restore a copy, or start over with --fresh",
         )
 
-    def _start(self, identity: Mapping[str, Any]) -> None:
-        with self._explained():
-            self.num_deleted = self._connection.execute("DELETE FROM shards").rowcount
-        self.identity, self._counts = identity, {}
-        self.commit(identity=identity)
+    def _open(self, *, only_read: bool) -> None:
+        """Connect to the file, and read the plan and the times of finished shards."""
+        self.plan, self.num_workers, self.seconds = {}, 0, {}
+        with self._explained(), contextlib.ExitStack() as failure:
+            if not only_read:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._check_header()
+            uri = f"{self.path.absolute().as_uri()}?mode={'rw' if only_read else 'rwc'}"
+            self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+            self._connection.text_factory = bytes  # text in place of numbers need not be valid
+            failure.callback(self.close)
+            if not only_read:
+                self._lock(_MILLISECONDS_TO_START)
+            self._check_tables()
+            for number, content, seconds in self._rows():
+                if number == _PLAN:
+                    found = json.loads(content)
+                    self.plan, self.num_workers = found["plan"], found["num_workers"]
+                    self.points()  # fails here where it cannot be read
+                else:
+                    self.seconds[divmod(number, 1 << _SHARD_BITS)] = seconds
+            failure.pop_all()
 
-    def _connect(self, mode: str, seconds: float = 5.0) -> sqlite3.Connection:
-        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(uri, timeout=seconds, uri=True, isolation_level=None)
-        # Text in place of numbers is then found where the row is checked.
-        connection.text_factory = lambda data: data.decode(errors="replace")
-        return connection
+    def _start(self, plan: Mapping[str, Any], fresh: bool) -> None:
+        """Begin with a plan, or go on with it if it is the one in the store."""
+        if self.plan and not fresh:
+            if found := differences(self.plan, plan):
+                more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
+                raise RunError(
+                    f"{str(self.path.parent)!r} holds another run: {'; '.join(found[:4] + more)}.",
+                    "choose another folder, or go back to what it was started with, "
+                    "or start over with --fresh (fresh=True), which deletes it",
+                )
+            return
+        with self._explained():
+            self._connection.execute("DELETE FROM shards")
+        self.num_deleted = len(self.seconds)
+        self.plan, self.num_workers, self.seconds = plan, 0, {}
+        self._write_plan()
+        self.commit(num_workers=0)
+
+    def _write_plan(self) -> None:
+        found = {"plan": self.plan, "num_workers": self.num_workers}
+        self._write(_PLAN, json.dumps(found).encode(), 0.0)
+
+    def _write(self, number: int, content: bytes, seconds: float) -> None:
+        row = [number, content, _seal(number, content, seconds), seconds]
+        with self._explained():
+            self._connection.execute("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?)", row)
+
+    def _rows(self) -> Iterator[tuple[int, bytes, float]]:
+        query = "SELECT key, content, seconds, seal FROM shards ORDER BY key"
+        for number, content, seconds, seal in self._connection.execute(query):
+            if seal != _seal(number, content, seconds):
+                raise self.damaged(f"row {number} does not match its digest")
+            yield number, content, seconds
 
     def _lock(self, milliseconds: int) -> None:
         self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
         self._connection.execute("BEGIN IMMEDIATE")
 
-    def _check_beginning(self) -> None:
+    def _check_header(self) -> None:
         """Refuse a file that is not ours; an empty one is that of a run killed at its start."""
         if not self.path.exists() or self.path.stat().st_size == 0:
             return
         with self.path.open("rb") as file:
             header = file.read(100)
-        if len(header) < 100 or not header.startswith(_MAGIC) or header[68:72] != _APPLICATION:
+        if header[68:72] != _APPLICATION:
             raise RunError(
                 f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
                 "it was left alone: move it away or restore a copy, or choose another folder",
@@ -289,22 +285,21 @@ class Store:
             )
 
     def _check_tables(self) -> None:
-        """Make the tables of a new store; refuse other tables than ours, and damaged pages."""
+        """Make the table of a new store; refuse other tables than ours, and damaged pages."""
         execute = self._connection.execute
         execute("PRAGMA trusted_schema = OFF")
-        tables = dict(execute("SELECT name, sql FROM sqlite_schema LIMIT 100"))
+        tables = [sql for (sql,) in execute("SELECT sql FROM sqlite_schema LIMIT 2")]
         if not tables and self._connection.in_transaction:
-            for statement in _SCHEMA.values():
-                execute(statement)
+            execute(_SCHEMA)
             execute(f"PRAGMA application_id = {int.from_bytes(_APPLICATION, 'big')}")
             execute(f"PRAGMA user_version = {_FORMAT}")
         elif not tables:
             raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
-        elif tables != _SCHEMA:  # an unknown view or trigger could run for hours
+        elif tables != [_SCHEMA.encode()]:  # an unknown view or trigger could run for hours
             raise self.damaged("its tables are not those of a ledger")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise self.damaged(verdict)
+        if verdict != b"ok":
+            raise self.damaged(verdict.decode())
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -331,25 +326,26 @@ class Store:
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise self.damaged(str(error)) from error
             why = getattr(error, "strerror", None) or error
+            why = "it is a file" if isinstance(error, FileExistsError) else why
             raise RunError(
                 f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
                 "choose a folder that you may write to, or make room on the disk (or raise the "
                 "limit of open files, ulimit -n); then the same command goes on where this one "
                 "stopped",
             ) from error
-        except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
+        except (TypeError, ValueError, KeyError, ArithmeticError, RecursionError) as error:
             raise self.damaged(f"a row cannot be read ({error!r:.80})") from error
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return in words how two identities differ.
+    """Return in words how the identities of two plans differ.
 
     Parameters
     ----------
     there
-        The identity of the run in the folder.
+        The plan of the run in the folder.
     here
-        The identity of the experiment to run.
+        The plan of the experiment to run.
     """
     found = []
     for name in [name for name in {**there, **here} if there.get(name) != here.get(name)]:
@@ -367,9 +363,9 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _seal(key: Key, packed: bytes, seconds: float) -> bytes:
+def _seal(number: int, content: bytes, seconds: float) -> bytes:
     """Return a digest of a row and of its place in the plan."""
-    return hashlib.blake2b(f"{key} {seconds!r} ".encode() + packed, digest_size=16).digest()
+    return hashlib.blake2b(f"{number} {seconds!r} ".encode() + content, digest_size=16).digest()
 
 
 def _code(error: Exception) -> int:
