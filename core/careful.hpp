@@ -44,13 +44,9 @@ class Careful {
     const int allowed = p.max_iterations - s.iterations[k];
     s.error[k] = iterate(allowed < MAX_CAREFUL_STEPS ? allowed : MAX_CAREFUL_STEPS);
     s.iterations[k] += num_steps;
-    bool is_usable = true;  // false where a factor is outside of the normal range of float64
-    for (int j = 0; j < m; ++j) s.factor.at(k)[j * W] = w[j], is_usable &= w[j] >= 0x1p-1022 && w[j] < 0x1p1023;
-    for (int i = 0; i < n; ++i) {
-      s.row.at(k)[i * W] = u[i];
-      if (p.row_sum(i) > 0.0) is_usable &= u[i] >= 0x1p-1022 && u[i] < 0x1p1023;
-    }
-    if (!is_usable) s.error[k] = INFINITE;
+    for (int j = 0; j < m; ++j) s.factor.at(k)[j * W] = w[j];
+    for (int i = 0; i < n; ++i) s.row.at(k)[i * W] = u[i];
+    if (!has_normal_factors(p, s, k) || !meets_sums(p, s, k)) s.error[k] = INFINITE;
   }
 
  private:

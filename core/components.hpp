@@ -141,8 +141,8 @@ class Scaler {
     queue.clear();
     for (int at = 0; at < int(parts.size()); ++at) {
       const Part& part = parts[at];
-      if (part.k == 1) solve_column(part);
-      else if (part.k > MOST_NEWTON_COLUMNS) solve_alone(part);
+      if (p.is_extreme || part.k > MOST_NEWTON_COLUMNS) solve_alone(part);
+      else if (part.k == 1) solve_column(part);
       else queue.push(at);
     }
     sort_queue();
@@ -222,7 +222,8 @@ class Scaler {
     }
   }
 
-  // Solve one component alone: by solver.hpp if it has many columns, by careful.hpp if Newton's method in lanes has failed.
+  // Solve one component alone: by solver.hpp if it has many columns or extreme entries, by careful.hpp if Newton's method in lanes
+  // has failed.
   void solve_alone(const Part& part) {
     compact.resize(size_t(part.h) * part.k);
     for (int i = 0; i < part.h; ++i)
@@ -232,11 +233,33 @@ class Scaler {
     Scalings one;
     one.resize(own, 1);
     for (int j = 0; j < part.k; ++j) one.column_sum.at(0)[j * W] = target[part.columns + j];
-    if (part.k > MOST_NEWTON_COLUMNS) core::CORE_ISA::solve(own, one);
+    if (p.is_extreme || part.k > MOST_NEWTON_COLUMNS) core::CORE_ISA::solve(own, one);
     else Careful(own).solve(one, 0);
-    for (int i = 0; i < part.h; ++i) one.row.at(0)[i * W] = __builtin_ldexp(one.row.at(0)[i * W], -own.row_unit[i]);
-    for (int j = 0; j < part.k; ++j) one.factor.at(0)[j * W] = __builtin_ldexp(one.factor.at(0)[j * W], -own.column_unit[j]);
+    undo_balance(own, one);
     write(part, one.row.at(0), one.factor.at(0), W, one.error[0], one.iterations[0]);
+  }
+
+  // Divide the factors by the powers of two by which the table was balanced. If one of them would then be out of the range of float64,
+  // all row factors are multiplied, and all column factors divided, by one power of two; where none helps, the error is infinite.
+  static void undo_balance(const Problem& own, Scalings& one) {
+    double low = -4000, high = 4000;  // exponents of that power of two
+    auto exponent = [](double factor, int unit) {
+      int found;
+      __builtin_frexp(factor, &found);
+      return double(found - unit);
+    };
+    for (int i = 0; i < own.n; ++i) {
+      const double found = exponent(one.row.at(0)[i * W], own.row_unit[i]);
+      low = larger(low, -1021 - found), high = smaller(high, 1023 - found);
+    }
+    for (int j = 0; j < own.m; ++j) {
+      const double found = exponent(one.factor.at(0)[j * W], own.column_unit[j]);
+      low = larger(low, found - 1023), high = smaller(high, found + 1021);
+    }
+    const int shift = low > 0 || high < 0 ? int((low + high) / 2) : 0;
+    for (int i = 0; i < own.n; ++i) one.row.at(0)[i * W] = __builtin_ldexp(one.row.at(0)[i * W], shift - own.row_unit[i]);
+    for (int j = 0; j < own.m; ++j) one.factor.at(0)[j * W] = __builtin_ldexp(one.factor.at(0)[j * W], -shift - own.column_unit[j]);
+    if (!has_normal_factors(own, one, 0)) one.error[0] = __builtin_inf();
   }
 
   void write(const Part& part, const double* u, const double* w, int stride, double error, int iterations) {

@@ -90,17 +90,16 @@ class Follower {
       row[lane] = answers.table + size_t(datum) * m;
       if (answers.has_labels) label[lane] = answers.row_label.at(at)[datum * W + lane];
       const bool is_plain = data[lane] >= 0 && answers.own[at + lane] < 0 && answers.row.at(at)[datum * W + lane] > 0.0;
-      is_apart[lane] = is_plain ? 0.0 : 1.0;
+      is_apart[lane] = is_plain && !answers.table_underflows ? 0.0 : 1.0;
     }
     evidence.resize(m * NATIVE);
     Mask apart = is_apart > 0.0;
     for (int j = 0; j < m; ++j) {
-      Vec likelihood;
-      for (int lane = 0; lane < NATIVE; ++lane) likelihood[lane] = row[lane][j];
-      likelihood = likelihood * load(column + j * W);
-      if (answers.has_labels) likelihood = select(load(answers.column_label.at(at) + j * W) == label, likelihood, Vec{});
-      const Vec before = load(x + j * W), value = before * likelihood;
-      apart |= (value < 0x1p-1000) & (before > 0.0) & (likelihood > 0.0);  // underflow
+      Vec entry;
+      for (int lane = 0; lane < NATIVE; ++lane) entry[lane] = row[lane][j];
+      if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
+      const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
+      apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // it might underflow when divided by the total
       store(&evidence[j * NATIVE], value);
       total += as_number(value, load(s + j * W));
     }

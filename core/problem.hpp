@@ -31,6 +31,7 @@ struct Problem {
   double tolerance = 1e-12, least_row_sum = 1.0;
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
+  bool is_extreme = false;           // entries or row sums are beyond SMALLEST and LARGEST: sums and factors may overflow
   Array<double> matrix, transposed;  // balanced, (n, m) and (m, n)
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
@@ -41,6 +42,7 @@ struct Problem {
     matrix.append(given, size_t(n) * m);
     if (sums) row_sums.append(sums, n);
     for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
+    is_extreme = least_row_sum < SMALLEST;
     balance();
     transposed.resize(size_t(n) * m);
     for (int i = 0; i < n; ++i)
@@ -88,6 +90,7 @@ struct Problem {
         if (mantissa[at] == 0.0) continue;
         matrix[at] = __builtin_ldexp(mantissa[at], exponent[at] - row_unit[i] - column_unit[j]);
         is_representable &= matrix[at] >= 0x1p-1022 && matrix[at] <= 0x1.fp1023;
+        is_extreme |= !(matrix[at] >= SMALLEST && matrix[at] <= LARGEST);
       }
   }
 };
@@ -106,5 +109,30 @@ struct Scalings {
     error.resize(count), iterations.resize(count);
   }
 };
+
+CORE_INLINE bool is_normal(double x) { return x >= 0x1p-1022 && x < 0x1p1023; }
+// Whether the factors of problem k are normal numbers (rows with the sum zero have the factor zero).
+inline bool has_normal_factors(const Problem& p, const Scalings& s, int k) {
+  bool found = true;
+  for (int j = 0; j < p.m; ++j) found &= is_normal(s.factor.at(k)[j * W]);
+  for (int i = 0; i < p.n; ++i) found &= p.row_sum(i) == 0.0 || is_normal(s.row.at(k)[i * W]);
+  return found;
+}
+// Whether the factors of problem k lead to its sums, at least roughly. A method that overflowed may take itself to have converged.
+inline bool meets_sums(const Problem& p, const Scalings& s, int k) {
+  const double *u = s.row.at(k), *w = s.factor.at(k), *c = s.column_sum.at(k);
+  bool found = true;
+  for (int i = 0; i < p.n; ++i) {
+    double total = 0.0;
+    for (int j = 0; j < p.m; ++j) total += p.row(i)[j] * (w[j * W] * c[j * W]);
+    found &= magnitude(u[i * W] * total - p.row_sum(i)) <= 1e-6 * p.row_sum(i);
+  }
+  for (int j = 0; j < p.m; ++j) {
+    double total = 0.0;
+    for (int i = 0; i < p.n; ++i) total += u[i * W] * p.row(i)[j];
+    found &= magnitude(w[j * W] * total - 1.0) <= 1e-6;
+  }
+  return found;
+}
 
 }  // namespace core::CORE_ISA

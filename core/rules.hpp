@@ -33,6 +33,7 @@ struct Answers {
   int n = 0, m = 0;
   bool has_labels = false;
   const double *table = nullptr, *logs = nullptr;  // A and its logarithms, (n, m)
+  bool table_underflows = false;                   // entries of A are zero or denormal where their logarithms are finite
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
   Array<double> own_logs;   // tables of log T(d | h), (tables, n, m)
@@ -53,7 +54,9 @@ struct Answers {
   bool survives(int k, int i, int j) const { return !has_labels || row_label.at(k)[i * W] == column_label.at(k)[j * W]; }
   double chance(int k, int i, int j) const {
     if (own[k] >= 0) return exponential(own_logs[(size_t(own[k]) * n + i) * m + j]);
-    return survives(k, i, j) ? row.at(k)[i * W] * table[size_t(i) * m + j] * column.at(k)[j * W] : 0.0;
+    if (!survives(k, i, j)) return 0.0;
+    const double left = row.at(k)[i * W] * table[size_t(i) * m + j];
+    return left > 0x1p-900 || logs[size_t(i) * m + j] == NONE ? left * column.at(k)[j * W] : exponential(log_chance(k, i, j));
   }
   double log_chance(int k, int i, int j) const {
     if (own[k] >= 0) return own_logs[(size_t(own[k]) * n + i) * m + j];
@@ -96,7 +99,10 @@ class Recursion final : public Rule {
     fill_logs(matrix, power, last_logs);
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
-    never_underflows = steepest <= 300.0 && power >= 1.0;         // nats: products of two entries are at least exp(-600)
+    for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
+    underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
+    // Then a term of a sum is at least 2^-300 2^-512 exp(-100): a factor within LEAST_SUM, a belief without a shift, and an entry.
+    never_underflows = steepest <= 100.0 && power >= 1.0;
     for (double x : literal) has_zeros |= !(x > NONE);
     const int num_levels = spec.rationality == 1.0 ? 1 : spec.depth + 1;
     power = 1.0;
@@ -116,7 +122,7 @@ class Recursion final : public Rule {
   bool has_normalized_columns() const override { return spec.depth > 0 || !spec.from_truth; }
 
   void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
-    out.table = level(spec.depth), out.logs = last_logs.get();
+    out.table = level(spec.depth), out.logs = last_logs.get(), out.table_underflows = underflows;
     out.own_logs.clear();
     for (size_t first = 0; first < asked.size(); first += W) {
       const int count = int(asked.size() - first < W ? asked.size() - first : W);
@@ -157,7 +163,9 @@ class Recursion final : public Rule {
         const Vec z = load(&x[i]), own = load(&p[i]);
         check(select(own > 0.0, z, broadcast(1.0)), i % W);
         const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LEAST_SUM))));
-        store(&x[i], select((own > 0.0) & (z > 0.0), power * own, Vec{}));
+        const Mask is_shown = (own > 0.0) & (z > 0.0);
+        check(select(is_shown, larger(power * own, broadcast(LEAST_SUM * LEAST_SUM)), broadcast(1.0)), i % W);  // not zero: it may underflow
+        store(&x[i], select(is_shown, power * own, Vec{}));
       }
       fill_columns(k + 1);
     }
@@ -221,7 +229,7 @@ class Recursion final : public Rule {
 
   RuleSpec spec;
   Array<double> prior, log_prior, most, literal, last_logs, levels, flipped, x, p, b, theta, weights;
-  bool is_steep = false, never_underflows = false, has_zeros = false, is_fine[W];
+  bool is_steep = false, never_underflows = false, underflows = false, has_zeros = false, is_fine[W];
 };
 
 class Cooperation final : public Rule {

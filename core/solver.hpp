@@ -74,8 +74,10 @@ inline void solve(const Problem& problem, Scalings& s) {
         s.error[k] = s.error[from], s.iterations[k] = s.iterations[from];
       }
   }
-  for (int k = 0; k < s.size && !is_stopped(); ++k)
+  for (int k = 0; k < s.size && !is_stopped(); ++k) {
+    if (problem.is_extreme && !(has_normal_factors(problem, s, k) && meets_sums(problem, s, k))) s.error[k] = __builtin_inf();
     if (!(s.error[k] <= problem.tolerance) && s.iterations[k] < problem.max_iterations) Careful(problem).solve(s, k);
+  }
 }
 
 }  // namespace core::CORE_ISA

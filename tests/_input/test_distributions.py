@@ -46,6 +46,7 @@ def test_priors_with_labels_are_put_in_order():
         ([10**400, 1], r"the prior has a number beyond 1\.8e308"),
         ([np.nan, 0.5], "the prior is nan at hypothesis '0'"),
         ([0.5, np.inf], "the prior is inf at hypothesis '1'"),
+        ([1.7e308, 1.7e308], "the prior sums to inf, not to 1"),
         ([1.5, -0.5], r"the prior is -0\.5 at hypothesis '1'"),
         ([[0.5, 0.5]], r"the prior has shape \(1, 2\)"),
         (b"ab", "cannot be read as numbers"),

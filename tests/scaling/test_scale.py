@@ -332,12 +332,18 @@ def test_results_do_not_share_memory_with_what_was_given():
     assert found.row_sums[0] == found.column_sums[0] == 1.0
 
 
-def test_a_follower_column_beyond_float64_is_an_error_and_no_nan():
+def test_a_column_without_belief_follows_its_component():
     # The third column has no belief and entries 1e-300 beside 1e60 (found by fuzzing the core).
     matrix = [[3, 3, 3, 0, 0, 1, 1e-300], [0, 1.5e-8, 1e-300, 1, 1e60, 1e60, 1e60]]
     logs = np.array([0.0, -172.0, -np.inf, -171.5, -171.5, -171.5, -172.6])
+    expected = [[1, 0, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1, 1]]
+    np.testing.assert_allclose(cb.SCBI(matrix).respond(logs).likelihood, expected, rtol=1e-9)
+
+
+def test_a_follower_column_beyond_float64_is_an_error_and_no_nan():
+    matrix = [[0.0, 1e-300, 1e200], [1e200, 1.0, 1e-200]]
     with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
-        cb.SCBI(matrix).respond(logs)
+        cb.SCBI(matrix).respond(np.array([np.log(0.5), np.log(0.5), -np.inf]))
 
 
 def test_a_row_sum_lost_in_a_tie_is_an_error_and_no_column_of_zeros():

@@ -74,7 +74,8 @@ def _not_a_distribution(
             f"the {name}{_batch_place(which)} is {array[*which, position]} at {kind} "
             f"{labels[position]!r}; probabilities are finite and not negative."
         )
-    totals = array.sum(axis=-1)
+    with np.errstate(over="ignore"):
+        totals = array.sum(axis=-1)
     which = np.argwhere(np.atleast_1d(np.abs(totals - 1.0) > SUM_SLACK))[0] if totals.ndim else []
     return CobayesError(
         f"the {name}{_batch_place(which)} sums to {totals[*which]:.6g}, not to 1.",

@@ -1,0 +1,73 @@
+"""Answers of the core to one belief, to many, and in lessons, at the ends of float64's range."""
+
+import numpy as np
+import pytest
+
+import cobayes as cb
+from cobayes.rules.response import add_evidence
+
+# Found by random search: products of their entries and factors are below or above float64's range.
+FAR = [
+    [1.3e10, 8.3e164, 3.0e172, 6.0e196],
+    [6.1e-127, 9.6e-158, 1.3e83, 2.1e16],
+    [8.6e38, 5.9e-172, 1.5e-109, 1.7e151],
+    [9.9e-86, 3.1e154, 9.7e-273, 3.3e270],
+]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        cb.SCBI(FAR),
+        cb.BI([[1e80, 1e-250], [1e-250, 1e80]]),
+        cb.Pragmatic([[1e80, 1e-250], [1e-250, 1e80]], 1),
+        cb.Pragmatic([[1.0, 6e-6], [6e-6, 1.0]], 2, rationality=8.0),
+    ],
+    ids=["SCBI", "BI", "depth 1", "rationality 8"],
+)
+def test_lessons_keep_beliefs_that_float64_cannot_hold(rule):
+    belief = [0.105, 0.441, 0.36, 0.094] if rule.model.num_hypotheses == 4 else [0.5, 0.5]
+    before = np.log([belief] * 3)
+    logs = rule.respond(before[0]).log_likelihood
+    assert np.isfinite(logs).all()
+    assert logs.min() < -740.0  # exp(-745) is float64's smallest number
+    for datum in range(rule.model.num_data):
+        after = rule.observe_many(before, np.full(3, datum))
+        np.testing.assert_allclose(after[1], add_evidence(before[1], logs[datum]), rtol=1e-12)
+    options = {"num_rounds": 1, "num_lessons": 2, "prior": belief, "keep_paths": True, "rng": 1}
+    ensemble = cb.simulate(rule, 0, **options)
+    assert np.isfinite(ensemble.paths).all()
+
+
+def test_plain_bayes_multiplies_ratios_that_float64_cannot_hold():
+    learner = cb.Learner(cb.BI([[1e80, 1e-250], [1e-250, 1e80]]))
+    learner.observe(0)
+    np.testing.assert_allclose(learner.log_belief, [0.0, -330.0 * np.log(10.0)], rtol=1e-13)
+
+
+def test_one_hypothesis_has_equal_data_at_every_depth():
+    # T(d | h) is p_d (T(d | h) / T(d | h)) ** rationality after the first level.
+    rule = cb.Pragmatic([[1e-56], [6e-87]], 3, rationality=8.0)
+    np.testing.assert_allclose(rule.likelihood([1.0]), [[0.5], [0.5]])
+
+
+@pytest.mark.parametrize("data_prior", [[1.0, 1e-200], None])
+def test_factors_beyond_float64_are_an_error_and_no_answer(data_prior):
+    matrix = [[1.0, 1.0], [1e300, 1e-300]]
+    if data_prior is None:
+        matrix = [[1e297, 3e38], [2e-61, 5e68], [6e-271, 7e243], [2e-187, 6e-200], [3e-13, 2e-45]]
+    rule = cb.SCBI(matrix, data_prior=data_prior)
+    with pytest.raises(cb.ConvergenceError, match="float64 cannot hold these numbers"):
+        rule.respond(np.log([0.00542, 0.99458]))
+
+
+def test_a_component_is_scaled_as_the_table_of_its_own_rows():
+    # The third row moves the balance of the columns, so that factors of the others would overflow.
+    matrix = np.array([[1, 1, 0, 1, 0], [1, 1e-200, 1e-200, 1e200, 1], [1, 1, 1, 1, 1]])
+    rule = cb.SCBI(cb.limited_to(matrix, [0, 1]))
+    expected = cb.SCBI(matrix[:2]).likelihood(np.full(5, 0.2))
+    np.testing.assert_allclose(rule.likelihood(np.full(5, 0.2))[:2], expected, rtol=1e-9)
+    for datum in (0, 1):
+        learner, other = cb.Learner(rule), cb.Learner(cb.SCBI(matrix[:2]))
+        learner.observe(datum), other.observe(datum)
+        np.testing.assert_allclose(learner.log_belief, other.log_belief, rtol=1e-9)
