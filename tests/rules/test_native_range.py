@@ -32,7 +32,7 @@ def test_lessons_keep_beliefs_that_float64_cannot_hold(rule):
     assert np.isfinite(logs).all()
     assert logs.min() < -740.0  # exp(-745) is float64's smallest number
     for datum in range(rule.model.num_data):
-        after = rule.observe_many(before, np.full(3, datum))
+        after, _, _ = rule.core.update(before, np.full(3, datum), num_threads=1)
         np.testing.assert_allclose(after[1], add_evidence(before[1], logs[datum]), rtol=1e-12)
     options = {"num_rounds": 1, "num_lessons": 2, "prior": belief, "keep_paths": True, "rng": 1}
     ensemble = cb.simulate(rule, 0, **options)
