@@ -53,24 +53,6 @@ def shape_in_words(num_data: int, num_hypotheses: int) -> str:
     )
 
 
-def rounds_dataframe(beliefs: Array, names: Sequence[str]) -> pd.DataFrame:
-    """Return beliefs as a DataFrame with one row per round and one column per name.
-
-    Parameters
-    ----------
-    beliefs
-        Shape (k + 1, m); the first row is the prior.
-    names
-        The m column labels.
-    """
-    pandas = import_optional("pandas", "labels", "a DataFrame")
-    return pandas.DataFrame(
-        beliefs,
-        index=pandas.RangeIndex(len(beliefs), name="round"),
-        columns=list(names),
-    )
-
-
 def rounds_dataset(
     values: Mapping[str, Array],
     believed: str,
@@ -104,31 +86,52 @@ def rounds_dataset(
     )
 
 
-def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a small table for a notebook; long ones are cut after 20 rows.
+MOST_SHOWN = 20
+"""A notebook shows this many rows and columns of a longer table."""
+
+
+def shown_positions(count: int, keep: int = 0) -> list[int | None]:
+    """Return which rows or columns of a table a notebook shows; None where some are left out.
+
+    The first and the last ones, and the one at the position `keep`.
+    """
+    half = MOST_SHOWN // 2
+    kept = sorted({*range(min(half, count)), keep, *range(max(count - half, 0), count)})
+    found: list[int | None] = []
+    for before, position in zip([-1, *kept], kept, strict=False):
+        found += [position] if position == before + 1 else [None, position]
+    return found
+
+
+def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | float]]) -> str:
+    """Return a small table for a notebook.
 
     Parameters
     ----------
     title
-        A line above the table.
+        A line above the table, or nothing.
     headings
         One for each column; the first column holds labels.
     rows
-        The cells as text, which is escaped.
+        Cells: text, which is escaped, or a belief, which gets a bar. Of a long table the first
+        rows are shown, one more than `MOST_SHOWN`, which may be a row of dots.
     """
-    most = 20
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(
-        f"<tr><th>{escape(row[0])}</th>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows[:most]
+        f"<tr><th>{escape(str(row[0]))}</th>{''.join(map(_html_cell, row[1:]))}</tr>"
+        for row in rows[: MOST_SHOWN + 1]
     )
-    rest = f"<p>… and {len(rows) - most} more</p>" if len(rows) > most else ""
-    return (
-        f"<p>{escape(title)}</p><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{rest}"
-    )
+    num_left = len(rows) - MOST_SHOWN - 1
+    above = f"<p>{escape(title)}</p>" if title else ""
+    rest = f"<p>… and {num_left} more</p>" if num_left > 0 else ""
+    return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _html_cell(cell: str | float) -> str:
+    if isinstance(cell, str):
+        return f"<td>{escape(cell)}</td>"
+    bar = f"linear-gradient(to right,#9ecae1 {100 * cell:.0f}%,transparent 0)"
+    return f'<td style="background:{bar}">{cell:.4f}</td>'
 
 
 # A spreadsheet treats a cell that begins with one of these signs as a formula, and may run it.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import quoted, shorten
+from cobayes._output import html_table
 
 if TYPE_CHECKING:
     from cobayes.model import Model
@@ -73,12 +74,9 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>({f.assumption})</td><td>{f.status}</td><td>{escape(f.text)}</td></tr>"
-            for f in self.findings
-        )
+        rows = [(f"({found.assumption})", found.status, found.text) for found in self.findings]
         paragraph = "" if self.zeros is None else f"<p>{escape(self.zeros)}</p>"
-        return f"<table>{rows}</table>{paragraph}"
+        return html_table("", ("assumption", "status", "finding"), rows) + paragraph
 
 
 def check_assumptions(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -15,7 +14,7 @@ from cobayes._input import labels as label_rules
 from cobayes._input.distributions import Distribution, as_distribution
 from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
-from cobayes._output import shape_in_words, write_csv
+from cobayes._output import html_table, shape_in_words, shown_positions, write_csv
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, Task, require_usable
@@ -285,35 +284,18 @@ class Model(Task):
 
     def _repr_html_(self) -> str:
         n, m = self.shape
-        rows, columns = _corner(n, _MOST_ROWS), _corner(m, _MOST_COLUMNS)
-        head = "".join(f"<th>{_html_label(self.hypotheses, j)}</th>" for j in columns)
-        body = "".join(
-            f"<tr><th>{_html_label(self.data, i)}</th>"
-            + "".join(
-                f"<td>{'…' if i is None or j is None else format(self.matrix[i, j], '.4g')}</td>"
-                for j in columns
-            )
-            + "</tr>"
-            for i in rows
+        rows, columns = shown_positions(n), shown_positions(m)
+        table = html_table(
+            "",
+            ["", *("…" if j is None else self.hypotheses[j] for j in columns)],
+            [
+                ["…" if i is None else self.data[i]]
+                + ["…" if i is None or j is None else f"{self.matrix[i, j]:.4g}" for j in columns]
+                for i in rows
+            ],
         )
-        table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        is_cut = len(rows) < n or len(columns) < m
+        is_cut = None in rows or None in columns
         return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
-
-
-# The largest number of rows and columns that a notebook shows; half of them from the end.
-_MOST_ROWS, _MOST_COLUMNS = 20, 20
-
-
-def _corner(count: int, most: int) -> list[int | None]:
-    """Return the positions to show; None stands for positions that are left out."""
-    if count <= most:
-        return list(range(count))
-    return [*range(most // 2), None, *range(count - most // 2, count)]
-
-
-def _html_label(labels: tuple[str, ...], position: int | None) -> str:
-    return "…" if position is None else escape(labels[position])
 
 
 def _restore(matrix: NDArray, data: tuple[str, ...], hypotheses: tuple[str, ...]) -> Model:

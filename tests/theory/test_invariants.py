@@ -56,20 +56,19 @@ def test_the_measured_numbers_are_those_of_the_exact_rounds():
 
 
 class Forgetful(cb.SCBI):
-    """Doubts the first hypothesis a little more every round: columns do not sum to one."""
-
-    def respond(self, log_belief):
-        likelihood = super().respond(log_belief).likelihood.copy()
-        likelihood[:, 0] *= 0.5
-        return Response(likelihood)
-
-
-class Timid(cb.SCBI):
-    """Goes back half the way, in log-odds, to the uniform belief every round."""
+    """A learner who doubts the first hypothesis a little more every round."""
 
     def respond(self, log_belief):
         likelihood = super().respond(log_belief).likelihood
-        return Response(likelihood * np.exp(-0.5 * log_belief))
+        return Response(likelihood, np.log(likelihood * [0.5, 1.0, 1.0]))
+
+
+class Timid(cb.SCBI):
+    """A learner who goes back half the way, in log-odds, to the uniform belief every round."""
+
+    def respond(self, log_belief):
+        likelihood = super().respond(log_belief).likelihood
+        return Response(likelihood, np.log(likelihood) - 0.5 * log_belief)
 
 
 def test_a_rule_that_forgets_fails_both_invariants_of_the_consistency_proof():
@@ -94,7 +93,7 @@ def test_a_timid_rule_fails_proposition_5_1_in_both_halves():
 def test_a_rule_that_answers_nonsense_does_not_pass():
     class Broken(cb.SCBI):
         def respond(self, log_belief):
-            return Response(np.full(self.model.shape, np.nan))
+            return Response(np.full(self.model.shape, 0.5), np.full(self.model.shape, np.nan))
 
     assert verdicts(check_invariants(Broken(np.ones((2, 2))), 0)) == [False] * 4
 

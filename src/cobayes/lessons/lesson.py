@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import number_between, whole_number
-from cobayes._output import counted, rounds_dataframe, rounds_dataset
+from cobayes._output import counted, freeze, html_table, rounds_dataset, shown_positions
 from cobayes._parallel import require_affordable_simulation
 from cobayes._random import generator
-from cobayes.errors import CobayesError, warn_user
+from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.model import Model, require_same_world
-from cobayes.rules import Rule
 from cobayes.tasks.task import State, Task, draw_outcome
 
 if TYPE_CHECKING:
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# A notebook shows this many rounds and hypotheses of a longer lesson.
-MOST_ROWS, MOST_COLUMNS = 30, 20
 FEW_ROUNDS = 10_000
 """Lessons up to this length take seconds; for longer ones time and memory are estimated first."""
 
@@ -67,9 +63,7 @@ class Lesson:
     learner: Learner
     states: tuple[State, ...] = ()
 
-    def __post_init__(self) -> None:
-        for array in (self.data, self.log_beliefs, self.teacher_log_beliefs):
-            array.setflags(write=False)
+    __post_init__ = freeze
 
     @property
     def beliefs(self) -> Array:
@@ -152,7 +146,9 @@ class Lesson:
             The "learner", or the "teacher" with its estimates.
         """
         beliefs = self.beliefs if agent == "learner" else self.teacher_beliefs
-        table = rounds_dataframe(beliefs, self.model.hypotheses)
+        pandas = import_optional("pandas", "labels", "a DataFrame")
+        table = pandas.DataFrame(beliefs, columns=list(self.model.hypotheses))
+        table.index.name = "round"
         if self.states:
             table.insert(0, "state", list(self.states), allow_duplicates=True)
         table.insert(0, "datum", [None, *self.data_labels], allow_duplicates=True)
@@ -250,51 +246,17 @@ class Lesson:
         )
 
     def _repr_html_(self) -> str:
-        names = self.model.hypotheses
-        columns = _shown(len(names), MOST_COLUMNS, self.hypothesis)
-        labels = ("", *self.data_labels)
-
-        def cells(k: int) -> str:
-            belief = np.exp(self.log_beliefs[k])
-            return "".join(
-                "<td>…</td>"
-                if h is None
-                else f'<td style="background:linear-gradient(to right,#9ecae1 '
-                f'{100 * belief[h]:.0f}%,transparent 0)">{belief[h]:.4f}</td>'
-                for h in columns
-            )
-
-        head = "".join(
-            "<th>…</th>"
-            if h is None
-            else f"<th>{escape(names[h])}{' (true)' if h == self.hypothesis else ''}</th>"
-            for h in columns
-        )
-        rows = "".join(
-            f'<tr><td colspan="{len(columns) + 2}">…</td></tr>'
-            if k is None
-            else f"<tr><td>{k}</td><td>{escape(labels[k])}</td>{cells(k)}</tr>"
-            for k in _shown(self.num_rounds + 1, MOST_ROWS)
-        )
-        return (
-            f"<table><caption>{escape(repr(self))}</caption><thead><tr><th>round</th>"
-            f"<th>datum</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
-
-
-def _shown(count: int, most: int, always: int | None = None) -> list[int | None]:
-    """Return the positions to show of a long list, None where some are left out."""
-    if count <= most:
-        return list(range(count))
-    kept = {*range(most // 2), *range(count - most // 2, count)}
-    if always is not None:
-        kept.add(always)
-    shown: list[int | None] = []
-    for position in sorted(kept):
-        if position and position - 1 not in kept:
-            shown.append(None)
-        shown.append(position)
-    return shown
+        columns = shown_positions(len(self.model.hypotheses), keep=self.hypothesis)
+        head = ["…" if h is None else self.model.hypotheses[h] for h in columns]
+        head[columns.index(self.hypothesis)] += " (true)"
+        rows = []
+        for k in shown_positions(self.num_rounds + 1):
+            if k is None:
+                rows.append(["…"] * (2 + len(columns)))
+                continue
+            datum, belief = ("", *self.data_labels)[k], np.exp(self.log_beliefs[k])
+            rows.append([str(k), datum, *("…" if h is None else float(belief[h]) for h in columns)])
+        return html_table(repr(self), ["round", "datum", *head], rows)
 
 
 def run_lesson(
@@ -385,20 +347,6 @@ def run_lesson(
         learner.copy(),
         tuple(states) if task.is_seen else (),
     )
-
-
-def require_rounds(num_rounds: int, *agents: tuple[Rule, str, int | None]) -> None:
-    """Raise an error if the agents' tasks do not have data for this number of rounds.
-
-    Parameters
-    ----------
-    num_rounds
-        The number of rounds asked for.
-    *agents
-        For each agent its rule, what it is called, and the hypothesis it teaches.
-    """
-    for rule, name, taught in agents:
-        require_left(num_rounds, rule.task, rule.task.start, name, taught)
 
 
 def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
