@@ -9,7 +9,7 @@ from typing import Any
 
 import lazy_loader
 
-from cobayes._version import __version__ as __version__
+from cobayes.versions import __version__ as __version__
 from cobayes.worlds.registration import register_with_gymnasium
 
 register_with_gymnasium()

@@ -18,7 +18,6 @@ from . import theory as theory
 from . import worlds as worlds
 from ._parallel import num_threads as num_threads
 from ._parallel import set_num_threads as set_num_threads
-from ._version import __version__ as __version__
 from .browser import studio as studio
 from .classifiers import model_from_classifiers as model_from_classifiers
 from .errors import CobayesError as CobayesError
@@ -56,5 +55,6 @@ from .theory import AtomicMeasure as AtomicMeasure
 from .theory import best_data_prior as best_data_prior
 from .theory import exact_rounds as exact_rounds
 from .theory import rate_of_convergence as rate_of_convergence
+from .versions import __version__ as __version__
 from .versions import show_versions as show_versions
 from .worlds import GridWorld as GridWorld

@@ -1,7 +1,7 @@
 """Confidence intervals that are valid for proportions near 0 and 1.
 
 An observed proportion of 1 is not a probability of 1: the usual ``p +- z sqrt(p(1-p)/N)`` has no
-width there. The two intervals for proportions below always have.
+width there. The exact interval always has.
 """
 
 from __future__ import annotations
@@ -23,28 +23,6 @@ def normal_quantile(confidence: float) -> float:
 
     check_confidence(confidence)
     return float(ndtri(0.5 + 0.5 * confidence))
-
-
-def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval for a proportion.
-
-    Its coverage is close to the confidence on average over proportions; a little narrower than
-    the exact one.
-
-    Parameters
-    ----------
-    successes, trials
-        What was counted; at least one trial.
-    confidence
-        Strictly between 0 and 1.
-    """
-    _check_counts(successes, trials)
-    z = normal_quantile(confidence)
-    # Solving for the smaller side keeps its relative accuracy when the proportion is tiny.
-    failures = trials - successes
-    low = _wilson_lower(successes, failures, z)
-    high = 1.0 - _wilson_lower(failures, successes, z)
-    return low, high
 
 
 def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -98,15 +76,6 @@ def check_confidence(confidence: float) -> None:
             f"the confidence is {confidence!r}; it must lie strictly between 0 and 1.",
             "0.95 is a common choice.",
         )
-
-
-def _wilson_lower(successes: float, failures: float, z: float) -> float:
-    if successes == 0:
-        return 0.0
-    trials = successes + failures
-    spread = z * math.sqrt(successes * failures / trials + 0.25 * z * z)
-    # The textbook (k + z^2/2 - spread) / (N + z^2), without its cancellation for small k.
-    return successes**2 / trials / (successes + 0.5 * z * z + spread)
 
 
 def _check_counts(successes: int, trials: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input import labels as label_rules
-from cobayes._input.distributions import Distribution, as_distribution
+from cobayes._input.labels import Distribution, as_distribution
 from cobayes._input.tables import as_float_matrix, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes._output import html_table, shape_in_words, shown_positions, write_csv

@@ -1,11 +1,8 @@
-"""Versions of the machine and the packages, for bug reports."""
+"""The version of cobayes, and those of the machine and the packages, for bug reports."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
-import platform
-import sys
+__version__ = "0.3.0"
 
 # The packages that cobayes uses, required ones first.
 _PACKAGES = ("numpy", "scipy", "click", "lazy_loader", "threadpoolctl")
@@ -22,9 +19,13 @@ def show_versions() -> None:
     >>> cb.show_versions()  # doctest: +ELLIPSIS
     cobayes ...
     """
+    import importlib.metadata
+    import os
+    import platform
+    import sys
+
     from cobayes import _core
     from cobayes._parallel import num_threads
-    from cobayes._version import __version__
 
     lines = {"cobayes": __version__, "python": sys.version.split()[0]}
     lines["system"] = f"{platform.system()} {platform.release()}, {platform.machine()}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes._random import draw
+from cobayes.rules.response import draw
 
 MODEL = cb.Model(
     np.random.default_rng(7).dirichlet(np.ones(4), size=3).T,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes._random import draw
+from cobayes.rules.response import draw
 from tests.rules.crowd import Crowd
 
 RULES = [cb.SCBI, cb.BI]

@@ -8,6 +8,8 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cobayes.errors import CobayesError
 
 
@@ -70,6 +72,38 @@ def bounds_in_words(low: float, high: float, closed: str) -> str:
 def positive_number(value: Any, name: str) -> float:
     """Return a positive finite number, or raise an error that names it."""
     return number_between(value, name, 0.0, float("inf"))
+
+
+def generator(rng: Any = None) -> np.random.Generator:
+    """Return the generator that `numpy.random.default_rng` makes, or a clear error.
+
+    Parameters
+    ----------
+    rng
+        None, an integer >= 0, a SeedSequence, a BitGenerator or a
+        Generator, which is returned as it is.
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise CobayesError(
+            f"rng is {rng!r}; expected a seed: {error}.",
+            "give an integer >= 0, or a numpy Generator.",
+        ) from error
+
+
+def seed_of(rng: Any) -> int:
+    """Return 64 random bits, the seed of a call of the native core.
+
+    A seed or a SeedSequence gives the same bits every time it is used; a Generator moves on, as it
+    does when numbers are drawn from it.
+    """
+    return int(generator(rng).integers(2**64, dtype=np.uint64))
+
+
+def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
+    """Return independent generators; see `seed_of` for what repeats."""
+    return np.random.default_rng(seed_of(rng)).spawn(count)
 
 
 def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:

@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cobayes._input.validation import number_between, whole_number
-from cobayes._random import spawn_generators
+from cobayes._input.validation import number_between, spawn_generators, whole_number
 from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._parallel import require_affordable, short_number
-from cobayes._random import generator
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
 from cobayes.rules import SCBI

@@ -9,14 +9,14 @@ from typing import Any, Literal, Self, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
-from cobayes._random import draw, generator
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import generator
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import impossible_datum
 from cobayes.rules.naming import RuleLike
-from cobayes.rules.response import Response, add_evidence
+from cobayes.rules.response import Response, add_evidence, draw
 from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
-from cobayes._input.labels import suggest
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.labels import Distribution, suggest
+from cobayes._input.validation import number_between, spawn_generators, whole_number
 from cobayes._output import counted, html_table
-from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.ensemble import RoundsNeeded

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._output import counted, freeze, html_table, rounds_dataset, shown_positions
 from cobayes._parallel import require_affordable_simulation
-from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.lessons import saving
 from cobayes.lessons.agents import Learner, Teacher

@@ -10,7 +10,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import whole_number
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher

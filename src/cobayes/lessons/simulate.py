@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
-from cobayes._input.labels import is_position
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.labels import Distribution, is_position
+from cobayes._input.validation import number_between, seed_of, whole_number
 from cobayes._parallel import (
     num_threads,
     require_affordable,
     require_affordable_simulation,
     short_number,
 )
-from cobayes._random import draw, seed_of
 from cobayes.errors import CobayesError, ImpossibleDatumError
 from cobayes.lessons.agents import Learner
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
@@ -26,7 +24,7 @@ from cobayes.lessons.lesson import require_left
 from cobayes.model import Model
 from cobayes.rules import Rule
 from cobayes.rules.naming import Agents, RuleLike, as_agents
-from cobayes.rules.response import not_converged
+from cobayes.rules.response import draw, not_converged
 from cobayes.tasks.constraints import WithoutRepeats
 from cobayes.tasks.task import draw_outcome
 

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from cobayes._input.validation import whole_number
-from cobayes._random import generator
+from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.family import Family, depth_name
 from cobayes.people.fit import Progress, fit, maximise, silent

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from cobayes._input.validation import whole_number
-from cobayes._random import generator
+from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.validation import whole_number
-from cobayes._intervals import wilson_interval
+from cobayes._input.validation import generator, whole_number
+from cobayes._intervals import exact_interval
 from cobayes._parallel import require_affordable, short_number
-from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people import model
 from cobayes.people.choices import as_numbers, read_problems
@@ -429,7 +428,7 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
         known = np.isfinite(guess)
         inside = pandas.Series((low <= truth) & (truth <= high))[known]
         error = pandas.Series(guess - truth)[known]
-        ends = wilson_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
+        ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
         records.append(
             {
                 "parameter": name,

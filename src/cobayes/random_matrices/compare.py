@@ -11,10 +11,9 @@ import numpy as np
 
 from cobayes import _core
 from cobayes._input.labels import is_position
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
 from cobayes._parallel import num_threads, require_affordable, short_number
-from cobayes._random import generator
 from cobayes.errors import CobayesError, import_optional
 
 RateStatistics = dict[str, int | float]

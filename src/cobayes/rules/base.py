@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution, as_distribution
-from cobayes._input.labels import find
+from cobayes._input.labels import Distribution, as_distribution, find
 from cobayes._input.validation import require_settings
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._output import freeze, shape_in_words
 from cobayes.errors import import_optional
 from cobayes.model import MatrixLike, Model, as_model

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution, as_distribution
-from cobayes._input.labels import find
+from cobayes._input.labels import Distribution, as_distribution, find
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, require_same_world
 from cobayes.rules.base import Rule, require_datum

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
-from cobayes._input.labels import is_position
+from cobayes._input.labels import Distribution, is_position
 from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model

@@ -97,3 +97,10 @@ def not_converged(
         f"estimated error is {error:.2g}.",
         accuracy_hint(error, LOOSEST, "SCBI(matrix, tolerance=...) with a"),
     )
+
+
+def draw(shares: Array, uniform: float) -> int:
+    """Draw a datum from its distribution by one uniform number; never one of probability zero."""
+    sums = np.cumsum(shares)
+    datum = int(np.searchsorted(sums, uniform * sums[-1], side="right"))
+    return min(datum, int(np.flatnonzero(shares)[-1]))

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import SUM_SLACK, aligned
-from cobayes._input.labels import shorten
+from cobayes._input.labels import SUM_SLACK, aligned, shorten
 from cobayes._input.tables import as_floats
 from cobayes._output import freeze
 from cobayes.errors import CobayesError

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import aligned
-from cobayes._input.labels import make_labels
+from cobayes._input.labels import aligned, make_labels
 from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import freeze

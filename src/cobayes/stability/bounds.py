@@ -8,8 +8,7 @@ from typing import Any, Literal, SupportsIndex, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.distributions import Distribution, as_distribution
-from cobayes._input.labels import find, make_labels
+from cobayes._input.labels import Distribution, as_distribution, find, make_labels
 from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError, unteachable
 

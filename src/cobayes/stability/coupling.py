@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import seed_of, spawn_generators
 from cobayes._intervals import proportion_stderr
 from cobayes._output import counted, freeze, html_table
 from cobayes._parallel import num_threads
-from cobayes._random import seed_of, spawn_generators
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model, require_same_world
 from cobayes.rules import Rule, as_rule

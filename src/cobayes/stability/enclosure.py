@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import whole_number
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError, unteachable

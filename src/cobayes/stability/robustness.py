@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
-from cobayes._input.validation import number_between, positive_number, whole_number
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import (
+    number_between,
+    positive_number,
+    spawn_generators,
+    whole_number,
+)
 from cobayes._output import freeze
 from cobayes._parallel import require_affordable, short_number
-from cobayes._random import spawn_generators
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule

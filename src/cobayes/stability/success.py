@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._intervals import normal_quantile
 from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional

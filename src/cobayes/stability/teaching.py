@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import generator, number_between, seed_of, whole_number
 from cobayes._parallel import num_threads, require_affordable, short_number
-from cobayes._random import draw, generator, seed_of
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule
 from cobayes.rules.base import in_every_round
 from cobayes.rules.naming import Agents, as_agents
-from cobayes.rules.response import add_evidence
+from cobayes.rules.response import add_evidence, draw
 from cobayes.theory.rates import rate_of_convergence
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import freeze
 from cobayes.errors import CobayesError

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import whole_number
 from cobayes._output import counted, freeze, rounds_dataset
 from cobayes._parallel import num_threads, require_affordable, short_number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import counted, freeze, html_table
 from cobayes.errors import CobayesError, import_optional

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.distributions import SUM_SLACK, Distribution, as_distribution
-from cobayes._input.labels import make_labels, shorten
+from cobayes._input.labels import SUM_SLACK, Distribution, as_distribution, make_labels, shorten
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between, whole_number
 from cobayes._output import counted, freeze

@@ -14,7 +14,7 @@ from typing import Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.distributions import Distribution
+from cobayes._input.labels import Distribution
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike
 from cobayes.rules import BI, SCBI, Rule, as_rule

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes._input.validation import whole_number
+from cobayes._input.validation import generator, whole_number
 from cobayes._output import counted
-from cobayes._random import generator
 from cobayes.errors import CobayesError, warn_user
 from cobayes.lessons.agents import Choice, Learner, Teacher
 from cobayes.lessons.lesson import Lesson, run_lesson

@@ -1,4 +1,4 @@
-"""Distributions as users give them: one or many, with or without labels."""
+"""Labels, and distributions over them as users give them: one or many, by label or in order."""
 
 import numpy as np
 import pandas as pd
