@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input import labels as label_rules
 from cobayes._input.labels import Distribution, as_distribution
-from cobayes._input.tables import as_float_matrix, require_entries, unpack
+from cobayes._input.tables import as_floats, require_entries, unpack
 from cobayes._input.validation import number_between
 from cobayes._output import html_table, shape_in_words, shown_positions, write_csv
 from cobayes.assumptions import Report, check_assumptions
@@ -22,6 +22,8 @@ from cobayes.tasks.task import State, Task, require_usable
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+_TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
 
 # Sums of numbers below this do not overflow.
 LARGE = 1e290
@@ -84,22 +86,16 @@ class Model(Task):
         data: Iterable[object] | None = None,
         hypotheses: Iterable[object] | None = None,
     ) -> None:
-        values, own_data, own_hypotheses = unpack(matrix)
-        array = as_float_matrix(values)
-        data_labels = label_rules.make_labels(
-            own_data if data is None else data, array.shape[0], "datum"
-        )
-        hypothesis_labels = label_rules.make_labels(
-            own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
-        )
-        require_entries(array, data_labels, hypothesis_labels)
+        array, rows, columns = _read_table(matrix, data, hypotheses)
         array.flags.writeable = False
-        object.__setattr__(self, "matrix", array)
-        object.__setattr__(self, "data", data_labels)
-        object.__setattr__(self, "hypotheses", hypothesis_labels)
-        object.__setattr__(self, "shape", array.shape)
-        object.__setattr__(self, "num_data", array.shape[0])
-        object.__setattr__(self, "num_hypotheses", array.shape[1])
+        vars(self).update(
+            matrix=array,
+            data=rows,
+            hypotheses=columns,
+            shape=array.shape,
+            num_data=array.shape[0],
+            num_hypotheses=array.shape[1],
+        )
 
     def matrix_at(self, state: State) -> Model:  # noqa: ARG002
         """Return the model itself: as a task it never changes."""
@@ -302,6 +298,41 @@ def _restore(matrix: NDArray, data: tuple[str, ...], hypotheses: tuple[str, ...]
     return Model(matrix, data, hypotheses)
 
 
+def _read_table(
+    matrix: Any, data: Any = None, hypotheses: Any = None, *, empty_allowed: bool = False
+) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
+    """Return the entries of a table, a float64 matrix, and the labels of its rows and columns.
+
+    Parameters
+    ----------
+    matrix
+        See `unpack`.
+    data, hypotheses
+        Labels in the place of those that the table brings along, or None.
+    empty_allowed
+        Whether rows and columns may consist of zeros.
+    """
+    values, own_data, own_hypotheses = unpack(matrix, empty_allowed=empty_allowed)
+    if values is None:
+        raise CobayesError("the matrix is None; expected a table, data by hypotheses.", _TABLES)
+    array = as_floats(values, copy=True)
+    if array.ndim != 2:
+        found = f"{array.ndim} dimension{'' if array.ndim == 1 else 's'}"
+        raise CobayesError(f"the matrix has {found}; expected two, data by hypotheses.", _TABLES)
+    if array.size == 0:
+        raise CobayesError(
+            f"the matrix is empty (shape {array.shape}).", "give at least one row and one column."
+        )
+    rows = label_rules.make_labels(own_data if data is None else data, array.shape[0], "datum")
+    columns = label_rules.make_labels(
+        own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
+    )
+    # Two reductions need no temporary array; NaN spreads through both.
+    if not (array.min() > 0.0 and array.max() < np.inf):
+        require_entries(array, rows, columns, empty_allowed=empty_allowed)
+    return array, rows, columns
+
+
 def as_model(matrix: MatrixLike) -> Model:
     """Return a `Model`, making one where something else was given."""
     if isinstance(matrix, Model):
@@ -314,7 +345,7 @@ def as_task(matrix: MatrixLike | Task) -> Task:
     """Return a task as it is, and the `Model` of anything else."""
     if isinstance(matrix, Model):
         return matrix
-    return require_usable(matrix) if isinstance(matrix, Task) else as_model(matrix)
+    return require_usable(matrix) if isinstance(matrix, Task) else Model(matrix)
 
 
 def smooth(matrix: MatrixLike, epsilon: float) -> Model:
@@ -342,13 +373,7 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
            [0.05, 0.95]])
     """
     number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
-    values, data, hypotheses = unpack(matrix, empty_allowed=True)
-    array = as_float_matrix(values)
-    names = (
-        label_rules.make_labels(data, array.shape[0], "datum"),
-        label_rules.make_labels(hypotheses, array.shape[1], "hypothesis"),
-    )
-    require_entries(array, *names, empty_allowed=True)
+    array, *names = _read_table(matrix, empty_allowed=True)
     largest = array.max(axis=0)
     if not largest.all():
         name = names[1][int(np.argmin(largest))]

@@ -35,7 +35,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
         "datum" or "hypothesis", for messages.
     """
     if labels is None:
-        return tuple(str(position) for position in range(count))
+        return tuple(map(str, range(count)))
     given = list(labels)
     texts = tuple(str(label) for label in given)
     if len(texts) != count:

@@ -12,8 +12,6 @@ from cobayes._input.text import is_number
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError
 
-_TABLES = "give a list of rows, an array, a DataFrame, the name of a file, or 'example:gestures'."
-
 
 def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     """Separate values from the labels that a table brings along.
@@ -31,6 +29,8 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     values, data, hypotheses
         The labels are None where the table has none.
     """
+    if isinstance(matrix, (np.ndarray, list)):
+        return matrix, None, None
     if isinstance(matrix, (str, os.PathLike)):
         from cobayes import reading  # at the top: a circular import
 
@@ -178,21 +178,6 @@ def _reason(values: Any, error: Exception) -> str:
     return str(error).rstrip(".")
 
 
-def as_float_matrix(values: Any) -> NDArray[np.float64]:
-    """Return a copy as a float64 matrix with at least one row and one column."""
-    if values is None:
-        raise CobayesError("the matrix is None; expected a table, data by hypotheses.", _TABLES)
-    array = as_floats(values, copy=True)
-    if array.ndim != 2:
-        found = f"{array.ndim} dimension{'' if array.ndim == 1 else 's'}"
-        raise CobayesError(f"the matrix has {found}; expected two, data by hypotheses.", _TABLES)
-    if array.size == 0:
-        raise CobayesError(
-            f"the matrix is empty (shape {array.shape}).", "give at least one row and one column."
-        )
-    return array
-
-
 def require_entries(
     array: NDArray[np.float64],
     data: tuple[str, ...],
@@ -209,10 +194,6 @@ def require_entries(
     empty_allowed
         Whether rows and columns may consist of zeros.
     """
-    # Two reductions need no temporary array; NaN spreads through both.
-    low, high = array.min(), array.max()
-    if low > 0.0 and high < np.inf:
-        return
     bad = ~np.isfinite(array) | (array < 0.0)
     if bad.any():
         row, column = np.argwhere(bad)[0]

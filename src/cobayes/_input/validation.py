@@ -36,16 +36,18 @@ def number_between(
     low, high
         The bounds.
     closed
-    Which bounds are included: "", "low", "high" or "both".
+        Which bounds are included: "", "low", "high" or "both".
     hint
         What to do.
     """
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    is_number = isinstance(value, (float, numbers.Real)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
     except OverflowError:  # integers and fractions may exceed float64
         number = float("nan")  # outside of all bounds
-    if not is_between(number, low, high, closed):
+    above = number >= low if closed in ("low", "both") else number > low
+    below = number <= high if closed in ("high", "both") else number < high
+    if not (above and below):
         if hint is None and high == 1.0 and 1.0 < number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
         expected = bounds_in_words(low, high, closed)
@@ -53,25 +55,13 @@ def number_between(
     return number
 
 
-def is_between(number: float, low: float, high: float, closed: str) -> bool:
-    """Tell whether a number lies between two bounds; `closed` says which bounds are included."""
-    above = number > low or (closed in ("low", "both") and number == low)
-    below = number < high or (closed in ("high", "both") and number == high)
-    return above and below
-
-
 def bounds_in_words(low: float, high: float, closed: str) -> str:
-    """Return what `is_between` allows, such as "strictly between 0 and 1"."""
+    """Return what `number_between` allows, such as "strictly between 0 and 1"."""
     if high == float("inf"):
         return f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
     words = "between" if closed else "strictly between"
     allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
     return f"{words} {low:g} and {high:g}{allowed}"
-
-
-def positive_number(value: Any, name: str) -> float:
-    """Return a positive finite number, or raise an error that names it."""
-    return number_between(value, name, 0.0, float("inf"))
 
 
 def generator(rng: Any = None) -> np.random.Generator:

@@ -107,18 +107,20 @@ class Number(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """Return the number, or raise an error that says what is expected."""
-        from cobayes._input.validation import bounds_in_words, is_between
+        from cobayes._input.validation import bounds_in_words, number_between
+        from cobayes.errors import CobayesError
 
         text = str(value).strip()
         number = None if "_" in text else _real(text)
         if number is None:
             self.fail(f"expected a number, found {text[:40]!r}{_correction(text)}.", param, ctx)
-        if not is_between(number, self.low, self.high, self.closed):
+        try:
+            return number_between(number, self.name, self.low, self.high, closed=self.closed)
+        except CobayesError:
             expected = bounds_in_words(self.low, self.high, self.closed)
             is_percent = self.high == 1.0 and 2.0 <= number <= 100.0
             hint = f" (for {number:g} % write {number / 100:g})" if is_percent else ""
             self.fail(f"expected a number {expected}, found {text}{hint}.", param, ctx)
-        return number
 
 
 class Name(click.Choice):

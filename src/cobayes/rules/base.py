@@ -93,7 +93,7 @@ class Rule(ABC):
     def __init__(self, matrix: MatrixLike) -> None:
         self.title = self.name
         self.task: Task = as_task(matrix)
-        self.model: Model = self.task.model
+        self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
         # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
         self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}

@@ -216,13 +216,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
             f"column_sums holds {_first(columns, is_bad)}; they must not be negative and must be "
             "finite."
         )
-    try:
-        batch = np.broadcast_shapes(shape[:-2], rows.shape[:-1], columns.shape[:-1])
-    except ValueError as error:
-        raise CobayesError(
-            f"the batches do not fit: matrix {shape[:-2]}, row_sums {rows.shape[:-1]}, "
-            f"column_sums {columns.shape[:-1]}."
-        ) from error
+    batch = common_batch(shape[:-2], rows, columns)
     with np.errstate(over="ignore"):
         own = columns.sum(axis=-1, keepdims=True)
     gap = np.abs(own / totals - 1.0)
@@ -241,6 +235,19 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
         np.array(np.broadcast_to(rows, (*batch, n)), order="C"),
         np.array(np.broadcast_to(columns, (*batch, m)), order="C"),
     )
+
+
+def common_batch(
+    batch: tuple[int, ...], row_sums: Array | None, column_sums: Array | None
+) -> tuple[int, ...]:
+    """Return the shape of a batch of matrices and of the sums that were given."""
+    own = [() if sums is None else sums.shape[:-1] for sums in (row_sums, column_sums)]
+    try:
+        return np.broadcast_shapes(batch, *own)
+    except ValueError as error:
+        raise CobayesError(
+            f"the batches do not fit: matrix {batch}, row_sums {own[0]}, column_sums {own[1]}."
+        ) from error
 
 
 def as_sums(sums: Any, length: int, what: str) -> Array:

@@ -16,7 +16,14 @@ from cobayes._output import freeze
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
 from cobayes.model import MatrixLike
-from cobayes.scaling.blocks import STATUSES, as_sums, explain, find_blocks, validated_sums
+from cobayes.scaling.blocks import (
+    STATUSES,
+    as_sums,
+    common_batch,
+    explain,
+    find_blocks,
+    validated_sums,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,38 +209,42 @@ def scale(
     if hypotheses is not None:
         hypotheses = make_labels(hypotheses, m, "hypothesis")
         column_sums = aligned(column_sums, hypotheses, "hypothesis", "column_sums")
-    tables, rows, columns, batch = _as_batch(
-        array,
-        None if row_sums is None else as_sums(row_sums, n, "row"),
-        None if column_sums is None else as_sums(column_sums, m, "column"),
-    )
+    rows = None if row_sums is None else as_sums(row_sums, n, "row")
+    columns = None if column_sums is None else as_sums(column_sums, m, "column")
+    batch = array.shape[:-2]
+    if rows is not None or columns is not None:
+        batch = common_batch(batch, rows, columns)
     *found, report = _core.scale(
-        tables,
-        rows,
-        columns,
+        _flat(array, 2, batch),
+        None if rows is None else _flat(rows, 1, batch),
+        None if columns is None else _flat(columns, 1, batch),
         tolerance=tolerance,
         max_iterations=min(max_iterations, 2**30),
         num_threads=num_threads() if batch else 1,
     )
-    worst = max(report[:, 3].tolist(), default=0.0)
+    if batch:
+        found = [values.reshape(*batch, *values.shape[1:]) for values in found]
+        errors, residuals, iterations, codes = report.T.reshape(4, *batch)
+        worst = codes.max(initial=0.0)
+    else:
+        found = [values[0] for values in found]
+        errors, residuals, iterations, codes = report[0].tolist()
+        worst = codes
     if worst >= _OUT_OF_RANGE:
         raise _explained(array, data, hypotheses, row_sums, column_sums)
-    errors, residuals, iterations, codes = (
-        report.T.reshape(4, *batch) if batch else report[0].tolist()
-    )
     is_converged = (residuals <= tolerance) & (errors <= tolerance)
     scaled, row_scaling, column_scaling, factors, own_rows, own_columns = found
     result = ScalingResult(
-        matrix=scaled.reshape(*batch, n, m),
-        row_scaling=row_scaling.reshape(*batch, n),
-        column_scaling=column_scaling.reshape(*batch, m),
-        row_sums=own_rows.reshape(*batch, n),
-        column_sums=own_columns.reshape(*batch, m),
+        matrix=scaled,
+        row_scaling=row_scaling,
+        column_scaling=column_scaling,
+        row_sums=own_rows,
+        column_sums=own_columns,
         residual=residuals,
         num_iterations=iterations.astype(np.int64) if batch else int(iterations),
         is_converged=is_converged,
         error=errors,
-        factors=factors.reshape(*batch, m),
+        factors=factors,
         status=_STATUSES[codes.astype(np.int64)] if batch else STATUSES[int(codes)],
         data=data,
         hypotheses=hypotheses,
@@ -246,30 +257,12 @@ def scale(
     return result
 
 
-def _as_batch(
-    array: Array, rows: Array | None, columns: Array | None
-) -> tuple[Array, Array | None, Array | None, tuple[int, ...]]:
-    """Return tables, row and column sums with one leading axis, and the shape of the batch.
-
-    An array that all problems of the batch share has a leading axis of length one.
-    """
-    shapes = [array.shape[:-2]]
-    shapes += [sums.shape[:-1] for sums in (rows, columns) if sums is not None]
-    batch = ()
-    if any(shapes):
-        try:
-            batch = np.broadcast_shapes(*shapes)
-        except ValueError:
-            validated_sums(array.shape, rows, columns)  # says which shapes do not fit
-            raise
-
-    def flat(values: Array | None, num_axes: int) -> Any:
-        if values is None or values.ndim == num_axes:
-            return None if values is None else values[None]
-        own = values.shape[-num_axes:]
-        return np.ascontiguousarray(np.broadcast_to(values, (*batch, *own))).reshape(-1, *own)
-
-    return flat(array, 2), flat(rows, 1), flat(columns, 1), batch
+def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
+    """Return tables or sums with one leading axis, of length one where a batch shares them."""
+    if values.ndim == num_axes:
+        return values[None]
+    own = values.shape[-num_axes:]
+    return np.ascontiguousarray(np.broadcast_to(values, (*batch, *own))).reshape(-1, *own)
 
 
 def _explained(array: Array, data, hypotheses, rows, columns) -> CobayesError:

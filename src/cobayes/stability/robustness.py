@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import (
-    number_between,
-    positive_number,
-    spawn_generators,
-    whole_number,
-)
+from cobayes._input.validation import number_between, spawn_generators, whole_number
 from cobayes._output import freeze
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
@@ -185,7 +180,7 @@ def robustness(
     >>> print(found.describe_direction())
     less summer; more autumn
     """
-    radius = positive_number(radius, "radius")
+    radius = number_between(radius, "radius", 0.0, math.inf)
     num_random = whole_number(num_random, "num_random", 0)
     pair = as_pair(rule, hypothesis, prior, learner_rule, learner_prior)
     teacher, learner, position = pair.teacher, pair.learner, pair.hypothesis
