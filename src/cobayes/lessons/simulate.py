@@ -170,7 +170,8 @@ def _in_core(rule: Rule) -> _core.Rule | None:
         is_played = rule.data_prior is None or bool(rule.data_prior.all())
     else:
         is_played = task is rule.model or task.is_constant
-    return rule.at(task.start).core if is_played else None
+    found = rule if task is rule.model else rule.at(task.start)
+    return found.core if is_played else None
 
 
 def _play_one_by_one(
