@@ -79,18 +79,16 @@ class Rule(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.name = vars(cls).get("name", cls.__name__)  # never inherited
-        own = [
-            method.__module__.startswith("cobayes.")
-            for method in (cls.respond, cls.respond_many, cls.likelihood)
-        ]
-        cls.is_custom = not (own[0] and own[1])
-        if own[0] and not own[2]:
-            raise CobayesError(
-                f"{cls.__name__} overrides likelihood, which agents and simulate do not call.",
-                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
-            )
+        modules = cls.respond.__module__, cls.respond_many.__module__
+        cls.is_custom = not all(name.startswith("cobayes.") for name in modules)
 
     def __init__(self, matrix: MatrixLike) -> None:
+        kind = type(self)
+        if not (self.is_custom or kind.likelihood.__module__.startswith("cobayes.")):
+            raise CobayesError(
+                f"{kind.__name__} overrides likelihood, which agents and simulate do not call.",
+                "write respond(self, log_belief) and return cobayes.rules.Response(likelihood).",
+            )
         self.title = self.name
         self.task: Task = as_task(matrix)
         self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
