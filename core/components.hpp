@@ -87,9 +87,6 @@ class Scaler {
     for (int j = 0; j < p.m; ++j) {
       const int label = found.column_label[j];
       columns[j * W] = label;
-      // A column in no component although a datum is left for it: the datum's row sum was lost in a tie.
-      for (int i = 0; i < p.n && label < 0; ++i)
-        if (here[i] > 0.0 && p.row(i)[j] > 0.0) s.error[problem] = __builtin_inf();
       s.factor.at(problem)[j * W] = 0.0;
       if (label >= 0 && found.mass[j] > 0) ++begin[2 * label + 2];
       else is_whole = false;

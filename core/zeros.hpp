@@ -90,7 +90,7 @@ class BlockFinder {
   // Find the components for sums by kind and by column, not negative; their totals may differ.
   const Components& find(const double* kind_sums, const double* column_sums) {
     r = kind_sums;
-    out.size = out.num_blocks = 0;
+    out.size = out.num_blocks = 0, lambdas.clear();
     double total = 0;
     for (int j = 0; j < p.m; ++j) total += column_sums[j];
     for (int j = 0; j < p.m; ++j) {
@@ -107,6 +107,7 @@ class BlockFinder {
       any_left |= kind_part[k] < 0;
     }
     decompose();
+    find_lost();
     // Rows that are positive only in columns with the sum zero: these columns share the rows' sums evenly.
     for (int k = 0; any_left && k < p.num_kinds; ++k) {
       if (!(r[k] > 0) || kind_part[k] != -1) continue;
@@ -282,12 +283,40 @@ class BlockFinder {
           continue;
         }
         label_components();
-        ++out.num_blocks;
+        ++out.num_blocks, lambdas.push(total / row_total);
         for (int k : kinds) clear_flow(k), kind_part[k] = -2;
         for (int j : columns) column_part[j] = -2;
       }
       --height;
     }
+  }
+  // Columns with less than TIE of a part's mass may be left without a row: all their rows had sums below TIE, too. Decompose these
+  // columns and rows by themselves. Each time at least the column with the largest sum finds its rows.
+  void find_lost() {
+    for (bool is_lost = true; is_lost && !is_stopped();) {
+      is_lost = false;
+      for (int j = 0; j < p.m; ++j) {
+        if (out.column_label[j] != -2) continue;
+        bool has_labelled = false;
+        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { has_labelled |= out.kind_label[k] >= 0; });
+        if (has_labelled) continue;
+        is_lost = true, column_part[j] = 0, out.column_label[j] = -1;
+        for (int w = 0; w < p.kind_words; ++w) for_bits(p.kinds_of(j)[w], w * 64, [&](int k) { if (r[k] > 0) kind_part[k] = 0; });
+      }
+      if (!is_lost) return;
+      decompose();
+      sort_blocks();
+    }
+  }
+  // Number the blocks from the highest ratio to the lowest.
+  void sort_blocks() {
+    Array<int> rank(out.num_blocks);
+    Array<double> sorted(out.num_blocks);
+    for (int b = 0; b < out.num_blocks; ++b)
+      for (int d = 0; d < out.num_blocks; ++d) rank[b] += lambdas[d] > lambdas[b] || (lambdas[d] == lambdas[b] && d < b);
+    for (int b = 0; b < out.num_blocks; ++b) sorted[rank[b]] = lambdas[b];
+    for (int label = 0; label < out.size; ++label) out.block[label] = rank[out.block[label]];
+    lambdas.swap(sorted);
   }
   void clear_flow(int k) {
     for (int w = 0; w < p.column_words; ++w) for_bits(carried_by(k)[w], w * 64, [&](int j) { send(k, j, -flow_at(k, j)); });
@@ -297,20 +326,23 @@ class BlockFinder {
   int preference(int a, int b) const {
     return out.block[a] != out.block[b] ? out.block[a] - out.block[b] : out.reached[a] - out.reached[b];
   }
-  // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which most
-  // columns can be reached (if several: the one with the first row). A row whose sum tends to zero gets its mass from the block with
-  // the highest ratio, there from the component that reaches the fewest columns (if several: the last).
-  void attach() {
+  void attach_columns() {
     for (int j = 0; j < p.m; ++j) {
       if (out.column_label[j] >= 0) continue;
       int best = -1;
       for (int w = 0; w < p.kind_words; ++w)
         for_bits(p.kinds_of(j)[w], w * 64, [&](int k) {
           const int label = out.kind_label[k];
-          if (label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
+          if (r[k] > 0 && label >= 0 && (best < 0 || preference(label, best) > 0)) best = label;
         });
       out.column_label[j] = best;
     }
+  }
+  // A column whose sum tends to zero goes to the block with the lowest ratio, and there to the component from which most
+  // columns can be reached (if several: the one with the first row). A row whose sum tends to zero gets its mass from the block with
+  // the highest ratio, there from the component that reaches the fewest columns (if several: the last).
+  void attach() {
+    attach_columns();
     row_totals.assign(out.size, 0.0), out.ratio.assign(p.m, 0.0);
     for (int k = 0; k < p.num_kinds; ++k) {
       int& best = out.kind_label[k];
@@ -322,6 +354,7 @@ class BlockFinder {
           });
       if (best >= 0) row_totals[best] += r[k];
     }
+    attach_columns();  // those whose rows have only now got a component
     for (int j = 0; j < p.m; ++j) if (out.column_label[j] >= 0) out.ratio[out.column_label[j]] += out.mass[j];
     for (int label = 0; label < out.size; ++label) out.ratio[label] /= row_totals[label];
   }
@@ -331,7 +364,7 @@ class BlockFinder {
   Components out;
   Array<double> flow;
   Set carries, sends;  // columns with flow to each kind, kinds with flow from each column
-  Array<double> capacity, spare, unsent, row_totals;
+  Array<double> capacity, spare, unsent, row_totals, lambdas;  // lambdas: ratios by block
   Set kinds_in, columns_in, kinds_seen, columns_seen, kinds_ahead, columns_ahead, open;
   Array<int> kind_part, column_part, kind_parent, column_parent, queue, stack, kinds, columns;
 };

@@ -150,6 +150,21 @@ def test_a_hypothesis_that_is_not_believed_gets_the_limit_of_small_beliefs():
         )
 
 
+@pytest.mark.parametrize("seed", range(300))
+def test_sums_of_any_size_leave_no_row_or_column_without_a_block(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 7)), int(rng.integers(1, 7))
+    matrix = random_pattern(rng, n, m)
+    sums = [10.0 ** rng.choice([0, -3, -12, -20, -40, -161], k) for k in (n, m)]
+    rows, columns = (own / own.sum() for own in sums)
+    found = cb.scaling_blocks(matrix, rows, columns)
+    assert sorted(np.concatenate([block.rows for block in found.blocks])) == list(range(n))
+    assert sorted(np.concatenate([block.columns for block in found.blocks])) == list(range(m))
+    ratios = [block.ratio for block in found.blocks]
+    assert ratios == sorted(ratios, reverse=True)
+    assert found.support.any(axis=0).all()  # every column has a datum
+
+
 def test_rows_with_sum_zero_are_not_available():
     matrix = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     found = cb.scale(matrix, row_sums=[1.0, 0.0, 2.0], column_sums=[1.0, 2.0])

@@ -111,8 +111,7 @@ def scaling_blocks(
     Notes
     -----
     The blocks are those of the most even row sums that the columns can give. Ratios that differ by
-    less than 1e-11, relatively, count as equal: row sums below 1e-9 of the total may be lost in
-    such ties.
+    less than 1e-11, relatively, count as equal.
     """
     model = as_model(matrix)
     rows, columns = validated_sums(
@@ -138,6 +137,7 @@ def find_blocks(
         blocks.append(
             Block(rows, columns, float(column_sums[columns].sum() / row_sums[rows].sum()))
         )
+    blocks.sort(key=lambda block: -block.ratio)  # sums below 1e-11 may change the order
     support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 
