@@ -1,7 +1,5 @@
 """Hierarchical fits: the posterior of grids, calibration, shrinkage, refusals."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from scipy.special import expit
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family, groups
+from cobayes.people import Family, candidates
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
@@ -75,11 +73,11 @@ def test_posterior_is_that_of_a_grid(study):
 
 def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
     # Simulation-based calibration: the truth is drawn from the prior of the model.
-    monkeypatch.setattr(groups, "MOST", 256)
+    monkeypatch.setattr(candidates, "MOST", 256)
     ranks = []
     for seed in range(12):
         random = np.random.default_rng(seed)
-        median, spread = random.logistic(), random.uniform(*groups.SPREAD)
+        median, spread = random.logistic(), random.uniform(*candidates.SPREAD)
         share = random.dirichlet([1.0, 1.0])
         truth = crowd(4, random, median, spread, share)
         choices = people.simulate(truth, PROBLEMS, num_rounds=1, rng=random)
@@ -156,24 +154,3 @@ def test_nonsense_is_refused_as_by_fit(study):
         with pytest.raises(cb.CobayesError) as theirs:
             people.fit(bad, PROBLEMS, FAMILY)
         assert str(ours.value) == str(theirs.value)
-
-
-@pytest.mark.slow
-def test_nuts_finds_the_same_posterior(study, monkeypatch):
-    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    monkeypatch.setattr(groups, "NUM_BLOCKS", 1)
-    choices, found = study
-    sampled = people.fit_group(choices, PROBLEMS, FAMILY, method="nuts", num_draws=400, rng=1)
-    assert sampled.draws["rationality"].shape == (4, 100, 5)
-    assert (sampled.r_hat < 1.1).all()
-    np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.06)
-    spread = found.draws["rationality"][0].std(axis=0)
-    distance = sampled.estimates["rationality"] - found.estimates["rationality"]
-    assert (np.abs(distance) < 0.4 * spread).all()
-
-
-def test_nuts_says_what_it_needs(study, monkeypatch):
-    choices, _ = study
-    monkeypatch.setitem(sys.modules, "numpyro", None)
-    with pytest.raises(cb.MissingDependencyError, match="numpyro"):
-        people.fit_group(choices, PROBLEMS, FAMILY, method="nuts")

@@ -459,6 +459,13 @@ class Likelihood:
         """Return parameters from points on the whole line."""
         return self.low + (self.high - self.low) * special.expit(points)
 
+    def on_line(self, points: Array) -> Evaluation:
+        """Return the sums over the rows of every unit at points on the whole line."""
+        value, gradient, information = self.evaluate(self.from_line(points))
+        slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
+        information = information * slope[:, :, None] * slope[:, None, :]
+        return Evaluation(value, gradient * slope, information)
+
     def parameters(self, values: Array) -> dict[str, Array]:
         """Return all parameters by name, (u,) each, from the free ones (u, p)."""
         # Equal bounds are the value of a fixed parameter.

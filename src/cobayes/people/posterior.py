@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -123,8 +123,7 @@ def draw_parameters(
     if not len(likelihood.names):
         return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
     centre = likelihood.to_line(start)
-    slope = (likelihood.high - likelihood.low) * special.expit(centre) * special.expit(-centre)
-    information = likelihood.evaluate(start).information * slope[:, :, None] * slope[:, None, :]
+    information = likelihood.on_line(centre).information
     # The logistic distribution has variance pi^2 / 3.
     covariance = np.linalg.inv(information + np.eye(len(likelihood.names)) * 3.0 / np.pi**2)
 
@@ -138,7 +137,7 @@ def draw_parameters(
 def sample(
     log_density: Callable[[Array], Array],
     centre: Array,
-    covariance: Array,
+    covariance: Any,
     num_draws: int,
     random: np.random.Generator,
 ) -> tuple[Array, Array]:
@@ -165,7 +164,7 @@ def sample(
     points, weights = centre[None], np.ones((1, len(centre)))
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
-        points, log_proposal = _propose(centre, covariance, count, random)
+        points, log_proposal = propose([(centre, covariance)], count, random)
         weights = special.softmax(power * (log_density(points) - log_proposal), axis=0)
         centre = np.einsum("su,sup->up", weights, points)
         covariance = np.einsum("su,sup,suq->upq", weights, points - centre, points - centre)
@@ -182,23 +181,47 @@ def log_logistic(points: Array) -> Array:
     return (special.log_expit(points) + special.log_expit(-points)).sum(axis=-1)
 
 
-def _propose(
-    centre: Array, covariance: Array, count: int, random: np.random.Generator
+def propose(
+    normals: Sequence[tuple[Array, Any]], count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) and their log density, (s, u)."""
-    num_free = centre.shape[1]
-    root = np.linalg.cholesky(covariance + SMALLEST_VARIANCE * np.eye(num_free))
-    points = random.logistic(size=(count, *centre.shape))
-    others = slice(round(PRIOR_SHARE * count), None)
-    scale = np.sqrt(random.chisquare(DEGREES, points[others].shape[:2]) / DEGREES)
-    z = random.standard_normal(points[others].shape) / scale[..., None]
-    points[others] = centre + np.einsum("upq,suq->sup", root, z)
-    log_t = log_student(points, centre, root)
-    log_prior = np.log(PRIOR_SHARE) + log_logistic(points)
-    return points, np.logaddexp(np.log1p(-PRIOR_SHARE) + log_t, log_prior)
+    """Return candidates (s, u, p) on the line, and their log density (s, u).
+
+    They come from the prior and, in equal parts, from t distributions. Each part is a Halton
+    sequence, shifted at random for each unit, which is more even than independent draws.
+
+    Parameters
+    ----------
+    normals
+        Centres (u, p) and covariances (u, p, p) of the t distributions.
+    count, random
+        The number of candidates, about, and the generator.
+    """
+    from scipy.stats import qmc
+
+    num_units, num_free = normals[0][0].shape
+    if not num_free:
+        return np.empty((1, num_units, 0)), np.zeros((1, num_units))
+
+    def uniform(share: float) -> Array:
+        halton = qmc.Halton(num_free + 1, rng=random).random(round(share * count))
+        return (halton[:, None, :] + random.random((num_units, num_free + 1))) % 1.0
+
+    points = [special.logit(np.maximum(uniform(PRIOR_SHARE)[..., 1:], 1e-300))]
+    share, parts = (1.0 - PRIOR_SHARE) / len(normals), []
+    for centre, covariance in normals:
+        root = np.linalg.cholesky(covariance + SMALLEST_VARIANCE * np.eye(num_free))
+        places = np.clip(uniform(share), 1e-300, 1.0 - 1e-16)
+        scale = np.sqrt(special.chdtri(DEGREES, places[..., :1]) / DEGREES)
+        z = special.ndtri(places[..., 1:]) / scale
+        points.append(centre + np.einsum("upq,suq->sup", root, z))
+        parts.append((centre, root))
+    found = np.concatenate(points)
+    densities = [np.log(share) + _log_student(found, *part) for part in parts]
+    densities.append(np.log(PRIOR_SHARE) + log_logistic(found))
+    return found, np.asarray(special.logsumexp(densities, axis=0))
 
 
-def log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
+def _log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
     """Return log densities (s, u) of multivariate t distributions with a Cholesky factor."""
     num_free = centre.shape[1]
     z = np.linalg.solve(root, (points - centre)[..., None])[..., 0]

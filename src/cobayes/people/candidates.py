@@ -1,0 +1,273 @@
+"""Draws of a group and of its people by Laplace's method with importance sampling.
+
+Every person has candidates for parameters and depth, drawn around normal approximations. Their
+log-likelihoods are computed once: a group only changes their weights. The group itself is drawn
+by importance sampling of its few parameters. Points are on the whole line (`Likelihood.to_line`).
+
+Axes: draws of the group (g), people (u), candidates (n), depths (k), free parameters (p).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from cobayes.people.fit import Progress, maximise
+from cobayes.people.model import Evaluation, Likelihood, draw_many
+from cobayes.people.posterior import log_logistic, propose, sample
+from cobayes.people.problems import Positions
+from cobayes.people.result import Fit
+
+Array = NDArray[np.float64]
+
+# Standard deviations between people: below the first they are alike for every practical purpose;
+# with the second most people are near one of the two bounds.
+SPREAD = (0.1, 3.0)
+# Candidates per person and depth, within limits: so many for all people and depths together that a
+# draw of the group takes about a millisecond.
+NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
+# Times that candidates are drawn anew around what the draws before have found, and those draws.
+NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
+# Ends of the line that modes are looked for on: parameters there are at their bounds.
+LINE_END = 12.0
+# Candidates come from normal approximations in groups whose spread is that many times the likeliest
+# one's: draws of the group have other spreads.
+FACTORS = (1.0 / 3.0, 1.0, 3.0)
+# Half the distance of the points that second derivatives of the group's density come from: far
+# above the rounding of single precision, and small beside the standard deviations of a group.
+STEP = 0.05
+# Smallest second derivative of a group's density; that of the prior at its mode is 1/2.
+LEAST_PRECISION = 0.1
+
+
+class Group(NamedTuple):
+    """Values of the group: mean (..., p) and spread (..., p) on the line, log share (..., k)."""
+
+    mean: Array
+    spread: Array
+    log_share: Array
+
+    @classmethod
+    def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
+        """Return the values of points (..., 2 p + k - 1) on the line.
+
+        Flat priors are logistic distributions there: a share is broken off what is left of a stick.
+
+        Parameters
+        ----------
+        lines, num_free
+            The points, and p.
+        xp
+            NumPy, or ``jax.numpy``.
+        """
+        mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
+        # The part that is broken off, 1 - kept, is Beta(1, number of shares after it).
+        log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
+        edge = xp.zeros_like(lines[..., :1])
+        log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
+        log_broken = xp.concatenate([xp.log(-xp.expm1(log_kept)), edge], axis=-1)
+        low, high = SPREAD
+        return cls(mean, low + (high - low) / (1.0 + xp.exp(-spread)), log_left + log_broken)
+
+
+class Draws(NamedTuple):
+    """Draws of a group and of its people, on the line.
+
+    Attributes
+    ----------
+    lines : ndarray
+        (..., g, 2 p + k - 1): points for `Group.from_line`.
+    people : ndarray
+        (..., g, u, p): parameters.
+    depth : ndarray
+        (..., g, u): positions of depths.
+    depth_probability : ndarray
+        (u, k): mean over the draws.
+    effective, group_effective : ndarray
+        (u,), and (1,) or one for each quantity of the group: how many independent draws these are
+        worth; the number of candidates behind a person's where they are candidates.
+    """
+
+    lines: Array
+    people: Array
+    depth: Positions
+    depth_probability: Array
+    effective: Array
+    group_effective: Array
+
+
+def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> Draws:
+    """Return draws of the group and of all people, one for each draw of the group."""
+    names = alone.family.free_names()
+    columns = [alone.family.names.index(name) for name in names]
+    every, best = np.arange(len(alone.groups)), alone.arrays.best
+    low, width = alone.family.low[columns], (alone.family.high - alone.family.low)[columns]
+    places = (alone.arrays.parameters[every, best][:, columns] - low) / width
+    mean, spread = special.logit(np.clip(np.median(places, axis=0), 0.02, 0.98)), np.ones(len(low))
+    for number in range(NUM_ROUNDS):
+        # Normal approximations of few responses are off: candidates go where the draws are.
+        tell("candidates", number / (NUM_ROUNDS + 2))
+        candidates = _candidates(alone, mean, spread, random)
+        lines, _ = _sample_group(candidates, NUM_TRIAL_DRAWS, random)
+        group = Group.from_line(lines, len(names))
+        mean, spread = group.mean.mean(axis=0), group.spread.mean(axis=0)
+    tell("draws of the group", NUM_ROUNDS / (NUM_ROUNDS + 2))
+    candidates = _candidates(alone, mean, spread, random)
+    lines, effective = _sample_group(candidates, num_draws, random)
+    tell("draws of people", (NUM_ROUNDS + 1) / (NUM_ROUNDS + 2))
+    return _draw_people(candidates, lines, effective, random)
+
+
+class _Penalised:
+    """The posterior of every unit on the line given a group, in the form that `maximise` takes."""
+
+    def __init__(self, likelihood: Likelihood, mean: Array, spread: Array) -> None:
+        self.likelihood, self.mean, self.spread = likelihood, mean, spread
+        self.low, self.high = np.full((2, len(mean)), LINE_END) * [[-1.0], [1.0]]
+
+    def take(self, units: Positions) -> _Penalised:
+        return _Penalised(self.likelihood.take(units), self.mean, self.spread)
+
+    def evaluate(self, points: Array) -> Evaluation:
+        value, gradient, information = self.likelihood.on_line(points)
+        z = (points - self.mean) / self.spread
+        return Evaluation(
+            value - 0.5 * (z**2).sum(axis=1),
+            gradient - z / self.spread,
+            information + np.diag(self.spread**-2.0),
+        )
+
+    def approximate(self) -> tuple[Array, Any]:
+        """Return modes (u, p) and covariances (u, p, p) of normal approximations."""
+        start = np.tile(self.mean, (self.likelihood.num_units, 1))
+        found = maximise(self, start, self.low, self.high)
+        return found.parameters, np.linalg.inv(found.information)
+
+
+class _Candidates(NamedTuple):
+    """Points on the line for every person, with what does not depend on the group.
+
+    Attributes
+    ----------
+    points : ndarray
+        (p, u, n); zero where a depth does not have the parameter.
+    depth : ndarray
+        (n,): the position of each candidate's depth.
+    has : ndarray
+        (k, p): whether a depth has a parameter.
+    log_weight : ndarray
+        (u, n): log-likelihoods less the log density that the points come from, up to a constant of
+        each person. In single precision, which is enough for weights and twice as fast.
+    start : ndarray
+        (d,): a group to start from, on the line.
+    """
+
+    points: NDArray[np.float32]
+    depth: Positions
+    has: NDArray[np.bool_]
+    log_weight: NDArray[np.float32]
+    start: Array
+
+    def weigh(self, group: Group) -> NDArray[np.float32]:
+        """Return log weights (u, n) of all candidates in one group."""
+        precision = group.spread**-2.0
+        normaliser = -0.5 * (precision * group.mean**2 + np.log(2.0 * np.pi / precision))
+        constant = group.log_share + self.has @ normaliser
+        found = self.log_weight + constant.astype(np.float32)[self.depth]
+        slopes, squares = (precision * group.mean).tolist(), (0.5 * precision).tolist()
+        for points, slope, square in zip(self.points, slopes, squares, strict=True):
+            found += points * (slope - square * points)
+        return found
+
+
+def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Generator) -> _Candidates:
+    """Return candidates around the modes of every person at every depth in a group."""
+    names = alone.family.free_names()
+    likelihoods = [alone.likelihood(depth) for depth in alone.family.depth]
+    has = np.array([[name in own.names for name in names] for own in likelihoods])
+    num_units, num_depths = len(alone.groups), len(likelihoods)
+    count = int(np.clip(NUM_CANDIDATES // (num_units * num_depths), FEWEST, MOST))
+    points, log_weights = [], []
+    for likelihood, own in zip(likelihoods, has, strict=True):
+        normals = [
+            _Penalised(likelihood, mean[own], np.clip(factor * spread[own], *SPREAD)).approximate()
+            for factor in FACTORS
+        ]
+        found, log_density = propose(normals, count, random)
+        log_likelihoods = likelihood.log_likelihoods(likelihood.from_line(found))
+        log_weights.append((log_likelihoods - log_density - np.log(len(found))).T)
+        points.append(np.zeros((len(names), num_units, len(found))))
+        points[-1][own] = found.transpose(2, 1, 0)
+    log_weight = np.concatenate(log_weights, axis=1)
+    place = (np.clip(spread, 0.11, 2.9) - SPREAD[0]) / (SPREAD[1] - SPREAD[0])
+    return _Candidates(
+        np.concatenate(points, axis=2).astype(np.float32),
+        np.repeat(np.arange(num_depths), [own.shape[2] for own in points]),
+        has,
+        (log_weight - log_weight.max(axis=1, keepdims=True)).astype(np.float32),
+        np.concatenate([mean, special.logit(place), np.zeros(num_depths - 1)]),
+    )
+
+
+def _sample_group(
+    candidates: _Candidates, num_draws: int, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return draws of the group on the line (g, d), and how many they are worth (1,)."""
+
+    def log_density(line: Array) -> float:
+        weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))
+        peak = weights.max(axis=1, keepdims=True)
+        total = np.exp(weights - peak, out=weights).sum(axis=1, dtype=np.float64)
+        return float((np.log(total) + peak[:, 0]).sum() + log_logistic(line))
+
+    mode = optimize.minimize(
+        lambda line: -log_density(line), candidates.start, options={"eps": 1e-2, "gtol": 1e-2}
+    ).x
+    steps = STEP * np.eye(len(mode))
+    precision = [
+        [
+            log_density(mode + one - other)
+            + log_density(mode - one + other)
+            - log_density(mode + one + other)
+            - log_density(mode - one - other)
+            for one in steps
+        ]
+        for other in steps
+    ]
+    sizes, directions = np.linalg.eigh(np.array(precision) / (4.0 * STEP**2))
+    covariance = directions / np.maximum(sizes, LEAST_PRECISION) @ directions.T
+
+    def log_densities(lines: Array) -> Array:
+        return np.array([[log_density(line) for line in own] for own in lines])
+
+    draws, effective = sample(log_densities, mode[None], covariance[None], num_draws, random)
+    return draws[:, 0], effective
+
+
+def _draw_people(
+    candidates: _Candidates, lines: Array, group_effective: Array, random: np.random.Generator
+) -> Draws:
+    """Return draws of all people, one for each draw of the group."""
+    num_free, num_units, _ = candidates.points.shape
+    every, num_depths = np.arange(num_units), len(candidates.has)
+    people = np.empty((len(lines), num_units, num_free))
+    depth = np.empty((len(lines), num_units), dtype=np.int64)
+    probability, effective = np.zeros((num_units, num_depths)), np.zeros(num_units)
+    starts = np.searchsorted(candidates.depth, np.arange(num_depths))
+    for number, line in enumerate(lines):
+        group = Group.from_line(line, num_free)
+        weights = candidates.weigh(group)
+        np.exp(weights - weights.max(axis=1, keepdims=True), out=weights)
+        weights /= weights.sum(axis=1, keepdims=True)
+        probability += np.add.reduceat(weights, starts, axis=1) / len(lines)
+        effective += 1.0 / np.einsum("un,un->u", weights, weights) / len(lines)
+        chosen = draw_many(weights, random.random(num_units))
+        depth[number] = candidates.depth[chosen]
+        # A parameter that a depth does not have is as in the group.
+        other = group.mean + group.spread * random.standard_normal((num_units, num_free))
+        own = candidates.points[:, every, chosen].T
+        people[number] = np.where(candidates.has[depth[number]], own, other)
+    return Draws(lines, people, depth, probability, effective, group_effective)

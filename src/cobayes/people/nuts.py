@@ -1,0 +1,216 @@
+"""Draws of a group and of its people by NumPyro's No-U-Turn sampler.
+
+The draws of Laplace's method say where to look: all coordinates are chosen so that the posterior
+is close to a standard normal distribution there. A person's parameters are
+
+    x = (precision * centre + mean / spread^2) / (precision + 1 / spread^2) + sd * z,
+    sd = (precision + 1 / spread^2)^(-1/2),
+
+which is their conditional posterior in the group (mean, spread) if the responses were one normal
+observation of x with that centre and precision. People about whom the responses say much are
+centred at what they say, others at the group. The posterior itself is exact: depths are summed out,
+and the Jacobian of these coordinates is part of the density. Values are in single precision, since
+the log-likelihood is taken relative to each person's maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from cobayes.errors import CobayesError, import_optional, warn_user
+from cobayes.people.candidates import Draws, Group
+from cobayes.people.family import Family
+from cobayes.people.fit import Progress
+from cobayes.people.model import Likelihood, draw_many
+from cobayes.people.result import Fit
+
+Array = NDArray[np.float64]
+
+NUM_CHAINS, NUM_WARMUP = 4, 200
+# Draws between two reports of progress.
+BLOCK = 50
+# Chains go on until the R-hat of the group is below the first, for at most so many times the draws
+# that were asked for. R-hat says little about fewer draws than the last number.
+GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
+# Smallest precision of what the responses say about a person.
+LEAST_PRECISION = 1e-3
+
+
+def require_sampler(family: Family) -> None:
+    """Raise an error where NumPyro is missing or the family's likelihood is not written in JAX."""
+    import_optional("numpyro", "people-groups", 'method="nuts"')
+    if family.response == "rating" or set(family.free_names()) & set(family.inner):
+        raise CobayesError(
+            'method="nuts" needs choices or guesses and a learner in mind without free parameters.',
+            f'fix {" and ".join(family.inner)}, or use method="laplace".',
+        )
+
+
+def draw_by_nuts(
+    alone: Fit, guess: Draws, num_draws: int, random: np.random.Generator, tell: Progress
+) -> tuple[Draws, Array]:
+    """Return draws with leading axes chain and draw, and the R-hat of every group quantity.
+
+    Parameters
+    ----------
+    alone
+        The people one by one.
+    guess
+        Draws of the same posterior by Laplace's method.
+    num_draws
+        The least number of draws, of all chains together.
+    random, tell
+        The generator, and the report of progress.
+    """
+    import jax
+
+    hmc = import_optional("numpyro.infer.hmc", "people-groups", 'method="nuts"').hmc
+    potential, values_at, size = _posterior(alone, guess)
+    start, step = hmc(potential, algo="NUTS")
+
+    @jax.jit
+    def run(state: Any) -> Any:
+        def once(state: Any, _: None) -> Any:
+            state = step(state)
+            return state, (state.z, state.diverging)
+
+        return jax.lax.scan(once, state, None, length=BLOCK)
+
+    chains = []
+    for _ in range(NUM_CHAINS):
+        key = jax.random.key(int(random.integers(2**31)))
+        first = random.standard_normal(size).astype(np.float32)
+        chains.append(start(first, num_warmup=NUM_WARMUP, step_size=0.3, rng_key=key))
+    num_warmup = NUM_WARMUP // BLOCK
+    num_blocks = -(-max(num_draws, FEWEST_DRAWS) // (NUM_CHAINS * BLOCK))
+    points, diverging = [], 0
+    for block in range(num_warmup + MOST_TIMES * num_blocks):
+        text = "warm-up" if block < num_warmup else "draws"
+        drawn = []
+        for number, state in enumerate(chains):
+            share = (block + number / NUM_CHAINS) / (num_warmup + num_blocks)
+            tell(text, min(share, 0.99))
+            # JAX works in the background; progress is true if every block is waited for.
+            chains[number], (own, is_diverging) = jax.block_until_ready(run(state))
+            drawn.append(np.asarray(own))
+            diverging += int(is_diverging.sum()) if block >= num_warmup else 0
+        points += [drawn] if block >= num_warmup else []
+        if len(points) >= num_blocks:
+            found = values_at(np.concatenate(points, axis=1))
+            r_hat, effective = _diagnose(found[0], len(alone.family.free_names()))
+            if r_hat.max() < GOOD_R_HAT:
+                break
+    if r_hat.max() >= GOOD_R_HAT or diverging:
+        warn_user(
+            f"the chains have R-hat up to {r_hat.max():.3f} (below {GOOD_R_HAT} is good) and "
+            f"{diverging} divergent steps: the draws may miss a part of the posterior."
+        )
+    lines, people, log_depth = found
+    weights = special.softmax(log_depth, axis=-1)
+    flat = weights.reshape(-1, weights.shape[-1])
+    depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
+    by_person = _statistics().ess(people, chain_axis=0, draw_axis=1).min(axis=-1)
+    probability = weights.mean(axis=(0, 1))
+    return Draws(lines, people, depth, probability, by_person, effective), r_hat
+
+
+def _statistics() -> Any:
+    return import_optional("arviz_stats.base", "people", "R-hat").array_stats
+
+
+def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
+    """Return R-hat and the effective number of draws of every group quantity."""
+    group = Group.from_line(lines, num_free)
+    values = np.concatenate([group.mean, group.spread, np.exp(group.log_share)], axis=-1)
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    return _statistics().rhat(values, **axes), _statistics().ess(values, **axes)
+
+
+def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
+    """Return the negative log density of the posterior, and what its points stand for.
+
+    A function of JAX from points (d + u p,); one from many points to lines, people and the log
+    weights of depths; the number of coordinates.
+    """
+    import jax
+    from jax import numpy as jnp
+
+    names = alone.family.free_names()
+    num_units, num_free, num_lines = len(alone.groups), len(names), guess.lines.shape[1]
+    densities = [_density(alone.likelihood(depth), names) for depth in alone.family.depth]
+    centre, peak = jnp.float32(guess.lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
+    covariance = np.atleast_2d(np.cov(guess.lines.T)) + 1e-6 * np.eye(num_lines)
+    root = jnp.float32(np.linalg.cholesky(covariance))
+    # What the responses say about people: their posterior less what the group says.
+    group = Group.from_line(guess.lines.mean(axis=0), num_free)
+    mean, variance = guess.people.mean(axis=0), guess.people.var(axis=0)
+    precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)
+    pull = (precision + group.spread**-2.0) * mean - group.mean * group.spread**-2.0
+    precision, pull = jnp.float32(precision), jnp.float32(pull)
+
+    def at(point: Any) -> tuple[Any, Any, Any, Any]:
+        line = centre + root @ point[:num_lines]
+        group = Group.from_line(line, num_free, jnp)
+        total = precision + group.spread**-2.0
+        z = point[num_lines:].reshape(num_units, num_free)
+        people = (pull + group.mean * group.spread**-2.0) / total + total**-0.5 * z
+        logs = jnp.stack([density(people) for density in densities], axis=1)
+        logs += group.log_share - peak[:, None]
+        log_prior = -0.5 * ((people - group.mean) / group.spread) ** 2 - jnp.log(group.spread)
+        log_prior = log_prior.sum() - (jnp.logaddexp(0.0, line) + jnp.logaddexp(0.0, -line)).sum()
+        log_jacobian = -0.5 * jnp.log(total).sum()
+        value = jax.nn.logsumexp(logs, axis=1).sum() + log_prior + log_jacobian
+        return -value, line, people, logs
+
+    @jax.jit
+    def values_of_chain(points: Any) -> Any:
+        return jax.lax.map(lambda point: at(point)[1:], points)
+
+    def values_at(points: Array) -> list[Array]:
+        parts = [values_of_chain(jnp.asarray(own)) for own in points]
+        return [np.stack(own).astype(np.float64) for own in zip(*parts, strict=True)]
+
+    return lambda point: at(point)[0], values_at, num_lines + num_units * num_free
+
+
+def _density(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
+    """Return the log-likelihoods (u,) of points (u, p) on the line as a function of JAX."""
+    import jax
+    from jax import numpy as jnp
+
+    family, every = likelihood.family, np.arange(len(likelihood.rows))
+
+    def relative(options: Array) -> Any:
+        """Return the values of all options less that of the chosen one."""
+        return jnp.float32(options - options[every, likelihood.answer][:, None])
+
+    utility, log_base, even = likelihood.scores(likelihood.low[None])
+    # Derivatives of minus infinity are no numbers.
+    base, slope = relative(np.maximum(log_base, -1e9)), relative(utility[0])
+    lapsed = jnp.float32(even[every, likelihood.answer])
+    features = dict(zip(family.features or {}, map(relative, likelihood.features), strict=True))
+
+    def log_likelihoods(points: Any) -> Any:
+        at = dict(zip(family.names, family.low.tolist(), strict=True))
+        for name in likelihood.names:
+            low, high = family.bounds[name]
+            place = jax.nn.sigmoid(points[:, names.index(name)])
+            at[name] = (low + (high - low) * place)[likelihood.units][:, None]
+        logs = base + at[family.exponent] * slope
+        for name, feature in features.items():
+            logs += at[name] * feature
+        chosen = jnp.exp(-jax.nn.logsumexp(logs, axis=1, keepdims=True))
+        probability = (1.0 - at["lapse"]) * chosen + at["lapse"] * lapsed[:, None]
+        return jax.ops.segment_sum(
+            jnp.log(jnp.maximum(probability[:, 0], 1e-37)),
+            likelihood.units,
+            num_segments=likelihood.num_units,
+            indices_are_sorted=True,
+        )
+
+    return log_likelihoods

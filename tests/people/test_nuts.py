@@ -1,0 +1,83 @@
+"""The No-U-Turn sampler: the posterior of Laplace's method, diagnostics, refusals."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import cobayes as cb
+from cobayes import people
+from cobayes.people import Family
+
+RNG = np.random.default_rng(3)
+PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
+FAMILY = Family(depth=(0, 1), lapse=0.05)
+
+
+def study(num_people):
+    random = np.random.default_rng(2)
+    truth = pd.DataFrame(
+        {
+            "person": [f"P{number}" for number in range(num_people)],
+            "depth": random.choice([0.0, 1.0], num_people),
+            "rationality": 20.0 * expit(-1.5 + 0.5 * random.standard_normal(num_people)),
+            "lapse": 0.05,
+        }
+    )
+    return people.simulate(truth, PROBLEMS, num_rounds=2, rng=2)
+
+
+@pytest.mark.slow
+def test_nuts_finds_the_posterior_of_laplace():
+    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    choices, told = study(5), []
+    found = people.fit_group(choices, PROBLEMS, FAMILY, num_draws=2000, rng=1)
+    sampled = people.fit_group(
+        choices, PROBLEMS, FAMILY, "nuts", 1, progress=lambda text, share: told.append(share)
+    )
+    assert sampled.draws["rationality"].shape[::2] == (4, 5)
+    assert (sampled.r_hat < 1.01).all()
+    assert told == sorted(told)
+    np.testing.assert_allclose(sampled.depth_probability, found.depth_probability, atol=0.03)
+    assert sampled.group["effective"].min() > 200
+    # Four standard errors of 200 independent draws.
+    for name in ("rationality", "median", "spread", "share"):
+        ours, theirs = (
+            own.draws[name].reshape(-1, found.draws[name].shape[-1]) for own in (sampled, found)
+        )
+        distance = np.abs(ours.mean(axis=0) - theirs.mean(axis=0))
+        assert (distance < 4.0 * theirs.std(axis=0) / np.sqrt(200)).all()
+    tree = sampled.to_arviz()
+    assert tree["posterior"]["rationality"].sizes["chain"] == 4
+
+
+@pytest.mark.slow
+def test_nuts_takes_features_and_guesses():
+    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    family = Family(depth=(0, np.inf), lapse=(0.0, 0.3), features={"cost": np.arange(6.0)})
+    truth = {"depth": 0, "rationality": 2.0, "lapse": 0.05, "cost": -0.5}
+    choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, family=family, rng=1)
+    found = people.fit_group(choices, PROBLEMS, family, "nuts", 1)
+    low, high = found.group.loc["median cost", ["low", "high"]]
+    assert low < -0.5 < high
+    family = Family(response="guess", depth=(0, np.inf), sharpness=(0.0, 5.0), lapse=0.02)
+    truth = {"depth": 0, "rationality": 1.0, "sharpness": 2.0, "lapse": 0.02}
+    choices = people.simulate(truth, PROBLEMS, num_people=6, num_rounds=2, family=family, rng=1)
+    found = people.fit_group(choices, PROBLEMS, family, "nuts", 1)
+    low, high = found.group.loc["median sharpness", ["low", "high"]]
+    assert low < 2.0 < high
+
+
+def test_nuts_says_what_it_needs(monkeypatch):
+    choices = study(2)
+    monkeypatch.setitem(sys.modules, "numpyro", None)
+    with pytest.raises(cb.MissingDependencyError, match="numpyro"):
+        people.fit_group(choices, PROBLEMS, FAMILY, method="nuts")
+
+
+def test_nuts_refuses_free_parameters_of_the_learner_in_mind():
+    pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
+    with pytest.raises(cb.CobayesError, match="fix inner_rationality and prior_temperature"):
+        people.fit_group(study(2), PROBLEMS, FAMILY.at(prior_temperature=(0.5, 2.0)), "nuts", 1)
