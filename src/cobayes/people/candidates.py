@@ -187,7 +187,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
     """Return candidates around the modes of every person at every depth in a group."""
     names = alone.family.free_names()
     likelihoods = [alone.likelihood(depth) for depth in alone.family.depth]
-    has = np.array([[name in own.names for name in names] for own in likelihoods])
+    has = np.array([[name in own.names for name in names] for own in likelihoods], dtype=bool)
     num_units, num_depths = len(alone.groups), len(likelihoods)
     count = int(np.clip(NUM_CANDIDATES // (num_units * num_depths), FEWEST, MOST))
     points, log_weights = [], []
