@@ -14,6 +14,9 @@ LARGEST_BYTES = 8e9
 # `make bench`: 60 ns and 0.5 ns for BI, 60 ns and 1.5 ns for SCBI).
 _NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 
+# The number of cores that this process may run on.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
 _chosen: int | None = None
 
 
@@ -38,7 +41,7 @@ def num_threads() -> int:
         return _chosen
     text = os.environ.get("COBAYES_NUM_THREADS")
     if text is None:
-        return available_cores()
+        return CORES
     return whole_number(int(text) if text.strip().isdigit() else text, "COBAYES_NUM_THREADS", 1)
 
 
@@ -60,13 +63,6 @@ def set_num_threads(count: int | None) -> None:
     """
     global _chosen
     _chosen = None if count is None else whole_number(count, "the number of threads", 1)
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def require_affordable(

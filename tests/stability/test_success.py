@@ -11,6 +11,7 @@ import cobayes as cb
 from cobayes._parallel import set_num_threads
 from cobayes.errors import CobayesError
 from cobayes.rules import BI, SCBI
+from cobayes.rules.naming import as_agents
 from cobayes.stability import (
     coupling,
     success_bounds,
@@ -18,7 +19,7 @@ from cobayes.stability import (
     success_rates,
     two_hypothesis_success,
 )
-from cobayes.stability.teaching import as_pair, teach_until_sure
+from cobayes.stability.success import teach_until_sure
 
 from .cases import varied_cases
 
@@ -115,7 +116,7 @@ def test_success_rates_agree_with_stepwise_agents(point):
 def _teach(example, learners, hypothesis=0, count=70, max_rounds=1000):
     """Play lessons and return how they end."""
     rule = SCBI(example.model)
-    pairs = [as_pair(rule, hypothesis, None, *learner) for learner in learners]
+    pairs = [as_agents(rule, hypothesis, None, *learner) for learner in learners]
     return teach_until_sure(pairs, count, 3, max_rounds=max_rounds)
 
 
@@ -148,7 +149,7 @@ def test_a_custom_rule_is_taught_like_the_native_rule_that_it_copies():
         rate = success_rate(own(model), learner_rule=other(model), rng=2, **arguments)
         assert abs(rate.value - native.value) <= 4.0 * np.hypot(rate.stderr, native.stderr)
         assert rate.num_unfinished == 0
-    pair = as_pair(Scripted(model), 0, None, BI(model), theirs)
+    pair = as_agents(Scripted(model), 0, None, BI(model), theirs)
     ends = teach_until_sure([pair], 5, 3, max_rounds=4)
     assert (ends.num_rounds == 4).all()
     assert not ends.is_finished.any()

@@ -71,6 +71,9 @@ class Rule(ABC):
     """The rule in the native core; None for a custom rule."""
     is_custom: bool = False
     """Whether the class, or one that it derives from, has answers written outside of cobayes."""
+    is_scbi: bool = False
+    """Whether it answers as `SCBI` does; a class derived from SCBI that overrides `respond` need
+    not."""
     data_prior: Array | None = None
     """Probabilities of the data before anything is taught; None: uniform."""
     tolerance: float = 1e-12

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cobayes._input.labels import Distribution, as_distribution, find
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, require_same_world
-from cobayes.rules.base import Rule, require_datum
+from cobayes.rules.base import Rule, in_every_round, require_datum
 from cobayes.rules.native import BI, SCBI, Pragmatic
 
 Array = NDArray[np.float64]
@@ -50,8 +50,17 @@ def as_agents(
     prior: Distribution | None = None,
     learner_rule: RuleLike | None = None,
     learner_prior: Distribution | None = None,
+    *,
+    every_round: bool = False,
 ) -> Agents:
-    """Check who teaches whom what; the arguments are those of `cobayes.simulate`.
+    """Check who teaches whom what.
+
+    Parameters
+    ----------
+    rule, hypothesis, prior, learner_rule, learner_prior
+        Those of `cobayes.simulate`.
+    every_round
+        Whether to return the rules that hold in all rounds; a task that changes is an error.
 
     Returns
     -------
@@ -63,16 +72,21 @@ def as_agents(
     learner = teacher if learner_rule is None else as_rule(learner_rule, teacher.task)
     if learner is not teacher:
         require_same_world(teacher.model, learner.model)
-    position = find(hypothesis, teacher.model.hypotheses, "hypothesis")
-    names = teacher.model.hypotheses
+    names, others = teacher.model.hypotheses, learner.model.hypotheses
+    position = find(hypothesis, names, "hypothesis")
     own = theirs = as_distribution(prior, names, "hypothesis", "prior", in_logs=True)
     if learner_prior is not None:
-        theirs = learner.log_belief(learner_prior, "learner's prior")
+        what = "learner's prior"
+        theirs = as_distribution(learner_prior, others, "hypothesis", what, in_logs=True)
     for logs, what in ((own, "prior"), (theirs, "learner's prior")):
         if logs[position] == -np.inf:
-            raise unteachable(teacher.model.hypotheses[position], what)
+            raise unteachable(names[position], what)
     if teacher.task is not teacher.model or teacher.data_prior is not None:
         require_datum(teacher, position)
+    if every_round and teacher.task is not teacher.model:
+        teacher = in_every_round(teacher)
+    if every_round and learner.task is not learner.model:
+        learner = in_every_round(learner)
     is_shared = learner is teacher and theirs is own
     return Agents(teacher, learner, own, theirs, position, is_shared)
 

@@ -157,6 +157,7 @@ class SCBI(NativeRule):
             hint="1e-12 is the default; float64 itself is good for about 1e-15.",
         )
         super().__init__(matrix, data_prior, min(tolerance, LOOSEST), kind="cooperation")
+        self.is_scbi = not self.is_custom
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
@@ -164,7 +165,7 @@ class SCBI(NativeRule):
         With zeros, another hypothesis that allows a datum which this one rules out is known to
         choose such data only.
         """
-        if self.core is None:
+        if not self.is_scbi:
             return super().at_certainty(hypothesis)
         column = self.model.hypothesis_index(hypothesis)
         logs = _core.log(self.model.matrix)

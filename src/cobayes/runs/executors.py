@@ -60,7 +60,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
         with _cluster(os.fspath(scheduler)) as client:
             yield client.get_executor(pure=False)
         return
-    count = _parallel.available_cores() if jobs is None else whole_number(jobs, "jobs", 1)
+    count = _parallel.CORES if jobs is None else whole_number(jobs, "jobs", 1)
     memory = count * _BYTES_PER_PROCESS
     _parallel.require_affordable(f"{count} processes", "use fewer jobs", num_bytes=memory)
     with Processes(count) if count > 1 else ThisProcess() as executor:
@@ -169,7 +169,7 @@ def num_workers(executor: Executor) -> int:
         with contextlib.suppress(Exception):
             return sum(client.nthreads().values())
     found = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
-    return found if isinstance(found, int) else _parallel.available_cores()
+    return found if isinstance(found, int) else _parallel.CORES
 
 
 @contextlib.contextmanager

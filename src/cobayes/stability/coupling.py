@@ -19,12 +19,11 @@ from cobayes.model import MatrixLike, Model, require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import in_every_round, require_datum
 from cobayes.rules.naming import Agents
-from cobayes.stability.success import SuccessRate
-from cobayes.stability.teaching import (
+from cobayes.stability.success import (
     LEVEL,
     MAX_ROUNDS,
+    SuccessRate,
     common_law,
-    is_scbi,
     require_affordable_lessons,
     teach_until_sure,
 )
@@ -85,8 +84,7 @@ class Coupling:
     model: Model
     max_rounds: int
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def success(self, hypothesis: SupportsIndex | str) -> SuccessRate:
         """Return the success rate of teaching a hypothesis, by position or label."""
@@ -218,29 +216,22 @@ def coupling(
         theirs = learner.log_belief(learner_prior, "learner's prior")
     for hypothesis in np.flatnonzero(own > -np.inf).tolist():  # each may be taught
         require_datum(teacher, hypothesis)
-    pair = Agents(teacher, learner, own, theirs, -1, is_shared=False)
-    return couple(pair, num_lessons, level, max_rounds, rng)
-
-
-def couple(
-    pair: Agents, num_lessons: SupportsIndex, level: float, max_rounds: SupportsIndex, rng: Any
-) -> Coupling:
-    """Return the `Coupling` of a teacher and a learner that are already validated."""
-    for rule in (pair.teacher, pair.learner):
-        if not is_scbi(rule):
+    for rule in (teacher, learner):
+        if not rule.is_scbi:
             raise CobayesError(
                 "the coupling needs two SCBI agents; one of them follows "
                 f"{type(rule).__name__}, whose belief is no martingale under uniform data.",
                 'use success_rate(..., method="lessons").',
             )
-    model = pair.teacher.model
+    model = teacher.model
     count, most = require_affordable_lessons(model, 2, num_lessons, level, max_rounds)
-    law = common_law(pair.teacher, pair.learner)
+    pair = Agents(teacher, learner, own, theirs, -1, is_shared=False)
+    law = common_law(teacher, learner)
     if law is None:
         found = _by_lessons(pair, count, level, most, rng)
     else:
         found = _by_pairs(pair, law, count, level, most, rng)
-    return Coupling(*found, np.exp(pair.teacher_prior), np.exp(pair.learner_prior), model, most)
+    return Coupling(*found, np.exp(own), np.exp(theirs), model, most)
 
 
 # Matrix, standard errors, lower and upper bounds, confusion and its standard errors, (m, m) each;

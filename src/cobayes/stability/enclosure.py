@@ -36,7 +36,6 @@ from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule, as_rule
 from cobayes.rules.base import in_every_round
 from cobayes.stability.bounds import frechet
-from cobayes.stability.teaching import is_scbi
 
 Array = NDArray[np.float64]
 
@@ -144,7 +143,7 @@ def success_enclosure(
     """
     rule = in_every_round(as_rule(rule))
     model = rule.model
-    if not is_scbi(rule):
+    if not rule.is_scbi:
         raise CobayesError(
             f"the rule is {type(rule).__name__}; the enclosure is for SCBI, whose beliefs are "
             "martingales.",

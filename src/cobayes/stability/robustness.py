@@ -17,9 +17,15 @@ from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
+from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import conjectured_success, success_bounds
-from cobayes.stability.success import SuccessRate, success_rate, success_rates
-from cobayes.stability.teaching import LEVEL, MAX_ROUNDS, as_pair
+from cobayes.stability.success import (
+    LEVEL,
+    MAX_ROUNDS,
+    SuccessRate,
+    success_rate,
+    success_rates,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +81,7 @@ class Robustness:
     teacher_prior: Array
     learner_prior: Array
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     @property
     def worst_prior(self) -> Array:
@@ -182,7 +187,7 @@ def robustness(
     """
     radius = number_between(radius, "radius", 0.0, math.inf)
     num_random = whole_number(num_random, "num_random", 0)
-    pair = as_pair(rule, hypothesis, prior, learner_rule, learner_prior)
+    pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior, every_round=True)
     teacher, learner, position = pair.teacher, pair.learner, pair.hypothesis
     model = teacher.model
     if model.num_hypotheses < 2:

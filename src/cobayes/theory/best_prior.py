@@ -84,8 +84,7 @@ class DataPrior:
     model: Model
     hypothesis: int | None
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     @property
     def gap(self) -> float:

@@ -55,8 +55,7 @@ class ChoosingRate:
     data_shares: Array
     hypothesis: str
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     def __repr__(self) -> str:
         return (
@@ -291,8 +290,8 @@ def predicted_rounds(
     76.8
     """
     number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
-    agents = as_agents(rule, hypothesis, prior)
-    found, h, log_prior = in_every_round(agents.teacher), agents.hypothesis, agents.teacher_prior
+    agents = as_agents(rule, hypothesis, prior, every_round=True)
+    found, h, log_prior = agents.teacher, agents.hypothesis, agents.teacher_prior
     model = found.model
     share = np.exp(log_prior)
     rate = rate_of_convergence(found, h, prior=share)

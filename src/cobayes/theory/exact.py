@@ -72,8 +72,7 @@ class ExactRounds:
     stds: Array
     num_atoms: int
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     @property
     def mean(self) -> Array:

@@ -102,8 +102,7 @@ class InvariantReport:
     uniform_mean: Array
     uniform_spread: Array
 
-    def __post_init__(self) -> None:
-        freeze(self)
+    __post_init__ = freeze
 
     @property
     def holds(self) -> bool:

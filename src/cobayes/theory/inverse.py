@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes.errors import CobayesError
-from cobayes.rules import SCBI, Rule, as_rule
+from cobayes.rules import Rule, as_rule
 
 Array = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     """Return the logarithms of the belief before a datum, exact where beliefs underflow."""
     if not rule.depends_on_belief:
         log_matrix = rule.respond(log_posterior).log_likelihood
-    elif isinstance(rule, SCBI) and rule.core is not None:
+    elif rule.is_scbi:
         with np.errstate(divide="ignore"):
             log_matrix = np.log(rule.model.matrix)
     else:

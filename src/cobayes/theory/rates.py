@@ -215,7 +215,7 @@ def divergences(
         taught = np.array([model.hypothesis_index(hypothesis)])
         if not is_rival[taught[0]]:
             raise unteachable(model.hypotheses[taught[0]], "prior")
-    if own.core is not None and (type(own) is BI or isinstance(own, SCBI)):
+    if own.is_scbi or type(own) is BI:
         share = np.ones(model.num_data) if own.data_prior is None else own.data_prior
         rows = share > 0.0
         is_empty = ~(model.matrix[rows] > 0.0).any(axis=0)

@@ -117,7 +117,8 @@ def success_shard(
     num_samples
         Number of sequences, a multiple of the batch.
     """
-    from cobayes.stability.teaching import as_pair, teach_until_sure
+    from cobayes.rules.naming import as_agents
+    from cobayes.stability.success import teach_until_sure
 
     matrix, prior = np.array(parameters["matrix"]), parameters["teacher_prior"]
     rule = SCBI(matrix)
@@ -125,9 +126,9 @@ def success_shard(
     for values in parameters["learner_columns"] or ():
         changed = matrix.copy()
         changed[:, parameters["column"]] = values
-        pairs.append(as_pair(rule, 0, prior, SCBI(changed)))
+        pairs.append(as_agents(rule, 0, prior, SCBI(changed)))
     if not pairs:
-        pairs = [as_pair(rule, 0, prior, None, own) for own in parameters["learner_priors"]]
+        pairs = [as_agents(rule, 0, prior, None, own) for own in parameters["learner_priors"]]
     ends = teach_until_sure(pairs, num_samples, seed_sequence)
     beliefs = ends.believed[:, :, 0]
     lower, upper = frechet(ends.taught[:, 0], beliefs)
