@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import find
+from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between
 from cobayes._output import counted
 from cobayes.errors import CobayesError
@@ -22,6 +23,9 @@ Array = NDArray[np.float64]
 
 Aim = Literal["mean", "worst", "number"]
 """What a class teacher raises: the mean belief, the lowest one, or how many learners are sure."""
+
+
+_OPTIONS = ("aim", "level", "sharpness", "lapse")
 
 
 class ClassTeacher(Teacher):
@@ -180,16 +184,13 @@ class ClassTeacher(Teacher):
             **super().snapshot(),
             "learners": [learner.snapshot() for learner in self.learners],
             "weights": self.weights,
-            "aim": self.aim,
-            "level": self.level,
-            "sharpness": self.sharpness,
-            "lapse": self.lapse,
+            **{name: getattr(self, name) for name in _OPTIONS},
         }
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:
         learners = tuple(Learner.restore(one) for one in content["learners"])
-        options = {name: content[name] for name in ("aim", "level", "sharpness", "lapse")}
+        options = {name: content[name] for name in _OPTIONS}
         priors = [learner.belief for learner in learners]
         agent = cls(rule, content["hypothesis"], priors, content["weights"], **options)
         agent.learners = learners
@@ -207,10 +208,7 @@ class ClassTeacher(Teacher):
 def _read_weights(weights: ArrayLike | None, count: int) -> Array:
     if weights is None:
         return np.full(count, 1.0 / count)
-    try:
-        found = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CobayesError(f"the weights cannot be read as numbers: {error}.") from error
+    found = as_floats(weights, copy=False, name="list of weights")
     if found.shape != (count,) or not (found >= 0.0).all() or not 0.0 < found.sum() < np.inf:
         raise CobayesError(
             f"the weights are {weights!r}; expected {count} numbers that are not negative, one for "

@@ -352,12 +352,7 @@ class _Pair:
     def _greedy(self, data: Sequence[int] = ()) -> Array:
         """Return the beliefs in the truth: the given data are shown first, then greedy choices."""
         rule = self.learner if self.learner.task is self.task else BI(self.task)
-        teacher = Planner(rule, self.hypothesis, self.prior, self.learner, data=data)
-        beliefs = [teacher.belief[self.hypothesis]]
-        while len(beliefs) <= self.num_rounds and not teacher.is_finished:
-            teacher.choose()
-            beliefs.append(teacher.belief[self.hypothesis])
-        return np.pad(beliefs, (0, self.num_rounds + 1 - len(beliefs)), mode="edge")
+        return self._taught_by(Planner(rule, self.hypothesis, self.prior, self.learner, data=data))
 
     def _shortest(self) -> tuple[tuple[int, ...], bool]:
         """Return data that make the learner sure in the fewest rounds, and whether that is proved.
@@ -372,7 +367,10 @@ class _Pair:
         wanted = float(np.log(self.level) - np.log1p(-self.level))
         data: tuple[int, ...] = ()
         try:
-            while rounds > 1 and (shorter := search.reach(start, rounds - 1, wanted)) is not None:
+            while rounds > 1:
+                odds, shorter = search.best(start, rounds - 1, wanted)
+                if odds < wanted:
+                    break
                 data, rounds = shorter, len(shorter)
         except SearchTooLargeError:
             return data, False

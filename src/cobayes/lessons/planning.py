@@ -115,17 +115,6 @@ class Planner(Teacher):
         self.data = tuple(data)
         self._rounds_left = num_rounds
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether the task is over, or the learner's task allows no further datum."""
-        return self._search().is_over(self._node())
-
-    def _search(self) -> Search:
-        return Search(self.task, self.pupil.rule, self.hypothesis)
-
-    def _node(self) -> Node:
-        return Node(self.state, self.pupil.state, self.pupil.log_belief)
-
     def choose(self) -> int:
         """Search for the best datum, update the learner's belief with it, and return it."""
         depth = self.look_ahead
@@ -135,11 +124,13 @@ class Planner(Teacher):
         if self.data:
             datum, self.data = self.data[0], self.data[1:]
         else:
-            node, search = self._node(), self._search()
-            _, datum = search.best(node, depth)
-            if datum < 0:
+            search = Search(self.task, self.pupil.rule, self.hypothesis)
+            node = Node(self.state, self.pupil.state, self.pupil.log_belief)
+            _, best = search.best(node, depth)
+            if not best:
                 available = search.available(node) & (self.pupil.likelihood.sum(axis=1) > 0.0)
                 raise no_datum(self.rule.model, self.hypothesis, available)
+            datum = best[0]
         self.observe(datum)
         return datum
 
@@ -212,67 +203,44 @@ class Search:
         self._most_nodes = MOST_NODES if most_nodes is None else most_nodes
         self._num_nodes = 0
         self._spread = _largest_fall(rule, hypothesis)
-        self._known: dict[tuple[Any, ...], tuple[float, int]] = {}
-        self._failed: set[tuple[Any, ...]] = set()
+        self._known: dict[tuple[Any, ...], tuple[float, tuple[int, ...]]] = {}
 
-    def best(self, node: Node, depth: int) -> tuple[float, int]:
-        """Return the highest log-odds that some data reach in `depth` rounds, and the first datum.
+    def best(
+        self, node: Node, depth: int, wanted: float | None = None
+    ) -> tuple[float, tuple[int, ...]]:
+        """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        The datum is -1 where none is left that the hypothesis allows.
+        Where `wanted` is given, the search ends with the first data that raise the log-odds to it,
+        in this number of rounds or fewer; lower log-odds prove that no such data exist. There are
+        no data where none is left that the hypothesis allows.
         """
-        key = self._key(node, depth)
+        beliefs = np.round(node.log_belief, 9).tobytes()
+        key = (wanted, depth, node.state, node.learner_state, beliefs)
         if key not in self._known:
-            self._known[key] = self._search(node, depth)
+            self._known[key] = self._search(node, depth, wanted)
         return self._known[key]
 
-    def _search(self, node: Node, depth: int) -> tuple[float, int]:
+    def _search(
+        self, node: Node, depth: int, wanted: float | None
+    ) -> tuple[float, tuple[int, ...]]:
         response, odds, bounds = self._expand(node, depth)
-        if depth == 1 or odds.max() == -np.inf:
-            first = int(np.argmax(odds))
-            return float(odds[first]), first if odds[first] > -np.inf else -1
-        found, datum = -np.inf, -1
-        for row in np.argsort(-bounds, kind="stable").tolist():
-            if bounds[row] <= found:
-                break
+        first = int(np.argmax(odds))
+        is_enough = wanted is not None and odds[first] >= wanted
+        if depth == 1 or odds[first] == -np.inf or is_enough:
+            return float(odds[first]), (first,) if odds[first] > -np.inf else ()
+        found, data = -np.inf, ()
+        for row in np.argsort(-bounds if wanted is None else -odds, kind="stable").tolist():
+            if bounds[row] <= found or (wanted is not None and bounds[row] < wanted):
+                continue
             after = self._after(node, response, row)
-            if self.is_over(after):
-                value = float(odds[row])
-            else:
-                value, _ = self.best(after, depth - 1)
+            value, further = float(odds[row]), ()
+            if not self.is_over(after):
+                value, further = self.best(after, depth - 1, wanted)
             if value > found:
-                found, datum = value, row
-        return found, datum
-
-    def reach(self, node: Node, depth: int, wanted: float) -> tuple[int, ...] | None:
-        """Return data that raise the log-odds to `wanted` within `depth` rounds, or None.
-
-        None proves that no such data exist.
-        """
-        key = (wanted, *self._key(node, depth))
-        if key in self._failed:
-            return None
-        response, odds, bounds = self._expand(node, depth)
-        best = int(np.argmax(odds))
-        if odds[best] >= wanted:
-            return (best,)
-        if depth > 1:
-            for row in np.argsort(-odds, kind="stable").tolist():
-                if odds[row] == -np.inf:
-                    break
-                if bounds[row] < wanted:
-                    continue
-                after = self._after(node, response, row)
-                if self.is_over(after):
-                    continue
-                further = self.reach(after, depth - 1, wanted)
-                if further is not None:
-                    return (row, *further)
-        self._failed.add(key)
-        return None
-
-    def _key(self, node: Node, depth: int) -> tuple[Any, ...]:
-        beliefs = np.round(node.log_belief, 9).tobytes()
-        return (depth, node.state, node.learner_state, beliefs)
+                found, data = value, (row, *further)
+            if wanted is not None and found >= wanted:
+                break
+        return found, data
 
     def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
         """Return the response, the log-odds after each datum, and bounds on the final ones."""

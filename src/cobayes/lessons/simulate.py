@@ -99,12 +99,8 @@ def simulate(
     num_rounds = whole_number(num_rounds, "num_rounds", 0)
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     level = number_between(level, "level", 0.0, 1.0, closed="high")
-    model = agents.learner.model
-    # First without paths, whose memory is estimated separately.
-    require_affordable_simulation(num_lessons, num_rounds, *model.shape)
     seed = seed_of(rng)
-    rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, model.num_hypotheses)
-    require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * len(rounds))
+    rounds, num_paths = _kept_paths(keep_paths, num_rounds, num_lessons, agents.learner.model)
     for rule, name, taught in (
         (agents.teacher, "teacher", agents.hypothesis),
         (agents.learner, "learner", None),
@@ -145,7 +141,7 @@ def simulate(
         if not found["error"] <= tolerance:
             raise not_converged(found["error"], tolerance)
     return Ensemble(
-        model=model,
+        model=agents.learner.model,
         hypothesis=agents.hypothesis,
         rule_name=agents.teacher.title,
         learner_rule_name=agents.learner.title,
@@ -238,23 +234,34 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
 
 
 def _kept_paths(
-    keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, num_hypotheses: int
+    keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, model: Model
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the rounds at which log-beliefs are kept, and of how many lessons."""
-    everything = np.arange(num_rounds + 1, dtype=np.int64)
+    """Return the rounds at which log-beliefs are kept, and of how many lessons.
+
+    Lessons that would take too long, or paths that would take too much memory, are an error.
+    """
+    rounds, num_paths, num_kept = None, num_lessons, num_rounds + 1
     if keep_paths is None:
-        affordable = AUTOMATIC_PATHS // (len(everything) * num_hypotheses)
-        return everything, min(num_lessons, affordable)
-    if isinstance(keep_paths, bool | np.bool_):
-        return everything, num_lessons if keep_paths else 0
+        num_paths = min(num_lessons, AUTOMATIC_PATHS // (num_kept * model.num_hypotheses))
+    elif isinstance(keep_paths, bool | np.bool_):
+        num_paths = num_lessons if keep_paths else 0
+    else:
+        rounds = _read_rounds(keep_paths, num_rounds)
+        num_paths, num_kept = num_lessons if len(rounds) else 0, len(rounds)
+    require_affordable_simulation(num_lessons, num_rounds, *model.shape, num_paths * num_kept)
+    return np.arange(num_kept, dtype=np.int64) if rounds is None else rounds, num_paths
+
+
+def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
+    """Return rounds in order, each once, or say why they cannot be kept."""
     expected = "expected True, False or a list of rounds."
     try:
-        chosen = list(keep_paths)
+        chosen = list(given)
     except TypeError as error:
-        raise CobayesError(f"keep_paths is {keep_paths!r}; {expected}") from error
+        raise CobayesError(f"keep_paths is {given!r}; {expected}") from error
     for one in chosen:
         if not is_position(one):
             raise CobayesError(f"keep_paths contains {one!r}; {expected}")
         if not 0 <= one <= num_rounds:
             raise CobayesError(f"keep_paths asks for round {one}; they go from 0 to {num_rounds}.")
-    return np.unique(np.array(chosen, dtype=np.int64)), num_lessons if chosen else 0
+    return np.unique(np.array(chosen, dtype=np.int64))
