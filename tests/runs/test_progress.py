@@ -75,6 +75,7 @@ def test_summary_says_shards_computing_time_and_time_left():
         summary_line(state((50, 200, 100.0)))
         == "drawing: 50/200 shards (25.0 %), 100 s of computing, 2.5 min left"
     )
+    assert "9999/10000 shards (99.9 %)" in summary_line(state((9999, 10_000, 1.0)))
     assert "waiting for workers" in summary_line(state((0, 2, 0.0), num_workers=0))
     assert summary_line(state((2, 2, 2.0), status="complete")).endswith("computing, complete")
 

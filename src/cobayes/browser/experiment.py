@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from numbers import Real
 from pathlib import Path
@@ -16,15 +18,21 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cobayes import __version__
-from cobayes._output import counted, write_text
+from cobayes._output import counted, without_guard, write_text
 from cobayes.browser.bundle import bundle, read, script_value
-from cobayes.browser.stimuli import Stimuli, read_stimuli
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
+from cobayes.reading import existing_file, read_text
 from cobayes.tasks.constraints import MovingCosts, WithoutRepeats
 from cobayes.tasks.task import Task
 
+Stimuli = str | Path | Iterable[Mapping[str, str]]
+"""Rows with the columns of `STIMULUS_COLUMNS`, or a CSV file that holds them."""
+
 Prior = ArrayLike | Mapping[str, float] | Mapping[str, ArrayLike] | None
+
+STIMULUS_COLUMNS = ("label", "text", "image", "alt", "problem")
+IMAGE_TYPES = (".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp")
 
 _COSTS_NOTE = """
 
@@ -215,6 +223,87 @@ def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
             "give the table of one state: task.matrix_at(state).",
         )
     return found
+
+
+def read_stimuli(
+    stimuli: Stimuli | None, models: Mapping[str, Model]
+) -> tuple[dict[str, dict[str, dict[str, str]]], dict[str, Path]]:
+    """Return the stimuli of each problem by label, and the files to copy by their new names.
+
+    Parameters
+    ----------
+    stimuli
+        The rows, or the CSV file; images in a file are relative to its folder.
+    models
+        The problems by name.
+    """
+    found: dict[str, dict[str, dict[str, str]]] = {name: {} for name in models}
+    images: dict[str, Path] = {}
+    folder, rows = _rows(stimuli)
+    for row in rows:
+        label, problem = row.get("label", ""), row.get("problem", "")
+        targets = [
+            name
+            for name, model in models.items()
+            if problem in ("", name) and label in (*model.data, *model.hypotheses)
+        ]
+        if not targets:
+            where = f"problem {problem!r} has no" if problem else "no problem has a"
+            raise CobayesError(
+                f"the stimuli name {label!r}, but {where} datum or hypothesis of that name.",
+                "write the label as it stands in the table.",
+            )
+        # A row with the label alone shows the label.
+        is_empty = not (row.get("text") or row.get("image") or row.get("alt"))
+        shown = {"text": label if is_empty else row.get("text", ""), "alt": row.get("alt") or label}
+        if row.get("image"):
+            shown["image"] = _image(row["image"], folder, images)
+        for name in targets:
+            found[name][label] = shown
+    return found, images
+
+
+def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
+    """Return the folder to which paths of images are relative, and the rows as texts."""
+    folder, rows = Path(), [] if stimuli is None else stimuli
+    if isinstance(rows, str | Path):
+        file = existing_file(rows)
+        folder = file.parent
+        try:
+            rows = list(csv.DictReader(io.StringIO(read_text(file), newline="")))
+        except csv.Error as error:
+            raise CobayesError(
+                f"the stimuli cannot be read from {file}: {error}.",
+                "name images as files where data URIs are long.",
+            ) from error
+    made: list[dict[str, str]] = []
+    for row in rows:
+        unknown = [str(name) for name in row if name not in STIMULUS_COLUMNS]
+        if unknown or "label" not in row:
+            raise CobayesError(
+                f"a row of the stimuli has the column {unknown[0]!r}."
+                if unknown
+                else "a row of the stimuli has no label.",
+                f"the columns are {', '.join(STIMULUS_COLUMNS)}; only label is required.",
+            )
+        made.append({name: without_guard(str(cell or "").strip()) for name, cell in row.items()})
+    return folder, made
+
+
+def _image(text: str, folder: Path, images: dict[str, Path]) -> str:
+    """Return the image's address on the page, and add a file to the images to be copied."""
+    if text.startswith("data:image/"):
+        return text
+    path = folder / text
+    if ":/" in text or path.suffix.lower() not in IMAGE_TYPES or not path.is_file():
+        raise CobayesError(
+            f"the image {text[:80]!r} is not a file in {folder.absolute()} that can be shown.",
+            f"give a local file ({', '.join(IMAGE_TYPES)}) or a data URI (data:image/...).",
+        )
+    known = [name for name, source in images.items() if source == path]
+    name = known[0] if known else f"images/{len(images) + 1}{path.suffix.lower()}"
+    images[name] = path
+    return name
 
 
 def _distribution(model: Model, problem: str, values: Any, over: str) -> list[float] | None:

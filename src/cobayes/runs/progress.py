@@ -187,7 +187,8 @@ def summary_line(state: RunState) -> str:
     state
         The progress.
     """
-    share = 100 * state.num_done / state.num_shards
+    # Rounded down: only a complete run is at 100 %.
+    share = math.floor(1000 * state.num_done / state.num_shards) / 10
     parts = [f"{state.num_done}/{state.num_shards} shards ({share:.1f} %)"]
     parts.append(f"{duration(state.seconds)} of computing")
     if state.status == "running" and state.num_workers == 0:
