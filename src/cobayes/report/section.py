@@ -303,8 +303,8 @@ class Context:
     fresh: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     _deleted: set[Path] = field(default_factory=set, repr=False)
-    parameters: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """Names and default values of the parameters that the builder has asked for."""
+    parameters: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    """Names of the parameters that the builder has asked for, with their default values in words."""
     extra_seconds: float = field(default=0.0, init=False, repr=False)
     """Computing time of experiments on other workers and in earlier sessions."""
 
@@ -337,7 +337,7 @@ class Context:
             return quick
         return max(at_least, round(full * self.scale))
 
-    def setting(self, name: str, default: Number) -> Number:
+    def setting(self, name: str, default: Number, where: str = "") -> Number:
         """Return a parameter of the section, which the user may change.
 
         Parameters
@@ -346,6 +346,8 @@ class Context:
             Name of the parameter.
         default
             Its value unless `settings` has another, which must be of the same type.
+        where
+            What it changes, for the list of parameters that an unknown name leads to.
 
         Returns
         -------
@@ -359,7 +361,7 @@ class Context:
         >>> Context("mine", 1.0, 1, Path("."), settings={"radius": "0.1"}).setting("radius", 0.07)
         0.1
         """
-        self.parameters[name] = default
+        self.parameters[name] = f"{name}={default} ({where})" if where else f"{name}={default}"
         given = self.settings.get(name, default)
         try:
             value = type(default)(given)
@@ -376,7 +378,7 @@ class Context:
     def check_settings(self) -> None:
         """Raise an error for a setting that the builder has not asked for."""
         for name in set(self.settings) - set(self.parameters):
-            known = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
+            known = ", ".join(self.parameters.values())
             raise CobayesError(
                 f"{self.name} has no setting {name!r}.",
                 f"its settings are {known}." if known else "it has none.",

@@ -81,8 +81,9 @@ def test_a_parameter_can_be_changed_and_a_wrong_one_is_refused(tmp_path):
     assert found.distance.max() == pytest.approx(0.2)
     with pytest.raises(cb.CobayesError, match="radius is 'x'; expected a positive number"):
         Effort.of(quick(tmp_path, radius="x"))
-    with pytest.raises(cb.CobayesError, match="any has no setting 'radios'"):
+    with pytest.raises(cb.CobayesError, match="any has no setting 'radios'") as caught:
         success_rates(quick(tmp_path, radios=1), FIGURE_FOUR[:1])
+    assert "num_circles=7 (discs and rays: Figures 4 A, S2, S3)" in (caught.value.hint or "")
 
 
 def test_names_in_symbols():

@@ -29,6 +29,15 @@ NUM_DIRECTIONS = 15
 CENTRE, DISC, CURVE, MIXTURE = "centre", "disc", "equal divergence", "mixture"
 
 
+_PLACES = {
+    "num_circles radius": "discs and rays: Figures 4 A, S2, S3",
+    "num_distances reach": "directions: Figures 4 C, S4",
+    "num_uniform": "any prior: Figures 4 B, 4 D, S5, S6",
+    "num_column_circles column_radius num_curve num_mixtures": "columns: Figures 5, S7",
+}
+"""What the settings of `Effort` change."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How many lessons, how many learners of each kind, and how far they lie apart.
@@ -68,7 +77,8 @@ class Effort:
             full: Any = field.default
             is_halved = context.is_quick and isinstance(full, int)
             defaults[field.name] = full // 2 if is_halved else full
-        return cls(**{name: context.setting(name, value) for name, value in defaults.items()})
+        places = {name: place for names, place in _PLACES.items() for name in names.split()}
+        return cls(**{k: context.setting(k, v, places.get(k, "")) for k, v in defaults.items()})
 
 
 @dataclass(frozen=True)
