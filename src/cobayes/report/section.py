@@ -304,7 +304,7 @@ class Context:
     settings: Mapping[str, Any] = field(default_factory=dict)
     _deleted: set[Path] = field(default_factory=set, repr=False)
     parameters: dict[str, str] = field(default_factory=dict, init=False, repr=False)
-    """Names of the parameters that the builder has asked for, with their default values in words."""
+    """Names of the parameters that the builder has asked for, with their values in words."""
     extra_seconds: float = field(default=0.0, init=False, repr=False)
     """Computing time of experiments on other workers and in earlier sessions."""
 
