@@ -34,7 +34,7 @@ from tests import AFTER_CTRL_C
 
 from .conftest import drive, end, environment, finish, start, wait_until
 from .experiments import die, drawing, fail
-from .test_run import num_done
+from .test_engine import num_done
 
 
 def children_of(pid: int) -> list[int]:

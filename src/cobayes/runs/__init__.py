@@ -8,39 +8,6 @@
 
 from __future__ import annotations
 
-from cobayes.runs.executors import workers
-from cobayes.runs.plan import Experiment, Point, shard_seed
-from cobayes.runs.progress import RunState, find_runs, read_state
-from cobayes.runs.run import RunInterrupted, run, run_all
-from cobayes.runs.statistics import (
-    Estimate,
-    PointResult,
-    RunResult,
-    add,
-    concatenate,
-    mean_estimate,
-    proportion_estimate,
-)
-from cobayes.runs.store import PointState, RunError
+import lazy_loader
 
-__all__ = [
-    "Estimate",
-    "Experiment",
-    "Point",
-    "PointResult",
-    "PointState",
-    "RunError",
-    "RunInterrupted",
-    "RunResult",
-    "RunState",
-    "add",
-    "concatenate",
-    "find_runs",
-    "mean_estimate",
-    "proportion_estimate",
-    "read_state",
-    "run",
-    "run_all",
-    "shard_seed",
-    "workers",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -34,7 +34,7 @@ ShardFunction = Callable[[dict[str, Any], np.random.SeedSequence, int], Statisti
 EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]]
 
 # Packages that do not affect numbers. The paper's shard functions have their own digests.
-_NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/progress", "runs/run")
+_NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/engine", "runs/progress")
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ import math
 import shutil
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from cobayes.errors import CobayesError
 from cobayes.runs.store import STORE_NAME, PointState, RunError, Store
@@ -77,21 +80,19 @@ class RunState:
         A point without a finished shard is assumed to cost as much as the most expensive point of
         its experiment.
         """
-        costs = {point: point.seconds / point.num_done for point in self.points if point.num_done}
-        dearest: dict[str, float] = {}
-        for point, cost in costs.items():
-            dearest[point.experiment] = max(cost, dearest.get(point.experiment, 0.0))
-        left = [
-            (p.num_shards - p.num_done, costs.get(p, dearest.get(p.experiment, math.nan)))
+        dearest: dict[str, float] = defaultdict(lambda: math.nan)
+        for point in self.points:
+            # The larger of two numbers; NaN stands for none.
+            dearest[point.experiment] = np.fmax(dearest[point.experiment], point.cost)
+        costs = [
+            (p.num_shards - p.num_done, p.cost if p.num_done else dearest[p.experiment])
             for p in self.points
             if p.num_done < p.num_shards
         ]
-        if not left:
-            return 0.0
-        if self.num_workers == 0:
-            return math.nan
-        work = sum(count * cost for count, cost in left)
-        return max(work / self.num_workers, *(cost for _, cost in left))
+        if not costs or self.num_workers == 0:
+            return math.nan if costs else 0.0
+        work = sum(count * cost for count, cost in costs)
+        return float(np.max([work / self.num_workers, *(cost for _, cost in costs)]))
 
     @property
     def is_upper_bound(self) -> bool:

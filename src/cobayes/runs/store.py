@@ -83,6 +83,11 @@ class PointState:
     seconds: float
     experiment: str = ""
 
+    @property
+    def cost(self) -> float:
+        """Mean computing time of a finished shard; NaN without one."""
+        return self.seconds / self.num_done if self.num_done else math.nan
+
 
 class Store:
     """The open store of a run.
