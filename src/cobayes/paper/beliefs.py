@@ -206,7 +206,7 @@ def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
     ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
     # The upper left corner, off the diagonal, is usually free of points.
-    share = f"above: {percent_text((scbi > bi).mean())} of {len(bi)}"
+    share = f"above: {percent_text(float(np.mean(scbi > bi)))} of {len(bi)}"
     ax.text(0.03, 0.97, share, transform=ax.transAxes, va="top", fontsize=9, color=INK)
     what = QUANTITIES[name]
     ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel=f"BI: {what}", ylabel=f"SCBI: {what}")
