@@ -71,9 +71,9 @@ def test_positions_may_be_numpy_integers_but_not_truth_values():
     [
         ([[0.0, 0.0], [1.0, 1.0]], "the row of datum '0' is all zeros"),
         ([[1.0, 0.0], [1.0, 0.0]], "the column of hypothesis '1' is all zeros"),
-        ([[1.0, 1.0], [-1.0, 1.0]], "a negative entry, -1, at datum '1', hypothesis '0'"),
-        ([[1.0, np.nan], [1.0, 1.0]], "a NaN .* at datum '0', hypothesis '1'"),
-        ([[1.0, 1.0], [1.0, np.inf]], "an infinity at datum '1', hypothesis '1'"),
+        ([[1.0, 1.0], [-1.0, 1.0]], "at datum '1', hypothesis '0': -1.0 is negative"),
+        ([[1.0, np.nan], [1.0, 1.0]], "at datum '0', hypothesis '1': NaN is a missing value"),
+        ([[1.0, 1.0], [1.0, np.inf]], "at datum '1', hypothesis '1': inf is infinite"),
         ([], "dimension"),
         ([[]], "is empty"),
         ([1.0, 2.0], "1 dimension"),
@@ -151,10 +151,10 @@ def test_check_warns_and_names_the_hypotheses():
     assert "fewer data (1) than hypotheses (3)" in warned["i"]
     assert "'x'" in warned["i"]
     # With one datum all columns are proportional.
-    assert "'x', 'y' and 'z'" in warned["ii"]
+    assert "'x', 'y', 'z';" in warned["ii"]
     twins = cb.Model([[1.0, 2.0, 5.0], [2.0, 4.0, 1.0], [1.0, 2.0, 1.0]], hypotheses=list("pqr"))
     (warning,) = twins.check().warnings
-    assert "'p' and 'q'" in warning.text
+    assert "'p', 'q';" in warning.text
     assert "'r'" not in warning.text
 
 
@@ -210,7 +210,7 @@ def test_a_column_of_labels_in_a_dataframe_gets_a_hint_about_the_index():
     [
         (["0,5", "1,200"], r"its numbers have commas.*decimal=','.*thousands=','"),
         (["0.5", "1.2"], r"frame\.astype\(float\)"),
-        (pd.array([1, None], dtype="Int64"), "missing value.* datum '1', hypothesis 'x'"),
+        (pd.array([1, None], dtype="Int64"), "datum '1', hypothesis 'x': NaN is a missing value"),
         ([1, "a"], "row 2, column 1 holds 'a'"),
         (pd.to_datetime(["2020-01-01", "2020-01-02"]), r"holds times[\s\S]*set_index\('x'\)"),
     ],

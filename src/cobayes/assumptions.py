@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PROPORTIONAL_TOLERANCE = 1e-9
 
 Status = Literal["holds", "warning"]
+Verdict = tuple[Status, str]
+"""The status of an assumption, and the sentence that says why."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,14 @@ def check_assumptions(
     learner_prior: NDArray[np.float64] | None,
 ) -> Report:
     """Check assumptions (i) to (iv) of Section 2; see `Model.check`."""
-    return Report(
-        (
-            _enough_data(teacher),
-            _distinguishable(teacher, learner),
-            _scaled_matrix(teacher, learner),
-            _known_prior(teacher, teacher_prior, learner_prior),
-        ),
-        explain_zeros(teacher, teacher_prior),
-    )
+    found: dict[str, Verdict] = {
+        "i": _enough_data(teacher),
+        "ii": _distinguishable(teacher, learner),
+        "iii": _scaled_matrix(teacher, learner),
+        "iv": _known_prior(teacher, teacher_prior, learner_prior),
+    }
+    findings = tuple(Finding(assumption, *verdict) for assumption, verdict in found.items())
+    return Report(findings, explain_zeros(teacher, teacher_prior))
 
 
 def explain_zeros(model: Model, prior: NDArray[np.float64]) -> str | None:
@@ -170,73 +171,54 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
     return sorted(sorted(group) for known in groups.values() for group in known if len(group) > 1)
 
 
-def _enough_data(model: Model) -> Finding:
+def _enough_data(model: Model) -> Verdict:
     n, m = model.shape
     if n >= m:
-        return Finding("i", "holds", f"there are no fewer data ({n}) than hypotheses ({m}).")
-    return Finding(
-        "i",
-        "warning",
+        return "holds", f"there are no fewer data ({n}) than hypotheses ({m})."
+    return "warning", (
         f"there are fewer data ({n}) than hypotheses ({m}): {shorten(model.hypotheses)}; "
-        "SCBI still runs, the paper's theorems are not stated for it.",
+        "SCBI still runs, the paper's theorems are not stated for it."
     )
 
 
-def _listed(labels: list[str]) -> str:
-    """Return "a, b and c", cut after six labels."""
-    if len(labels) > 6:
-        return f"{', '.join(labels[:6])} and {len(labels) - 6} more"
-    return f"{', '.join(labels[:-1])} and {labels[-1]}"
-
-
-def _distinguishable(teacher: Model, learner: Model | None) -> Finding:
+def _distinguishable(teacher: Model, learner: Model | None) -> Verdict:
     for owner, model in (("", teacher), ("the learner's ", learner)):
         if model is None:
             continue
         groups = proportional_columns(model.matrix)
         if groups:
-            labels = [[quoted(model.hypotheses[j]) for j in group] for group in groups]
-            named = "; ".join(_listed(group) for group in labels[:6])
+            labels = [[model.hypotheses[j] for j in group] for group in groups]
+            named = "; ".join(shorten(group, 6) for group in labels[:6])
             more = f" (and {len(groups) - 6} more groups)" if len(groups) > 6 else ""
-            return Finding(
-                "ii",
-                "warning",
-                f"{owner}columns are proportional: {named}{more}; no data can tell them apart.",
+            return "warning", (
+                f"{owner}columns are proportional: {named}{more}; no data can tell them apart."
             )
-    return Finding(
-        "ii", "holds", "the hypotheses are distinguishable: no columns are proportional."
-    )
+    return "holds", "the hypotheses are distinguishable: no columns are proportional."
 
 
-def _scaled_matrix(teacher: Model, learner: Model | None) -> Finding:
+def _scaled_matrix(teacher: Model, learner: Model | None) -> Verdict:
     if learner is None:
-        return Finding("iii", "holds", "teacher and learner hold the same matrix.")
+        return "holds", "teacher and learner hold the same matrix."
     if learner.shape != teacher.shape:
-        return Finding(
-            "iii",
-            "warning",
-            f"the teacher's matrix has shape {teacher.shape}, the learner's {learner.shape}.",
+        return "warning", (
+            f"the teacher's matrix has shape {teacher.shape}, the learner's {learner.shape}."
         )
     positive = teacher.matrix > 0.0
     if not np.array_equal(positive, learner.matrix > 0.0):
         i, j = np.argwhere(positive != (learner.matrix > 0.0))[0]
-        return Finding(
-            "iii",
-            "warning",
+        return "warning", (
             "teacher and learner differ in what is possible: datum "
-            f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for one.",
+            f"{teacher.data[i]!r} under hypothesis {teacher.hypotheses[j]!r}, for one."
         )
     # T = E1 L E2 exactly when log(T / L) is a row term plus a column term.
     ratio = np.log(teacher.matrix, where=positive, out=np.zeros(teacher.shape))
     ratio -= np.log(learner.matrix, where=positive, out=np.zeros(teacher.shape))
     worst = np.abs(_not_additive(ratio, positive)).max(axis=0)
     if worst.max() <= PROPORTIONAL_TOLERANCE:
-        return Finding("iii", "holds", "the teacher's matrix is a scaling of the learner's.")
-    return Finding(
-        "iii",
-        "warning",
+        return "holds", "the teacher's matrix is a scaling of the learner's."
+    return "warning", (
         "the teacher's matrix is not a scaling of the learner's; they differ most at hypothesis "
-        f"{teacher.hypotheses[int(worst.argmax())]!r}.",
+        f"{teacher.hypotheses[int(worst.argmax())]!r}."
     )
 
 
@@ -274,15 +256,11 @@ def _spread(
 
 def _known_prior(
     model: Model, teacher_prior: NDArray[np.float64], learner_prior: NDArray[np.float64] | None
-) -> Finding:
-    if learner_prior is None:
-        return Finding("iv", "holds", "the teacher knows the learner's prior.")
-    gap = np.abs(teacher_prior - learner_prior)
+) -> Verdict:
+    gap = np.abs(teacher_prior - (teacher_prior if learner_prior is None else learner_prior))
     if gap.max() <= PROPORTIONAL_TOLERANCE:
-        return Finding("iv", "holds", "the teacher knows the learner's prior.")
-    return Finding(
-        "iv",
-        "warning",
+        return "holds", "the teacher knows the learner's prior."
+    return "warning", (
         "the teacher's idea of the learner's prior is wrong; most at hypothesis "
-        f"{model.hypotheses[int(gap.argmax())]!r}.",
+        f"{model.hypotheses[int(gap.argmax())]!r}."
     )

@@ -211,11 +211,7 @@ class Model(Task):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists that JSON can hold."""
-        return {
-            "matrix": self.matrix.tolist(),
-            "data": list(self.data),
-            "hypotheses": list(self.hypotheses),
-        }
+        return {**self.settings(), "matrix": self.matrix.tolist()}
 
     def to_csv(self, path: str | PathLike[str], *, raw: bool = False) -> None:
         """Write the matrix with its labels to a CSV file, which `read_model` reads.
@@ -270,7 +266,7 @@ class Model(Task):
         return hash((self.data, self.hypotheses, self.matrix.tobytes()))
 
     def __reduce__(self):
-        return (_restore, (self.matrix, self.data, self.hypotheses))
+        return (Model, (self.matrix, self.data, self.hypotheses))
 
     def __repr__(self) -> str:
         return (
@@ -294,10 +290,6 @@ class Model(Task):
         return table + (f"<p>{n} data × {m} hypotheses</p>" if is_cut else "")
 
 
-def _restore(matrix: NDArray, data: tuple[str, ...], hypotheses: tuple[str, ...]) -> Model:
-    return Model(matrix, data, hypotheses)
-
-
 def _read_table(
     matrix: Any, data: Any = None, hypotheses: Any = None, *, empty_allowed: bool = False
 ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
@@ -310,7 +302,7 @@ def _read_table(
     data, hypotheses
         Labels in the place of those that the table brings along, or None.
     empty_allowed
-        Whether rows and columns may consist of zeros.
+        Whether rows may consist of zeros.
     """
     values, own_data, own_hypotheses = unpack(matrix, empty_allowed=empty_allowed)
     if values is None:
@@ -374,13 +366,6 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     """
     number_between(epsilon, "epsilon", 0.0, 1.0, hint="1e-6 is a common choice.")
     array, *names = _read_table(matrix, empty_allowed=True)
-    largest = array.max(axis=0)
-    if not largest.all():
-        name = names[1][int(np.argmin(largest))]
-        raise CobayesError(
-            f"the column of hypothesis {name!r} is all zeros.",
-            "add a datum for it (a null utterance), or drop the hypothesis.",
-        )
     return Model((1.0 - epsilon) * normalize_columns(array) + epsilon / array.shape[0], *names)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.text import Table, count_cells, not_negative, parse_table, shown
+from cobayes._input.text import Table, not_negative, parse_table, require_rectangle, shown
 from cobayes.errors import CobayesError, import_optional
 from cobayes.example_library import examples
 from cobayes.model import Model
@@ -33,6 +33,7 @@ _MOST_CELLS = 10**7
 _MOST_BYTES_OF_TEXT = 2**28
 _TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
 
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
@@ -81,31 +82,27 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 def read_entries(path: str | os.PathLike[str]) -> Entries:
     """Return the matrix in a file with the labels of data and hypotheses; lines may be zero."""
     file = existing_file(path)
-    readers = {
-        ".csv": lambda: parse_table(file, read_text(file), ","),
-        ".tsv": lambda: parse_table(file, read_text(file), "\t"),
-        ".tab": lambda: parse_table(file, read_text(file), "\t"),
-        ".txt": lambda: parse_table(file, read_text(file), "\t"),
-        ".json": lambda: _read_json(file),
-        ".parquet": lambda: _read_parquet(file),
-        ".pq": lambda: _read_parquet(file),
-    }
     suffix = file.suffix.lower()
-    if suffix in _SPREADSHEETS:
+    if suffix in _SEPARATORS:
+        table = parse_table(file, read_text(file), _SEPARATORS[suffix])
+    elif suffix == ".json":
+        table = _read_json(file)
+    elif suffix in (".parquet", ".pq"):
+        table = _read_parquet(file)
+    elif suffix in _SPREADSHEETS:
         raise CobayesError(
             f"{file} is a spreadsheet, which is not read.",
             "save it as 'CSV UTF-8', or read it with pandas.read_excel(file, index_col=0) and give "
             "the DataFrame.",
         )
-    reader = readers.get(suffix)
-    if reader is None:
+    else:
         raise CobayesError(
             f"{file}: unknown file type {file.suffix!r}."
             if file.suffix
             else f"{file} has no suffix, so its file type is unknown.",
             "use .csv, .tsv, .json or .parquet.",
         )
-    return _to_entries(file, reader())
+    return _to_entries(file, table)
 
 
 def existing_file(path: object) -> Path:
@@ -164,15 +161,6 @@ def _to_entries(file: Path, table: Table) -> Entries:
     # Labels that are numbers (years, say) become text, so that they are not taken for positions.
     data = None if table.data is None else [str(label) for label in table.data]
     hypotheses = None if table.hypotheses is None else [str(label) for label in table.hypotheses]
-    for labels, count, kind in (
-        (data, len(table.rows), "data"),
-        (hypotheses, len(table.rows[0]), "hypotheses"),
-    ):
-        if labels is not None and len(labels) != count:
-            raise CobayesError(
-                f"{file} has {len(labels)} labels for {count} {kind}.",
-                f"give exactly {count}, or none at all.",
-            )
     matrix = np.empty((len(table.rows), len(table.rows[0])))
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
@@ -244,27 +232,31 @@ def _read_json(file: Path) -> Table:
                 f"{file} has no entry 'matrix'; found {', '.join(content) or 'nothing'}.",
                 'write {"matrix": [[...], ...], "data": [...], "hypotheses": [...]}.',
             )
-    for name, labels in (("data", data), ("hypotheses", hypotheses)):
-        if labels is not None and not isinstance(labels, list):
-            raise CobayesError(
-                f"{file}: the labels {name!r} are {type(labels).__name__}, not a list."
-            )
-        if any(label is None or isinstance(label, (list, dict)) for label in labels or ()):
-            raise CobayesError(
-                f"{file}: one of the labels {name!r} is no text.", "write each as text in quotes."
-            )
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise CobayesError(
             f"{file}: the matrix is not a list of rows.", "write [[0.3, 0.3], [0.1, 0.3]]."
         )
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise CobayesError(
-                f"{file}, row {number} of the matrix: found {count_cells(len(row))}, expected "
-                f"{len(rows[0])} (every row needs the same number).",
-                "fill in what is missing.",
-            )
+    if rows:
+        places = [f"row {number} of the matrix" for number in range(1, len(rows) + 1)]
+        require_rectangle(file, rows, places)
+        _require_labels(file, "data", data, len(rows))
+        _require_labels(file, "hypotheses", hypotheses, len(rows[0]))
     return Table(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
+
+
+def _require_labels(file: Path, name: str, labels: Any, count: int) -> None:
+    if labels is None:
+        return
+    if not isinstance(labels, list) or any(x is None or isinstance(x, list | dict) for x in labels):
+        found = "not a list of texts"
+    elif len(labels) != count:
+        found = f"a list of {len(labels)} labels; expected {count}"
+    else:
+        return
+    raise CobayesError(
+        f"{file}: {name!r} is {found}.",
+        f"write one text in quotes for each of the {name}, or leave {name!r} out.",
+    )
 
 
 def read_parquet_frame(file: Path) -> pd.DataFrame:

@@ -88,7 +88,7 @@ def test_a_usage_error_points_to_the_help_of_its_own_command(run, arguments, com
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
-        ("m.json", f"[[1, {'9' * 400}]]", "is infinite in floating point"),
+        ("m.json", f"[[1, {'9' * 400}]]", "is infinite, or too large"),
         ("m.json", f"[[1, {'9' * 5000}]]", "thousands of digits"),
         ("m.json", "[" * 100_000, "nests lists too deeply"),
         ("m.csv", ",,,\n,,,", "is empty"),

@@ -20,7 +20,7 @@ def test_info_warns_about_assumptions_that_do_not_hold(run, tmp_path):
     assert result.exit_code == 0
     flat = " ".join(result.stdout.split())
     assert "warning (i)" in flat
-    assert "warning (ii) columns are proportional: 'A' and 'B'" in flat
+    assert "warning (ii) columns are proportional: 'A', 'B'" in flat
     content = json.loads(run("info", path, "--json").stdout)
     assert content["holds"] is False
     assert [finding["status"] for finding in content["assumptions"]] == [

@@ -245,9 +245,9 @@ def test_rounded_totals_are_mended():
     [
         ({"matrix": [[0.0, 0.0], [1.0, 1.0]]}, "row of datum '0' is all zeros"),
         ({"matrix": [[1.0, 0.0], [1.0, 0.0]]}, "column of hypothesis '1' is all zeros"),
-        ({"matrix": [[1.0, -2.0], [1.0, 1.0]]}, "negative entry, -2"),
+        ({"matrix": [[1.0, -2.0], [1.0, 1.0]]}, "-2.0 is negative"),
         ({"matrix": [[1.0, np.nan], [1.0, 1.0]]}, "NaN"),
-        ({"matrix": [[1.0, np.inf], [1.0, 1.0]]}, "infinity"),
+        ({"matrix": [[1.0, np.inf], [1.0, 1.0]]}, "inf is infinite"),
         ({"matrix": [1.0, 2.0]}, r"expected \(..., n, m\)"),
         ({"matrix": [[1.0, 2.0], [1.0]]}, "cannot be read as numbers"),
         ({"matrix": np.ones((2, 2)), "column_sums": [1.5, 0.6]}, "no matrix has both"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.text import is_number
+from cobayes._input.text import is_number, not_negative
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError
 
@@ -22,7 +22,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
         An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or what
         holds one, the path of a file, or ``"example:NAME"``.
     empty_allowed
-        Whether rows and columns of a file may consist of zeros.
+        Whether rows of a file may consist of zeros.
 
     Returns
     -------
@@ -192,31 +192,19 @@ def require_entries(
     array, data, hypotheses
         The matrix and its labels, which the error names.
     empty_allowed
-        Whether rows and columns may consist of zeros.
+        Whether rows may consist of zeros.
     """
     bad = ~np.isfinite(array) | (array < 0.0)
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        value = array[row, column]
-        place = f"at datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
-        if np.isnan(value):
-            raise CobayesError(
-                f"the matrix has a NaN (a missing value) {place}.", "fill it in, or drop its row."
-            )
-        if np.isinf(value):
-            raise CobayesError(
-                f"the matrix has an infinity {place}; entries must be finite.",
-                "rescale the matrix.",
-            )
-        raise CobayesError(
-            f"the matrix has a negative entry, {value:g}, {place}; entries must not be negative.",
-            "entries are likelihoods or weights: check the sign, or exponentiate log values.",
-        )
-    if empty_allowed:
-        return
+        try:
+            not_negative(float(array[row, column]))
+        except CobayesError as problem:
+            place = f"datum {data[row]!r}, hypothesis {hypotheses[column]!r}"
+            raise CobayesError(f"the matrix at {place}: {problem.message}", problem.hint) from None
     for axis, kind, labels in ((1, "datum", data), (0, "hypothesis", hypotheses)):
         largest = array.max(axis=axis)
-        if not largest.all():
+        if not largest.all() and not (kind == "datum" and empty_allowed):
             name = labels[int(np.argmin(largest))]
             line, other = ("row", "hypothesis") if axis == 1 else ("column", "datum")
             raise CobayesError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cobayes._output import without_guard
+from cobayes._output import counted, without_guard
 from cobayes.errors import CobayesError, warn_user
 
 # A first column with one of these headings holds the data's labels, even if they are numbers.
@@ -79,7 +79,7 @@ def parse_table(file: Path, text: str, promised: str) -> Table:
     rows = [cells for _, cells in filled]
     if delimiter != ",":
         rows = [[with_decimal_point(cell) for cell in cells] for cells in rows]
-    return _split_labels(file, rows, [line for line, _ in filled])
+    return _split_labels(file, rows, [f"line {line}" for line, _ in filled])
 
 
 def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
@@ -107,7 +107,7 @@ def with_decimal_point(cell: str) -> str:
     return cell.replace(",", ".") if is_decimal else cell
 
 
-def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
+def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
     """Separate the first row and the first column from the numbers, if they are labels.
 
     A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
@@ -116,15 +116,15 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
     # Some programs omit the cell above the data's labels.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
     if is_number(rows[0][0]) and (has_corner or is_number(rows[1][0])):
-        _require_rectangle(file, rows, lines)
-        return Table(rows, None, None, lambda i, j: f"line {lines[i]}, column {j + 1}")
+        require_rectangle(file, rows, lines)
+        return Table(rows, None, None, lambda i, j: f"{lines[i]}, column {j + 1}")
     header, body = rows[0], rows[1:]
     if not body:
         raise CobayesError(
             f"{file} has one line and it is not all numbers; the first line holds the hypotheses.",
             "add a line for each datum: its label, then one number for each hypothesis.",
         )
-    _require_rectangle(file, rows if has_corner else body, lines if has_corner else lines[1:])
+    require_rectangle(file, rows if has_corner else body, lines if has_corner else lines[1:])
     is_sure = not has_corner or header[0].lower() in _LABEL_HEADINGS
     has_data_labels = is_sure or not all(is_number(cells[0]) for cells in body)
     skipped = 1 if has_data_labels else 0
@@ -148,41 +148,36 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[int]) -> Table:
     for position, label in enumerate(hypotheses, start=first + 1):
         if not label:
             raise CobayesError(
-                f"{file}, line {lines[0]}, column {position}: the hypothesis has no label.",
+                f"{file}, {lines[0]}, column {position}: the hypothesis has no label.",
                 "name it, or delete the column (a separator at the end of lines makes one).",
             )
     for line, label in zip(lines[1:], data or (), strict=False):
         if not label:
             raise CobayesError(
-                f"{file}, line {line}, column 1: the datum has no label.",
+                f"{file}, {line}, column 1: the datum has no label.",
                 "name it, or delete the line.",
             )
     return Table(
         [cells[skipped:] for cells in body],
         data,
         hypotheses,
-        lambda i, j: f"line {lines[i + 1]}, column {j + 1 + skipped}",
+        lambda i, j: f"{lines[i + 1]}, column {j + 1 + skipped}",
     )
 
 
-def _require_rectangle(file: Path, rows: Sequence[Sequence[object]], lines: Sequence[int]) -> None:
-    """Raise an error that names the first line with another number of cells than the first."""
+def require_rectangle(file: Path, rows: Sequence[Sequence[object]], places: Sequence[str]) -> None:
+    """Raise an error that names the place of the first row with another number of cells."""
     width = len(rows[0])
-    for line, cells in zip(lines, rows, strict=True):
+    for place, cells in zip(places, rows, strict=True):
         if len(cells) != width:
             raise CobayesError(
-                f"{file}, line {line}: found {count_cells(len(cells))}, expected {width} "
-                "(every line needs the same number).",
+                f"{file}, {place}: found {counted(len(cells), 'cell')}, expected {width} "
+                "(every row needs the same number).",
                 "delete the first line if it is a comment."
                 if width == 1
                 else "fill in what is missing; a label that holds the separator needs quotation "
                 "marks.",
             )
-
-
-def count_cells(count: int) -> str:
-    """Return "1 cell" or, say, "3 cells"."""
-    return f"{count} cell" if count == 1 else f"{count} cells"
 
 
 def is_number(text: str) -> bool:
@@ -220,7 +215,7 @@ def not_negative(cell: Any) -> float:
         )
     if np.isinf(value):
         raise CobayesError(
-            f"{plain} is infinite in floating point; entries must be finite.",
+            f"{plain} is infinite, or too large for floating point; entries must be finite.",
             "rescale the matrix.",
         )
     if value < 0.0:
