@@ -1,32 +1,42 @@
 // A libFuzzer target for the entry points of the core: any table, prior and belief that Python's checks let through.
-// `make fuzz-core` builds it with address and undefined-behaviour sanitizers; a broken promise aborts.
-#include <fuzzer/FuzzedDataProvider.h>
-
+// `make fuzz-core` builds it with address and undefined-behaviour sanitizers; a broken promise aborts. Without libFuzzer it is a
+// program that tries random bytes of fixed seeds; `make sanitize` runs it.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <vector>
 
 #include "../../core/core.hpp"
 
 using namespace core;
-namespace core::generic { extern const Kernels table; }
-static const Kernels& kernels_ = generic::table;
+namespace core::CORE_ISA { extern const Kernels table; }
+static const Kernels& kernels_ = CORE_ISA::table;
 
 #define PROMISE(condition) \
   if (!(condition)) std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition), std::abort()
 
-struct Input : FuzzedDataProvider {
-  using FuzzedDataProvider::FuzzedDataProvider;
-  int integer(int least, int most) { return ConsumeIntegralInRange(least, most); }
+// Numbers from bytes; zeros when these are used up.
+struct Input {
+  const uint8_t* bytes;
+  size_t left;
+
+  uint64_t word(int size) {
+    uint64_t found = 0;
+    for (; size > 0 && left > 0; --size, --left) found = found << 8 | *bytes++;
+    return found;
+  }
+  int integer(int least, int most) { return least + int(word(most - least < 256 ? 1 : 2) % uint64_t(most - least + 1)); }
+  bool flip() { return word(1) & 1; }
+  double share() { return double(word(8)) * 0x1p-64; }
 
   // A number >= 0: simple ones, ties, and magnitudes up to the limits of doubles.
   double number(int kinds = 16) {
     const int kind = integer(0, kinds - 1);
     if (kind < 4) return 0.0;
     if (kind < 8) return kind - 3.0;
-    if (kind < 14) return ConsumeFloatingPointInRange(0.0, 1.0);
-    return std::ldexp(1.0 + ConsumeProbability<double>(), integer(kind < 15 ? -60 : -1000, kind < 15 ? 60 : 1000));
+    if (kind < 14) return share();
+    return std::ldexp(1.0 + share(), integer(kind < 15 ? -60 : -1000, kind < 15 ? 60 : 1000));
   }
   std::vector<double> distribution(int size, bool may_be_zero) {
     std::vector<double> x(size);
@@ -72,13 +82,13 @@ static void ask(Input& in, void* worker, bool cooperates, int n, int m, const St
     logs.insert(logs.end(), belief.begin(), belief.end());
     data[k] = in.integer(0, n - 1);
   }
-  const bool has_gone = in.ConsumeBool();
-  for (auto& word : gone) word = in.ConsumeIntegral<uint64_t>();
+  const bool has_gone = in.flip();
+  for (auto& word : gone) word = in.word(8);
   for (int k = 0; k < size; ++k) gone[k * words + words - 1] &= n % 64 ? (uint64_t(1) << n % 64) - 1 : ~uint64_t(0);
   Question q{};
   q.logs = logs.data(), q.gone = has_gone ? gone.data() : nullptr, q.size = size;
   q.likelihoods = likelihoods.data(), q.log_likelihoods = log_likelihoods.data(), q.posteriors = posteriors.data();
-  q.data = data.data(), q.data_stride = 1, q.updated = updated.data(), q.updates_logs = in.ConsumeBool();
+  q.data = data.data(), q.data_stride = 1, q.updated = updated.data(), q.updates_logs = in.flip();
   kernels_.answer(worker, q, stop);
   if (!(q.error < 1e-6)) return;
   for (int k = 0; k < size; ++k)
@@ -97,9 +107,9 @@ static void ask(Input& in, void* worker, bool cooperates, int n, int m, const St
 
 static void play(Input& in, void* teacher, void* learner, int n, int m, const Stop& stop) {
   const int rounds = in.integer(0, 6), count = in.integer(1, 20);
-  const bool is_shared = teacher == learner, drops = in.ConsumeBool();
+  const bool is_shared = teacher == learner, drops = in.flip();
   const auto first = in.logs(m), second = is_shared ? first : in.logs(m);
-  const Plan plan{is_shared, drops, drops, first.data(), second.data(), in.integer(0, m - 1), rounds, 0.9, in.ConsumeIntegral<uint64_t>()};
+  const Plan plan{is_shared, drops, drops, first.data(), second.data(), in.integer(0, m - 1), rounds, 0.9, in.word(8)};
   const size_t size = size_t(rounds + 1) * m;
   std::vector<double> moments(3 * size), paths(count * size);
   std::vector<int64_t> sure(rounds + 2);
@@ -108,7 +118,7 @@ static void play(Input& in, void* teacher, void* learner, int n, int m, const St
   Record record{};
   record.first = moments.data(), record.sums = record.first + size, record.squares = record.sums + size, record.first_sure = sure.data();
   record.paths = paths.data(), record.num_paths = count, record.num_kept = rounds + 1, record.kept = kept.data(), record.data = data.data();
-  kernels_.play(plan, teacher, learner, in.ConsumeIntegral<uint32_t>(), count, record, stop);
+  kernels_.play(plan, teacher, learner, in.word(4), count, record, stop);
   int64_t total = 0;
   for (int64_t lessons : sure) total += lessons;
   PROMISE(total == count);
@@ -119,10 +129,10 @@ static void play(Input& in, void* teacher, void* learner, int n, int m, const St
 static void teach(Input& in, void* teacher, void* learner, int n, int m, const Stop& stop) {
   const int count = in.integer(1, 8);
   const auto first = in.logs(m), second = in.logs(m), law = in.distribution(n, false);
-  const TeachingPlan plan{first.data(), law.data(), in.integer(0, m - 1), in.integer(0, 12), 0.9, in.ConsumeIntegral<uint64_t>()};
+  const TeachingPlan plan{first.data(), law.data(), in.integer(0, m - 1), in.integer(0, 12), 0.9, in.word(8)};
   std::vector<double> taught(count * m), believed(count * m);
   std::vector<int64_t> num_rounds(count);
-  bool is_finished[8], is_known[8], goes_on = in.ConsumeBool();
+  bool is_finished[8], is_known[8], goes_on = in.flip();
   const TeachingEnds ends{taught.data(), num_rounds.data(), is_finished, 1, size_t(count), &learner, second.data(), &goes_on, believed.data(), is_known};
   kernels_.teach(plan, teacher, 0, count, ends, stop);
   for (int k = 0; k < count; ++k) PROMISE(num_rounds[k] >= 0 && num_rounds[k] <= plan.max_rounds);
@@ -151,7 +161,7 @@ static void scale(Input& in, const std::vector<double>& table, int n, int m, con
   for (double& value : columns) value = in.number(15);
   ScalingJob job{};
   job.n = n, job.m = m, job.size = size, job.matrix = table.data(), job.column_stride = m;
-  job.row_sums = in.ConsumeBool() ? rows.data() : nullptr, job.column_sums = in.ConsumeBool() ? columns.data() : nullptr;
+  job.row_sums = in.flip() ? rows.data() : nullptr, job.column_sums = in.flip() ? columns.data() : nullptr;
   job.tolerance = 1e-12, job.max_iterations = in.integer(1, 2000);
   job.scaled = scaled.data(), job.row_scaling = row_scaling.data(), job.column_scaling = column_scaling.data(), job.factors = factors.data();
   job.rows = used_rows.data(), job.columns = used_columns.data(), job.report = report.data();
@@ -170,7 +180,7 @@ static void scale(Input& in, const std::vector<double>& table, int n, int m, con
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  Input in(bytes, size);
+  Input in{bytes, size};
   const Stop stop{false};
   const int job = in.integer(0, 4), n = in.integer(1, in.integer(0, 7) ? 9 : 70), m = in.integer(1, 12);
   const auto table = table_of(in, n, m);
@@ -179,15 +189,26 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   bool cooperates[2];
   const auto prior = in.distribution(n, false);
   for (int k = 0; k < 2; ++k) {
-    cooperates[k] = in.ConsumeBool();
-    rules[k] = kernels_.bind({n, m, table.data(), in.ConsumeBool() ? prior.data() : nullptr, cooperates[k], in.ConsumeBool(), in.integer(0, 5),
+    cooperates[k] = in.flip();
+    rules[k] = kernels_.bind({n, m, table.data(), in.flip() ? prior.data() : nullptr, cooperates[k], in.flip(), in.integer(0, 5),
                               in.integer(0, 40) / 8.0, 1e-12});
     workers[k] = kernels_.make_worker(rules[k]);
   }
   if (job == 0) ask(in, workers[0], cooperates[0], n, m, stop);
-  if (job == 1) play(in, workers[0], workers[in.ConsumeBool()], n, m, stop);
+  if (job == 1) play(in, workers[0], workers[in.flip()], n, m, stop);
   if (job == 2) teach(in, workers[0], workers[1], n, m, stop);
   if (job == 3) grow(in, workers[0], n, m, stop);
   for (int k = 0; k < 2; ++k) kernels_.free_worker(workers[k]), kernels_.unbind(rules[k]);
   return 0;
 }
+
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION  // Clang defines it with -fsanitize=fuzzer
+int main() {
+  for (unsigned seed = 0; seed < 20000; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<uint8_t> bytes(random() % 1000);
+    for (auto& byte : bytes) byte = uint8_t(random() >> 24);
+    LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  }
+}
+#endif
