@@ -351,3 +351,12 @@ def test_a_row_sum_far_below_the_others_serves_the_columns_that_need_it():
     rule = cb.SCBI([[4] * 8, [4, 4] + [0] * 6], data_prior=[1.9e-161, 1.0])
     found = rule.respond(np.array([0.0] + [-81.0] * 7)).likelihood
     np.testing.assert_allclose(found, [[0, 0] + [1] * 6, [1, 1] + [0] * 6])
+
+
+@pytest.mark.parametrize("row_sums", [None, [2.0, 1.0], [[2.0, 1.0], [1.0, 2.0]]])
+@pytest.mark.parametrize("column_sums", [[2.9, 0.1], [[0.1, 2.9], [2.9, 0.1]]])
+def test_infeasible_sums_of_one_problem_or_many_are_refused_in_words(row_sums, column_sums):
+    columns = np.array(column_sums) * (2.0 / 3.0 if row_sums is None else 1.0)
+    expected = r"no matrix with these zeros has these sums: .* (is|are) possible under"
+    with pytest.raises(cb.InfeasibleError, match=expected):
+        cb.scale(np.eye(2), row_sums, columns)

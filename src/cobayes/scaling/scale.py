@@ -293,13 +293,7 @@ def _infeasible_error(array: Array, asked: Array | None, result: ScalingResult) 
     place = np.argwhere(np.asarray(result.status) == "infeasible")[0] if batch else ()
     item = tuple(int(k) for k in place)
     table = np.ascontiguousarray(np.broadcast_to(array, result.matrix.shape)[item])
-    if asked is None:
-        asked = np.ones((1, n))
-    rows = (
-        np.broadcast_to(asked, (result.residual.size, n)).reshape(*batch, n)[item]
-        if batch
-        else asked[0]
-    )
+    rows = np.broadcast_to(np.ones(n) if asked is None else asked, (*batch, n))[item]
     columns = result.column_sums[item]
     text = explain(
         find_blocks(table, np.ascontiguousarray(rows), columns),
