@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cobayes.paper.stability import FIGURES, build
-from cobayes.report.build import load_section, save_section
+from cobayes.report.page import load_section, save_section
 from cobayes.report.section import Context, Picture, Table
 
 NAMES = ("4", "S2", "S3", "S4", "S5", "S6", "5", "S7")

@@ -9,13 +9,8 @@ import pytest
 import cobayes as cb
 from cobayes import report
 from cobayes.paper import RECIPES, build_paper
-from cobayes.report.build import (
-    build_report,
-    choose_recipes,
-    load_section,
-    save_section,
-    write_page,
-)
+from cobayes.report.build import build_report, choose_recipes
+from cobayes.report.page import load_section, save_section, write_page
 from cobayes.report.section import Picture, Recipe, Section, data_frame
 from tests.report.conftest import read
 from tests.runs.conftest import mounted

@@ -7,10 +7,9 @@ import pytest
 import cobayes as cb
 from cobayes import _core
 from cobayes.paper import build_paper
-from cobayes.report.build import load_section, save_section
 from cobayes.report.claims import Claim
-from cobayes.report.page import render_page
-from cobayes.report.section import Picture, Section, Table, data_frame, prose
+from cobayes.report.page import load_section, save_section, write_page
+from cobayes.report.section import Picture, Recipe, Section, Table, data_frame, prose
 from tests.report.conftest import read
 
 PARTS = ("lesson", "worked-example")
@@ -132,8 +131,8 @@ MADE |= {"instruction_set": BAD}
 
 def page_of(section, folder):
     save_section(section, folder / "s", made=MADE)
-    content = {**load_section(folder / "s"), "name": "s", "is_opening": False}
-    return render_page([content], folder, title="My title", lead=BAD)
+    page = write_page(folder, [Recipe("s", "", lambda _: section)], title="My title", lead=BAD)
+    return page.read_text(encoding="utf-8")
 
 
 def test_a_section_shows_its_words_pictures_tables_and_files_in_order(tmp_path):

@@ -8,7 +8,8 @@ from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
 from cobayes.paper import RECIPES, build_paper
-from cobayes.report.build import FORMATS, choose_recipes
+from cobayes.report.build import choose_recipes
+from cobayes.report.page import FORMATS
 from cobayes.runs import workers
 
 

@@ -1,9 +1,9 @@
 from .build import build_report as build_report
-from .build import write_page as write_page
 from .claims import Claim as Claim
 from .claims import judge_agreement as judge_agreement
 from .claims import judge_interval as judge_interval
 from .claims import judge_order as judge_order
+from .page import write_page as write_page
 from .people import fit_recipes as fit_recipes
 from .section import Context as Context
 from .section import Picture as Picture
