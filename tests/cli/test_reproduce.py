@@ -60,7 +60,7 @@ def test_bad_requests_are_errors(run, tmp_path, arguments, message):
 
 def num_finished(ledger):
     with sqlite3.connect(ledger) as connection:
-        return connection.execute("SELECT count(*) FROM shards").fetchone()[0]
+        return connection.execute("SELECT count(*) FROM shards WHERE key >= 0").fetchone()[0]
 
 
 @pytest.mark.slow
