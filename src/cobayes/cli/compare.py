@@ -12,6 +12,7 @@ from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
 from cobayes.lessons import Ensemble, TeacherComparison, compare_teachers, simulate
 from cobayes.lessons.compare import TEACHERS
+from cobayes.plots.comparison import draw_comparison
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 
 # The number of rows of the table of shares, and the width of its bars in characters.
@@ -78,15 +79,8 @@ def compare(given: Given) -> None:
     else:
         found = _compare_teachers(rules, given, settings)
         content = found.to_dict()
-    if given.plot is not None:
-        _draw(found, given.plot)
-        terminal.say(f"wrote {given.plot}")
-    if given.as_json:
-        given.show_json(content)
-    elif isinstance(found, list):
-        _show_rules(found)
-    else:
-        _show_teachers(found)
+    show = _show_rules if isinstance(found, list) else _show_teachers
+    given.finish(content, lambda: show(found), lambda: draw_comparison(found))
 
 
 def _simulate(rules: list[Rule], given: Given, settings: dict[str, Any]) -> list[Ensemble]:
@@ -199,25 +193,3 @@ def _show_teachers(found: TeacherComparison) -> None:
         terminal.show_text(f"{name}: {TEACHERS[name]}")
     for note in found.notes():
         terminal.show_text(note)
-
-
-def _draw(found: list[Ensemble] | TeacherComparison, path: Any) -> None:
-    from matplotlib.figure import Figure
-
-    from cobayes.plots import plot_teachers, style
-    from cobayes.plots.beliefs import save_picture
-    from cobayes.plots.comparison import plot_mean_beliefs, plot_rounds_needed
-
-    with style():
-        if isinstance(found, list):
-            figure = Figure(figsize=(7.2, 6.4), layout="constrained")
-            upper, lower = figure.subplots(2, 1)
-            plot_rounds_needed(found, ax=upper)
-            plot_mean_beliefs(found, ax=lower)
-            taught = found[0].model.hypotheses[found[0].hypothesis]
-            lessons = counted(found[0].num_lessons, "lesson")
-            upper.set_title(f"{taught}, {lessons} by each rule", loc="left")
-        else:
-            figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-            plot_teachers(found, ax=figure.add_subplot())
-    save_picture(figure, path)

@@ -194,10 +194,7 @@ def fit(given: Given) -> None:
             group = together.group.rename_axis("quantity").reset_index()
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
-    if given.as_json:
-        given.show_json(_as_dict(found, comparison))
-    else:
-        _show(found, comparison)
+    given.finish(_as_dict(found, comparison), lambda: _show(found, comparison))
     terminal.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
 
 

@@ -8,7 +8,7 @@ import math
 import os
 import secrets
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,7 +47,7 @@ class Given(SimpleNamespace):
     """
 
     # Defaults for commands without these options.
-    smooth, data_prior, no_repeats = None, None, False
+    smooth, data_prior, no_repeats, plot, as_json = None, None, False, None, False
 
     def __init__(self, context: click.Context, typed: Mapping[str, Any]) -> None:
         super().__init__(**typed)
@@ -150,6 +150,23 @@ class Given(SimpleNamespace):
         seed = {"seed": self.used_seed} if "used_seed" in vars(self) else {}
         known = {name: value for name, value in start.items() if value is not None}
         terminal.show_json({**known, **seed, **content})
+
+    def finish(
+        self,
+        content: Mapping[str, Any],
+        show: Callable[[], None],
+        draw: Callable[[], Any] | None = None,
+    ) -> None:
+        """Write the picture, if one was asked for, and the result as JSON or as text."""
+        if self.plot is not None and draw is not None:
+            from cobayes.plots.beliefs import save_picture
+
+            save_picture(draw(), self.plot)
+            terminal.say(f"wrote {self.plot}")
+        if self.as_json:
+            self.show_json(content)
+        else:
+            show()
 
     def typed_command(self) -> str:
         """Return the running command for a shell."""

@@ -46,13 +46,9 @@ def rates(given: Given) -> None:
     if given.samples is not None:
         with terminal.patience(f"drawing {given.samples:,} random matrices"):
             comparison = compare_rates(*model.shape, given.samples, rng=given.used_seed)
-    if given.as_json:
-        drawn = None if comparison is None else comparison.to_dict() | {"seed": given.used_seed}
-        given.show_json({"rates": table, "random_matrices": drawn})
-        return
-    _show_rates(table, rules)
-    if comparison is not None:
-        _show_comparison(comparison)
+    drawn = None if comparison is None else comparison.to_dict() | {"seed": given.used_seed}
+    content = {"rates": table, "random_matrices": drawn}
+    given.finish(content, lambda: _show(table, rules, comparison))
 
 
 def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
@@ -68,7 +64,9 @@ def _rates_of(rules: list[Rule], position: int) -> dict[str, Any]:
     return found
 
 
-def _show_rates(table: list[dict[str, Any]], rules: list[Rule]) -> None:
+def _show(
+    table: list[dict[str, Any]], rules: list[Rule], comparison: RateComparison | None
+) -> None:
     names = {rule.name.lower(): rule.title for rule in rules}
     columns = [("taught", "<")]
     for name in names.values():
@@ -96,6 +94,8 @@ def _show_rates(table: list[dict[str, Any]], rules: list[Rule]) -> None:
             "inf: each other hypothesis is ruled out for good by some datum that is shown for the "
             "taught one."
         )
+    if comparison is not None:
+        _show_comparison(comparison)
 
 
 def _show_comparison(found: RateComparison) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cobayes._output import counted
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, load_matrix
@@ -63,14 +65,11 @@ def robustness(given: Given) -> None:
             max_rounds=given.rounds,
             rng=given.used_seed,
         )
-        if given.plot is not None:
-            _draw(result, given, learner_rule)
-    if given.plot is not None:
-        terminal.say(f"wrote {given.plot}")
-    if given.as_json:
-        given.show_json(result.to_dict())
-    else:
-        _show(result, is_own_learner=given.actual is not None or matrix is not None)
+        figure = None if given.plot is None else _draw(result, given, learner_rule)
+    is_own_learner = given.actual is not None or matrix is not None
+    given.finish(
+        result.to_dict(), lambda: _show(result, is_own_learner=is_own_learner), lambda: figure
+    )
 
 
 def _show(result: Robustness, *, is_own_learner: bool) -> None:
@@ -108,31 +107,19 @@ def _show(result: Robustness, *, is_own_learner: bool) -> None:
     )
 
 
-def _draw(result: Robustness, given: Given, learner: Model | None) -> None:
-    from matplotlib.figure import Figure
+def _draw(result: Robustness, given: Given, learner: Model | None) -> Any:
+    from cobayes.plots.robustness import draw_robustness
 
-    from cobayes.plots import plot_directions, plot_robustness_map, style
-    from cobayes.plots.beliefs import save_picture
-    from cobayes.plots.house import shorten_label
-
-    is_map = given.model.num_hypotheses == 3
-    with style():
-        figure = Figure(figsize=(5.8, 4.6) if is_map else (7.0, 4.6), layout="constrained")
-        ax = figure.subplots()
-    if is_map:
-        grid = simplex_grid(3, MAP_DIVISIONS)
-        rates = success_rates(
-            given.model,
-            given.target,
-            num_lessons=MAP_LESSONS,
-            prior=given.assumed,
-            learner_rules=[learner],
-            learner_priors=grid,
-            rng=given.used_seed,
-        )
-        plot_robustness_map(result, grid, [rate.value for rate in rates], ax=ax)
-    else:
-        plot_directions(result, ax=ax)
-        taught = shorten_label(result.rate.hypothesis)
-        ax.set_title(f"teaching {taught}: most dangerous mistakes", loc="left")
-    save_picture(figure, given.plot)
+    if given.model.num_hypotheses != 3:
+        return draw_robustness(result)
+    grid = simplex_grid(3, MAP_DIVISIONS)
+    rates = success_rates(
+        given.model,
+        given.target,
+        num_lessons=MAP_LESSONS,
+        prior=given.assumed,
+        learner_rules=[learner],
+        learner_priors=grid,
+        rng=given.used_seed,
+    )
+    return draw_robustness(result, (grid, [rate.value for rate in rates]))

@@ -8,6 +8,7 @@ from cobayes._output import counted, write_csv
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
+from cobayes.plots.beliefs import draw_lessons
 
 # Widths in characters: of "0.1234 ", of a bar, and the least width for the strongest rival's name.
 _BELIEF, _BAR, _NAME = 7, 10, 4
@@ -51,19 +52,7 @@ def teach(given: Given) -> None:
     if given.csv is not None:
         write_csv(given.csv, _rows(lessons), raw=given.raw)
         terminal.say(f"wrote {given.csv}")
-    if given.plot is not None:
-        from cobayes.plots.beliefs import save_lessons
-
-        save_lessons(lessons, given.plot)
-        terminal.say(f"wrote {given.plot}")
-    if given.as_json:
-        given.show_json(_as_dict(lessons))
-        return
-    for lesson in lessons:
-        _show(lesson)
-    if len(lessons) > 1:
-        last = [f"{lesson.rule_name} {lesson.beliefs[-1, target]:.4f}" for lesson in lessons]
-        terminal.show(f"final belief in {given.model.hypotheses[target]}: {', '.join(last)}")
+    given.finish(_as_dict(lessons), lambda: _show_all(lessons), lambda: draw_lessons(lessons))
 
 
 def _rows(lessons: list[Lesson]) -> list[list[object]]:
@@ -84,6 +73,14 @@ def _as_dict(lessons: list[Lesson]) -> dict[str, Any]:
         "rounds": first.num_rounds,
         "lessons": [lesson.to_dict() for lesson in lessons],
     }
+
+
+def _show_all(lessons: list[Lesson]) -> None:
+    for lesson in lessons:
+        _show(lesson)
+    if len(lessons) > 1:
+        last = [f"{one.rule_name} {one.beliefs[-1, one.hypothesis]:.4f}" for one in lessons]
+        terminal.show(f"final belief in {lessons[0].hypothesis_label}: {', '.join(last)}")
 
 
 def _show(lesson: Lesson) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from cobayes._output import percent
+from cobayes._output import counted, percent
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
@@ -71,11 +71,7 @@ def world(given: Given) -> None:
 
         save_animation(walks, given.gif)
         terminal.say(f"wrote {given.gif}")
-    if given.as_json:
-        given.show_json(_as_dict(made, walks, given.moves))
-        return
-    _play(walks)
-    _show_beliefs(walks)
+    given.finish(_as_dict(made, walks, given.moves), lambda: _show(walks))
 
 
 def _make_world(given: Given) -> GridWorld:
@@ -126,8 +122,8 @@ def _as_dict(made: GridWorld, walks: list[Lesson], moves: str) -> dict[str, Any]
     }
 
 
-def _play(walks: list[Lesson]) -> None:
-    """Show the walks move by move on a terminal, elsewhere only the last boards."""
+def _show(walks: list[Lesson]) -> None:
+    """Show the walks move by move on a terminal, elsewhere only the last boards, and a table."""
     last = max(walk.num_rounds for walk in walks)
     for number in range(last + 1) if sys.stdout.isatty() else (last,):
         lines = _boards(walks, number)
@@ -135,6 +131,7 @@ def _play(walks: list[Lesson]) -> None:
         if number < last:
             time.sleep(_SECONDS_PER_MOVE)
             print(f"\x1b[{len(lines)}A\x1b[J", end="")  # back to the first line, clear
+    _show_beliefs(walks)
 
 
 def _boards(walks: list[Lesson], number: int) -> list[str]:
@@ -192,12 +189,10 @@ def _show_beliefs(walks: list[Lesson]) -> None:
     terminal.show_table(f"The watcher's belief in {goal} (*), move by move", columns, rows)
     for walk in walks:
         sure = walk.rounds_until(0.95)
-        understood = "never 95 % sure" if sure is None else f"95 % sure after {_moves(sure)}"
-        end = f"{goal} after {_moves(walk.num_rounds)}"
+        understood = (
+            "never 95 % sure" if sure is None else f"95 % sure after {counted(sure, 'move')}"
+        )
+        end = f"{goal} after {counted(walk.num_rounds, 'move')}"
         extra = f" ({_extra_moves(walk)} more than needed)" if walk.is_over else ""
         arrived = f"{'' if walk.is_over else 'not '}at {end}{extra}"
         terminal.show(f"{walk.rule_name}: {understood}; {arrived}")
-
-
-def _moves(count: int) -> str:
-    return "1 move" if count == 1 else f"{count} moves"

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._output import counted
+from cobayes.errors import import_optional
 from cobayes.plots.house import (
     GREY,
     axes_or_new,
@@ -16,11 +18,13 @@ from cobayes.plots.house import (
     legend_of_curves,
     line_style,
     shorten_label,
+    style,
     tidy,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from cobayes.lessons import Ensemble, TeacherComparison
 
@@ -229,3 +233,23 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     tidy(ax)
     return ax
+
+
+def draw_comparison(found: Sequence[Ensemble] | TeacherComparison) -> Figure:
+    """Draw the two pictures that compare rules, or the one that compares teachers."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.figure import Figure
+
+    is_one = not isinstance(found, Sequence)
+    with style():
+        figure = Figure(figsize=(7.2, 4.2 if is_one else 6.4), layout="constrained")
+        if is_one:
+            plot_teachers(found, ax=figure.add_subplot())
+        else:
+            upper, lower = figure.subplots(2, 1)
+            plot_rounds_needed(found, ax=upper)
+            plot_mean_beliefs(found, ax=lower)
+            taught = found[0].model.hypotheses[found[0].hypothesis]
+            lessons = counted(found[0].num_lessons, "lesson")
+            upper.set_title(f"{taught}, {lessons} by each rule", loc="left")
+    return figure

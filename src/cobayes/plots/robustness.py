@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes.errors import import_optional
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
@@ -15,6 +16,7 @@ from cobayes.plots.house import (
     VERMILION,
     axes_or_new,
     shorten_label,
+    style,
     tidy,
     with_subscripts,
 )
@@ -22,6 +24,7 @@ from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, project
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from cobayes.stability.robustness import Robustness
 
@@ -127,3 +130,20 @@ def plot_robustness_map(
     ax.set_xlim(CORNERS[0, 0] - 0.14, CORNERS[1, 0] + 0.14)
     ax.set_ylim(-0.14, HEIGHT + 0.12)
     return ax
+
+
+def draw_robustness(result: Robustness, rates: tuple[ArrayLike, ArrayLike] | None = None) -> Figure:
+    """Draw the map of priors where priors and success rates are given, else the directions."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.figure import Figure
+
+    with style():
+        size = (7.0, 4.6) if rates is None else (5.8, 4.6)
+        ax = Figure(figsize=size, layout="constrained").subplots()
+        if rates is None:
+            plot_directions(result, ax=ax)
+            taught = shorten_label(result.rate.hypothesis)
+            ax.set_title(f"teaching {taught}: most dangerous mistakes", loc="left")
+        else:
+            plot_robustness_map(result, *rates, ax=ax)
+    return ax.figure
