@@ -256,6 +256,24 @@ def test_a_tree_too_large_is_refused_and_simulation_recommended():
         exact_rounds(rule, 0, 10_000)
 
 
+def test_a_round_on_a_task_that_cannot_be_afforded_is_refused_before_it_begins(monkeypatch):
+    rule = cb.SCBI(cb.without_repeats(np.random.default_rng(0).exponential(size=(6, 3))))
+    assert exact_rounds(rule, 0, 4).num_atoms == 6 * 5 * 4 * 3
+    monkeypatch.setattr("cobayes._parallel.LARGEST_BYTES", 1e5)
+    with pytest.raises(cb.CobayesError, match=r"round 4 of 4 with about 480 beliefs .* GB of mem"):
+        exact_rounds(rule, 0, 4)
+    monkeypatch.setattr("cobayes._parallel.LARGEST_BYTES", 1e9)
+    monkeypatch.setattr("cobayes._parallel.LONGEST_SECONDS", 2e-3)
+    with pytest.raises(cb.CobayesError, match=r"round 4 of 4 with about 480 beliefs .* minutes"):
+        exact_rounds(rule, 0, 4)
+
+
+def test_a_tree_that_would_take_years_is_refused_whatever_max_atoms_is():
+    rule = cb.SCBI(np.random.default_rng(0).exponential(size=(20, 20)))
+    with pytest.raises(cb.CobayesError, match="years"):
+        exact_rounds(rule, 0, 15, max_atoms=10**400)
+
+
 def test_bad_input_is_refused_with_a_reason():
     rule = cb.SCBI(np.ones((2, 2)))
     for bad in (-1, 1.5, True):

@@ -36,6 +36,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MAX_ATOMS = 100_000_000
+# Least time and memory per belief on a task, measured with eight data, and least time in the core.
+ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
 # Rows count as proportional if their log ratios differ by at most this.
 PROPORTIONAL = 1e-14
 
@@ -203,7 +205,14 @@ def moments_on_task(
     task = rule.task
     atoms: dict[tuple[State, bytes], tuple[Array, float]] = {(task.start, b""): (log_prior, 1.0)}
     found = np.empty((2, num_rounds, len(log_prior)))
+    growth = 1.0
     for k in range(num_rounds):
+        require_affordable(
+            f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
+            "take fewer rounds, or use cobayes.simulate.",
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # by one thread
+            num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
+        )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}
         for (state, _), (logs, weight) in atoms.items():
             for following, belief, share in _children(rule, state, logs, h):
@@ -215,7 +224,7 @@ def moments_on_task(
                     f"{short_number(max_atoms)} beliefs.",
                     "take fewer rounds, raise max_atoms, or use cobayes.simulate.",
                 )
-        atoms = after
+        growth, atoms = len(after) / len(atoms), after
         logs, weights = zip(*atoms.values(), strict=True)
         found[:, k] = _moments(np.array(weights), np.exp(np.array(logs)))
     return found, len(atoms)
@@ -265,6 +274,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
     require_affordable(
         f"the moments of {num_rounds} rounds",
         "take fewer rounds.",
+        seconds=CORE_SECONDS * min(total, 10**300),
         num_bytes=16.0 * ((num_rounds + 1) * width + stored * (width + 2)),
     )
     return count
