@@ -55,7 +55,7 @@ def test_every_file_of_tests_belongs_to_one_of_the_package():
         if place.parts[0] in ("core", "docs", "fuzz", "test_imports.py", "test_package.py"):
             continue  # the C++ core, the pages, hostile input, and the package as a whole
         name = place.stem.removeprefix("test_")
-        # A module or a folder may have several files of tests: test_scbi.py, test_scbi_zeros.py.
+        # A module or a folder may have several files: test_native.py, test_native_zeros.py.
         first = name.rpartition("_")[0] or name
         homes = [f"{name}.py", name, f"{first}.py", first]
         found = [home for home in homes if (SOURCE / place.parent / home).exists()]

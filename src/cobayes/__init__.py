@@ -10,7 +10,7 @@ from typing import Any
 import lazy_loader
 
 from cobayes.versions import __version__ as __version__
-from cobayes.worlds.registration import register_with_gymnasium
+from cobayes.worlds import register_with_gymnasium
 
 register_with_gymnasium()
 _listed, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

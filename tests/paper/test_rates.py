@@ -22,8 +22,7 @@ from cobayes.paper.rates import (
     splitting_experiment,
     splitting_table,
 )
-from cobayes.random_matrices.compare import compare_rates
-from cobayes.random_matrices.exact_two import expected_advantage
+from cobayes.random_matrices.compare import compare_rates, expected_advantage
 from cobayes.report.section import Context, Picture
 
 

@@ -8,8 +8,7 @@ import pytest
 from cobayes._intervals import exact_interval
 from cobayes._parallel import set_num_threads
 from cobayes.errors import CobayesError
-from cobayes.random_matrices.compare import RateComparison, compare_rates
-from cobayes.random_matrices.exact_two import expected_advantage
+from cobayes.random_matrices.compare import RateComparison, compare_rates, expected_advantage
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
 from cobayes.plots.house import BLUE, GREEN, GREY, INK
-from cobayes.random_matrices.exact_two import expected_advantage
+from cobayes.random_matrices.compare import expected_advantage
 from cobayes.report.claims import (
     ERROR_RATE,
     Claim,

@@ -26,8 +26,7 @@ from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Estimate, Experiment, Point, RunResult, mean_estimate
 from cobayes.stability.coupling import coupling
-from cobayes.theory.invariants import check_invariants
-from cobayes.theory.inverse import inverse_update
+from cobayes.theory.invariants import check_invariants, inverse_update
 from cobayes.theory.rates import rate_of_convergence
 
 if TYPE_CHECKING:

@@ -195,11 +195,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     """
     n, m = shape[-2:]
     rows = as_sums(np.ones(n) if row_sums is None else row_sums, n, "row")
-    is_bad = ~((rows >= 0.0) & (rows < np.inf))
-    if is_bad.any():
-        raise CobayesError(
-            f"row_sums holds {_first(rows, is_bad)}; they must not be negative and must be finite."
-        )
+    _require_usable(rows, "row_sums")
     with np.errstate(over="ignore"):
         totals = rows.sum(axis=-1, keepdims=True)
     if not (totals > 0.0).all():
@@ -210,12 +206,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
         columns = np.repeat(totals / m, m, axis=-1)
     else:
         columns = as_sums(column_sums, m, "column")
-    is_bad = ~((columns >= 0.0) & (columns < np.inf))
-    if is_bad.any():
-        raise CobayesError(
-            f"column_sums holds {_first(columns, is_bad)}; they must not be negative and must be "
-            "finite."
-        )
+    _require_usable(columns, "column_sums")
     batch = common_batch(shape[:-2], rows, columns)
     with np.errstate(over="ignore"):
         own = columns.sum(axis=-1, keepdims=True)
@@ -261,7 +252,13 @@ def as_sums(sums: Any, length: int, what: str) -> Array:
     return values
 
 
-def _first(values: Array, chosen: NDArray[np.bool_]) -> str:
-    position = tuple(int(k) for k in np.argwhere(chosen)[0])
-    place = position[0] if len(position) == 1 else position
-    return f"{values[position]:g} at position {place}"
+def _require_usable(sums: Array, name: str) -> None:
+    """Raise an error unless sums are finite and not negative."""
+    is_bad = ~((sums >= 0.0) & (sums < np.inf))
+    if is_bad.any():
+        position = tuple(np.argwhere(is_bad)[0].tolist())
+        place = position[0] if len(position) == 1 else position
+        raise CobayesError(
+            f"{name} holds {sums[position]:g} at position {place}; they must not be negative and "
+            "must be finite."
+        )

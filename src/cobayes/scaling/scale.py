@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+Labels = tuple[str, ...] | None
 
 # What the core says of a scaling, beside "exact" and "limit"; higher codes are bad input.
 _INFEASIBLE, _OUT_OF_RANGE = 2, 3
@@ -86,32 +87,30 @@ class ScalingResult:
     error: Any
     factors: Array
     status: Any = "exact"
-    data: tuple[str, ...] | None = None
-    hypotheses: tuple[str, ...] | None = None
+    data: Labels = None
+    hypotheses: Labels = None
 
     __post_init__ = freeze
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the scaled matrix as a DataFrame with the labels of the input."""
-        pandas = import_optional("pandas", "labels", "a DataFrame")
-        self._require_single("a DataFrame")
-        return pandas.DataFrame(
-            self.matrix.copy(),
-            index=pandas.Index(self._labels(self.data, 0), name="datum"),
-            columns=pandas.Index(self._labels(self.hypotheses, 1), name="hypothesis"),
-        )
+        if self.matrix.ndim != 2:
+            raise CobayesError(
+                "a DataFrame holds one matrix; this result is a batch of shape "
+                f"{self.matrix.shape}.",
+                "use .to_xarray().",
+            )
+        return cast("pd.DataFrame", self.to_xarray().to_pandas())
 
     def to_xarray(self) -> xr.DataArray:
         """Return the scaled matrix as a DataArray with the labels of the input."""
         xarray = import_optional("xarray", "labels", "a DataArray")
         leading = [f"batch_{axis}" for axis in range(self.matrix.ndim - 2)]
+        names = _labels(self.matrix.shape, self.data, self.hypotheses)
         return xarray.DataArray(
             self.matrix.copy(),
             dims=(*leading, "datum", "hypothesis"),
-            coords={
-                "datum": self._labels(self.data, -2),
-                "hypothesis": self._labels(self.hypotheses, -1),
-            },
+            coords={"datum": list(names[0]), "hypothesis": list(names[1])},
         )
 
     def __repr__(self) -> str:
@@ -125,18 +124,6 @@ class ScalingResult:
             f"ScalingResult({shape}; {state}; residual {np.max(self.residual):.1e}; "
             f"{int(np.max(self.num_iterations))} iterations)"
         )
-
-    def _labels(self, labels: tuple[str, ...] | None, axis: int) -> list[str]:
-        if labels is not None:
-            return list(labels)
-        return [str(position) for position in range(self.matrix.shape[axis])]
-
-    def _require_single(self, what: str) -> None:
-        if self.matrix.ndim != 2:
-            raise CobayesError(
-                f"{what} holds one matrix; this result is a batch of shape {self.matrix.shape}.",
-                "use .to_xarray().",
-            )
 
 
 def scale(
@@ -251,7 +238,7 @@ def scale(
     )
     if on_failure == "raise":
         if worst == _INFEASIBLE:
-            raise _infeasible_error(array, rows, result)
+            raise _infeasible_error(array, row_sums, column_sums, result)
         if not (is_converged.all() if batch else is_converged):
             raise _convergence_error(result, tolerance, max_iterations)
     return result
@@ -265,20 +252,27 @@ def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(np.broadcast_to(values, (*batch, *own))).reshape(-1, *own)
 
 
-def _explained(array: Array, data, hypotheses, rows, columns) -> CobayesError:
+def _labels(shape: tuple[int, ...], data: Labels, hypotheses: Labels) -> tuple[Any, Any]:
+    """Return the labels of data and hypotheses, which are numbers where none were given."""
+    n, m = shape[-2:]
+    return data or make_labels(None, n, "datum"), hypotheses or make_labels(None, m, "hypothesis")
+
+
+def _place(item: tuple[int, ...]) -> str:
+    """Return where in a batch an error was found, as the beginning of a sentence."""
+    return f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
+
+
+def _explained(
+    array: Array, data: Labels, hypotheses: Labels, row_sums: Any, column_sums: Any
+) -> CobayesError:
     """Return the error that says why the core refused a table or its sums."""
-    n, m = array.shape[-2:]
-    names = (
-        data or make_labels(None, n, "datum"),
-        hypotheses or make_labels(None, m, "hypothesis"),
-    )
     for item in np.ndindex(array.shape[:-2]):
         try:
-            require_entries(array[item], *names)
+            require_entries(array[item], *_labels(array.shape, data, hypotheses))
         except CobayesError as error:
-            place = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
-            return CobayesError(f"{place}{error.message}", error.hint)
-    validated_sums(array.shape, rows, columns)
+            return CobayesError(f"{_place(item)}{error.message}", error.hint)
+    validated_sums(array.shape, row_sums, column_sums)
     return CobayesError(
         "the entries of the matrix are too far apart for floating point, even after its rows "
         "and columns are rescaled.",
@@ -286,25 +280,21 @@ def _explained(array: Array, data, hypotheses, rows, columns) -> CobayesError:
     )
 
 
-def _infeasible_error(array: Array, asked: Array | None, result: ScalingResult) -> InfeasibleError:
+def _infeasible_error(
+    array: Array, row_sums: Any, column_sums: Any, result: ScalingResult
+) -> InfeasibleError:
     """Return the error about sums that zeros make impossible, for the first item concerned."""
-    n, m = array.shape[-2:]
-    batch = result.matrix.shape[:-2]
-    place = np.argwhere(np.asarray(result.status) == "infeasible")[0] if batch else ()
-    item = tuple(int(k) for k in place)
+    item = tuple(np.argwhere(np.asarray(result.status) == "infeasible")[0].tolist())
+    rows, columns = validated_sums(array.shape, row_sums, column_sums)
     table = np.ascontiguousarray(np.broadcast_to(array, result.matrix.shape)[item])
-    rows = np.broadcast_to(np.ones(n) if asked is None else asked, (*batch, n))[item]
-    columns = result.column_sums[item]
     text = explain(
-        find_blocks(table, np.ascontiguousarray(rows), columns),
-        rows,
-        columns,
-        result.data or make_labels(None, n, "datum"),
-        result.hypotheses or make_labels(None, m, "hypothesis"),
+        find_blocks(table, rows[item], columns[item]),
+        rows[item],
+        columns[item],
+        *_labels(array.shape, result.data, result.hypotheses),
     )
-    where = f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
     return InfeasibleError(
-        f"{where}no matrix with these zeros has these sums: {text}",
+        f"{_place(item)}no matrix with these zeros has these sums: {text}",
         "change the sums, fill in zeros that are not meant, or pass on_failure='return' for the "
         "limit that meets the column sums.",
         result,

@@ -9,7 +9,7 @@ from .exact import ExactRounds as ExactRounds
 from .exact import exact_rounds as exact_rounds
 from .invariants import InvariantReport as InvariantReport
 from .invariants import check_invariants as check_invariants
-from .inverse import inverse_update as inverse_update
+from .invariants import inverse_update as inverse_update
 from .measures import AtomicMeasure as AtomicMeasure
 from .rates import m_sharp as m_sharp
 from .rates import rate_of_convergence as rate_of_convergence

@@ -1,6 +1,6 @@
 """The grid world as a Gymnasium environment in which the agent is the teacher.
 
-``gymnasium.make("cobayes/GridWorld-v0")`` makes it after ``import cobayes``; see `registration`.
+``gymnasium.make("cobayes/GridWorld-v0")`` makes it after ``import cobayes``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes.rules.response import add_evidence
-from cobayes.theory.inverse import inverse_update, log_inverse
+from cobayes.theory.invariants import inverse_update, log_inverse
 
 seeds = st.integers(0, 2**32 - 1)
 RULES = [cb.BI, cb.SCBI]
