@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import shutil
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_time_left_is_unknown_while_an_experiment_has_no_finished_shard():
     begun, waiting = PointState("q", 1, 1000, 0.1, "cheap"), PointState("q", 0, 1000, 0.0, "cheap")
     unknown = RunState(Path(), "both", "running", (dear, waiting), 2)
     assert math.isnan(unknown.seconds_left)
-    assert summary_line(unknown).endswith("time left unknown until cheap has a finished shard")
+    assert summary_line(unknown).endswith("time left unknown (no finished shard of cheap)")
     both = RunState(Path(), "both", "running", (dear, begun), 2)
     assert both.seconds_left == pytest.approx((86 + 99.9) / 2)
 
@@ -120,6 +121,20 @@ def test_a_terminal_gets_a_line_that_is_kept_up_to_date(monkeypatch):
     assert stream.getvalue().count(clear) == 2
     assert "15/30 shards" in stream.getvalue().split(clear)[1]
     assert stream.getvalue().endswith(f"{clear}a line that stays\n")
+
+
+def test_a_narrow_terminal_shows_the_time_left_rather_than_all_names(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((80, 24)))
+    points = (PointState("p", 50, 200, 100.0, "first"),)
+    Reporter(True).update(RunState(Path(), "first, " * 20 + "last", "running", points, 2))
+    line = stream.getvalue().removeprefix("\r\x1b[2K")
+    assert len(line) == 79
+    assert line.endswith(": 50/200 shards (25.0 %), 100 s of computing, 2.5 min left")
 
 
 def test_a_function_is_told_the_state_of_the_run(tmp_path):

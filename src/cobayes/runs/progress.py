@@ -197,7 +197,7 @@ def summary_line(state: RunState) -> str:
     elif state.status == "running" and math.isnan(state.seconds_left):
         begun = {point.experiment for point in state.points if point.num_done}
         first = next(p.experiment for p in state.points if p.experiment not in begun)
-        parts.append(f"time left unknown until {first or 'a'} has a finished shard")
+        parts.append(f"time left unknown (no finished shard of {first})")
     elif state.status == "running":
         up_to = "up to " if state.is_upper_bound else ""
         parts.append(f"{up_to}{duration(state.seconds_left)} left")
@@ -251,8 +251,10 @@ class Reporter:
         if self._function is not None:
             self._function(state)
         elif self._is_terminal and state.status == "running":
-            columns = shutil.get_terminal_size().columns
-            self._write(f"{_CLEAR}{summary_line(state)[: columns - 1]}")
+            name, _, rest = summary_line(state).partition(": ")
+            # The names of many experiments would leave no room for the time.
+            room = shutil.get_terminal_size().columns - 1
+            self._write(f"{_CLEAR}{f'{name[: max(8, room - len(rest) - 2)]}: {rest}'[:room]}")
         elif state.status != "running" or now - self._written_at >= interval:
             self._written_at = now
             self.message(summary_line(state))
