@@ -9,8 +9,8 @@ import click
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
-from cobayes.runs import find_runs, read_state
-from cobayes.runs.progress import duration, summary_line
+from cobayes.runs import RunState, find_runs, read_state
+from cobayes.runs.progress import duration, joined, summary_line
 
 
 @options.command("cobayes runs report", "watch cobayes runs report")
@@ -22,7 +22,10 @@ from cobayes.runs.progress import duration, summary_line
 )
 @options.as_json
 def runs(given: Given) -> None:
-    """Show one line per run: shards done, computing time, time left; of a single run its points."""
+    """Show shards done, computing time and time left by experiment; of a single run its points.
+
+    Runs of one experiment in one folder share a line; give their folder to see each of them.
+    """
     folder, found = given.folder, find_runs(given.folder)
     if not found:
         raise CobayesError(
@@ -42,8 +45,14 @@ def runs(given: Given) -> None:
         unreadable = [{"folder": str(path), "error": text} for path, text in errors.items()]
         terminal.show_json([*(state.to_dict() for state in states.values()), *unreadable])
         return
-    for path in found:
-        text = errors[path] if path in errors else summary_line(states[path])
+    groups: dict[tuple[Path, str], list[RunState]] = {}
+    for state in states.values():
+        groups.setdefault((state.folder.parent, state.experiment), []).append(state)
+    for group in groups.values() if len(groups) > 1 else [[state] for state in states.values()]:
+        several = f" ({len(group)} runs)" if len(group) > 1 else ""
+        state = joined(group)
+        terminal.show(f"{state.folder}{several}: {summary_line(state)}")
+    for path, text in errors.items():
         terminal.show(f"{path}: {text}")
     if len(found) == 1 and states:
         (state,) = states.values()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from cobayes.errors import CobayesError
 from cobayes.runs.executors import ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
-from cobayes.runs.progress import Reporter, RunState, state_of
+from cobayes.runs.progress import Reporter, RunState, joined, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
 from cobayes.runs.store import Key, RunError, Store
 
@@ -180,7 +180,7 @@ def run_all(
             if store.num_deleted:
                 what = f"{store.num_deleted} finished shards are deleted"
                 reporter.message(f"starting over in {place}: {what}")
-        state = state_of([work.store for work in works], "running", 0)
+        state = joined([state_of(work.store, "running", 0) for work in works])
         if state.num_done:
             reporter.message(f"continuing: {state.num_done} of {state.num_shards} shards are done")
         if state.status != "complete":
@@ -279,8 +279,10 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
             if store.is_changed:
                 store.commit(count)
 
-    def report(status: str) -> None:
-        reporter.update(state_of(stores, status, count))
+    def report(status: str) -> RunState:
+        state = joined([state_of(store, status, count) for store in stores])
+        reporter.update(state)
+        return state
 
     report("running")
     try:
@@ -313,9 +315,9 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
         # The disk may be full: then the first error is the one to show.
         with contextlib.suppress(RunError):
             save()
-        report("stopped")
+        state = report("stopped")
         if isinstance(error, KeyboardInterrupt):
-            raise _interrupted(state_of(stores, "stopped", count), stores) from None
+            raise _interrupted(state, stores) from None
         if isinstance(error, RunError) or not isinstance(error, Exception):
             raise
         raise RunError(

@@ -143,7 +143,7 @@ def read_state(folder: str | Path) -> RunState:
     with contextlib.closing(Store(place)) as store:
         if not store.plan:
             raise RunError(f"the run in {str(folder)!r} has not begun yet.")
-        return state_of([store], "running" if store.is_locked() else "stopped", store.num_workers)
+        return state_of(store, "running" if store.is_locked() else "stopped", store.num_workers)
 
 
 def find_runs(folder: str | Path) -> list[Path]:
@@ -169,15 +169,24 @@ def find_runs(folder: str | Path) -> list[Path]:
     return sorted(path.parent for path in Path(folder).rglob(STORE_NAME))
 
 
-def state_of(stores: Sequence[Store], status: str, num_workers: int) -> RunState:
-    """Return the progress of one run, or of several on the same workers."""
-    folders = [store.path.parent for store in stores]
-    points = tuple(point for store in stores for point in store.points())
+def state_of(store: Store, status: str, num_workers: int) -> RunState:
+    """Return the progress of a run whose store is open."""
+    points = tuple(store.points())
     if all(point.num_done == point.num_shards for point in points):
         status = "complete"
-    names = dict.fromkeys(store.plan["experiment"] for store in stores)
-    folder = folders[0] if len(folders) == 1 else folders[0].parent
-    return RunState(folder, ", ".join(names), status, points, num_workers)
+    return RunState(store.path.parent, store.plan["experiment"], status, points, num_workers)
+
+
+def joined(states: Sequence[RunState]) -> RunState:
+    """Return the progress of several runs as that of one; their folders have one parent."""
+    if len(states) == 1:
+        return states[0]
+    found = {state.status for state in states}
+    status = next(name for name in ("running", "stopped", "complete") if name in found)
+    names = dict.fromkeys(state.experiment for state in states)
+    points = tuple(point for state in states for point in state.points)
+    num_workers = max(state.num_workers for state in states)
+    return RunState(states[0].folder.parent, ", ".join(names), status, points, num_workers)
 
 
 def summary_line(state: RunState) -> str:
