@@ -38,12 +38,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share as "99.5 %"; one strictly between 0 and 1 is never shown as 0 or 100 %."""
-    text = f"{100.0 * share:.{digits}f}"
-    if 0.0 < share < 1.0 and float(text) in (0.0, 100.0):
-        step = 0.1**digits
-        text = f"<{step:g}" if share < 0.5 else f">{100.0 - step:g}"
-    return f"{text} %"
+    """Return a share as "99.5 %", with up to three more digits where these would say 0 or 100 %."""
+    for places in range(digits, digits + 4):
+        text = f"{100.0 * share:.{places}f}"
+        if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
+            return f"{text} %"
+    step = 0.1 ** (digits + 3)
+    return f"<{step:.{digits + 3}f} %" if share < 0.5 else f">{100.0 - step:.{digits + 3}f} %"
 
 
 def shape_in_words(num_data: int, num_hypotheses: int) -> str:

@@ -25,7 +25,7 @@ def test_board_shows_every_goal_with_its_share():
     ax = Figure().subplots()
     assert plot_world(world, [0.2, 0.799, 0.001], path=[(2, 1)], goal="A", ax=ax) is ax
     shown = {text.get_text() for text in ax.texts}
-    assert {"A", "B", "C", "S", "20 %", "80 %", "<1 %"} <= shown
+    assert {"A", "B", "C", "S", "20 %", "80 %", "0.1 %"} <= shown
 
 
 def test_the_letter_of_the_start_stands_where_the_walk_does_not_go():

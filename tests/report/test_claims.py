@@ -10,7 +10,6 @@ from cobayes.report.claims import (
     judge_agreement,
     judge_interval,
     judge_order,
-    percent_text,
     probability_text,
     verdict_of,
 )
@@ -130,11 +129,3 @@ def test_agreement_of_dependent_values_takes_their_own_chi_square():
     assert claim.verdict == "does not hold"
     assert "χ² = 9.0 with 1 degrees of freedom" in claim.measured
     assert judge_agreement("s", "w", [3.2], [0.1], [3.0], **options).verdict == "holds"
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0.0 %"), (1, "100.0 %"), (0.25, "25.0 %"), (0.9997, "99.97 %"), (1e-5, "0.001 %")],
-)
-def test_only_zero_and_one_are_shown_as_0_and_100_percent(share, text):
-    assert percent_text(share) == text

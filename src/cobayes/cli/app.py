@@ -32,9 +32,16 @@ COMMANDS = {
 }
 """The commands and what they do, in the order of the help text.
 
-To add one, add its name here and a module of that name to `cobayes.cli`, which defines a command of
-the module's own name by `options.command`.
+To add one, add its name here, and a function of that name, made a command by `options.command`, to
+a module of `cobayes.cli`: of the same name, or of that in `MODULES`.
 """
+MODULES = {
+    "info": "describe",
+    "examples": "describe",
+    "studio": "pages",
+    "experiment": "pages",
+    "runs": "reproduce",
+}
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -56,7 +63,8 @@ class Application(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        return getattr(importlib.import_module(f"cobayes.cli.{cmd_name}"), cmd_name)
+        module = MODULES.get(cmd_name, cmd_name)
+        return getattr(importlib.import_module(f"cobayes.cli.{module}"), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands without importing them."""

@@ -33,16 +33,15 @@ _ROWS, _BAR = 12, 16
     "--teachers",
     type=options.Names(),
     metavar="all|NAMES",
-    help="Compare ways of choosing the data instead, for BI, pragmatic and SCBI learners: all, or "
-    "some of random, truthful, literal, SCBI, likeliest, greedy, optimal, active, with commas "
-    "between.",
+    help="Compare ways of choosing the data for BI, pragmatic and SCBI learners: all, or some of "
+    f"{','.join(TEACHERS)}.",
 )
 @options.option(
     "--questions",
     type=options.Names(),
     metavar="LABELS",
-    help="For the teacher 'active': the question that each datum answers, with commas (default: "
-    "every datum is a yes-or-no question).",
+    help="For the teacher 'active': the question that each datum answers, one label per datum, "
+    "separated by commas (default: every datum is a yes-or-no question).",
 )
 @options.no_repeats
 @options.prior
@@ -53,11 +52,11 @@ _ROWS, _BAR = 12, 16
 @options.as_json
 @options.plot
 def compare(given: Given) -> None:
-    """Compare the rounds that a learner needs to be sure of the truth, BI against another rule.
+    """Compare two rules by the rounds that a learner needs to be sure of the truth.
 
-    Teacher and learner follow the same rule; many lessons are simulated by each. The other rule is
-    SCBI unless --rule says otherwise. With --teachers several ways of choosing the data are
-    compared.
+    The rules are BI and SCBI, or BI and the one that --rule names. Teacher and learner follow the
+    same rule, and many lessons are simulated. With --teachers, ways of choosing the data are
+    compared instead.
     """
     if given.questions is not None and given.teachers is None:
         raise CobayesError("--questions belongs to --teachers.", "add --teachers all.")

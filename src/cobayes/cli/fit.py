@@ -27,10 +27,12 @@ WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
 # Placeholders in the help for settings of a family that are not a number or bounds.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
-_FILE = (
-    "A table with the columns problem and datum and a column of numbers for each feature, such as "
-    "a cost. Without the column problem it holds for every problem."
-)
+# What the docstring of a family says otherwise, because calls take more than a command line.
+_TEXTS = {
+    "features": "A table with the columns problem and datum and a column of numbers for each "
+    "feature, such as a cost. Without the column problem it holds for every problem.",
+    "weights": "Weight of each feature: a number, or bounds, for all.",
+}
 _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
 _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
@@ -56,13 +58,13 @@ class _Setting(click.ParamType):
 
 def _family_options(function: Any) -> Any:
     """Add an option for each setting of `people.Family`, with its text and its default."""
-    texts = _texts(people.Family)
+    texts = _texts(people.Family) | _TEXTS
     metavars = {"depth": "LIST", "other": "DEPTH"}
     for setting in reversed(_FIELDS):
         name, text, default = setting.name, texts[setting.name], setting.default
         flag = f"--{name.replace('_', '-')}"
         if name == "features":
-            added = options.path(flag, help=_FILE)
+            added = options.path(flag, help=text)
         elif name in _NAMES:
             kind = options.Name(*_NAMES[name])
             added = options.option(flag, type=kind, default=default, help=text)

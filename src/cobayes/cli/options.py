@@ -283,9 +283,8 @@ rationality = option(
 literal = option(
     "--literal",
     type=Name("likelihood", "truth"),
-    help="How the literal learner of a pragmatic teacher reads the table: each column as a "
-    "likelihood, or the numbers as they are (truth values, as in rational speech acts) (default: "
-    "likelihood).",
+    help="How the literal learner of a pragmatic teacher reads the table: columns as likelihoods, "
+    "or entries as truth values, as in rational speech acts (default: likelihood).",
 )
 
 data_prior = option(
@@ -345,7 +344,7 @@ smooth = option(
     "--smooth",
     type=Number(0.0, 1.0),
     metavar="EPSILON",
-    help="Mix every column with this share of the uniform distribution (default: none).",
+    help="Make zeros positive: mix every column with this share of the uniform distribution.",
 )
 
 as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text.")

@@ -36,8 +36,8 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 def rates(given: Given) -> None:
     """Show the asymptotic rates: by how much a round raises the log-odds of the truth.
 
-    For every hypothesis, the rate of each rule when it is taught, in nats (natural logarithms) per
-    round, and the other hypothesis that is hardest to tell from it, which sets the rate.
+    A row per hypothesis that is taught: the rate of each rule, in nats (natural logarithms) per
+    round, and the other hypothesis that sets the rate because it is hardest to tell from this one.
     """
     model, rules = given.model, given.rules_on(given.model)
     chosen = range(model.num_hypotheses) if given.hypothesis is None else [given.target]

@@ -1,8 +1,10 @@
-"""``cobayes reproduce``: compute the paper's results afresh and write the report."""
+"""``cobayes reproduce`` and ``cobayes runs``: the paper's results, and how far a run is."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import click
 
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
@@ -10,7 +12,8 @@ from cobayes.errors import CobayesError
 from cobayes.paper import RECIPES, build_paper
 from cobayes.report.build import choose_recipes
 from cobayes.report.page import FORMATS
-from cobayes.runs import workers
+from cobayes.runs import RunState, find_runs, read_state, workers
+from cobayes.runs.progress import duration, joined, summary_line
 
 
 @options.command(
@@ -24,7 +27,7 @@ from cobayes.runs import workers
     "figures",
     metavar="[FIGURE]...",
     nargs=-1,
-    help="Parts of the report to compute (default: all).",
+    help="Parts of the report to compute, such as 3 or figure-3; see --list (default: all).",
 )
 @options.option(
     "--scale",
@@ -108,3 +111,52 @@ def read_scale(text: str) -> float | None:
             "0.1 is a tenth of the paper's effort.",
         )
     return value
+
+
+@options.command("cobayes runs report", "watch cobayes runs report")
+@options.argument(
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of a run, or one that has runs somewhere below it.",
+)
+@options.as_json
+def runs(given: Given) -> None:
+    """Show one line per experiment: shards that are done, computing time and time left.
+
+    A shard is the part of a run that one process computes and saves at a time. Runs of one
+    experiment in one folder share a line; give their folder to see each of them. Of a single run
+    the parameter values (points) are listed, too.
+    """
+    folder, found = given.folder, find_runs(given.folder)
+    if not found:
+        raise CobayesError(
+            f"there is no run in {str(folder)!r} or below it."
+            if folder.exists()
+            else f"there is no folder {str(folder)!r}.",
+            "give the folder that was --out of 'cobayes reproduce', or of your own run; parts that "
+            "draw no samples, such as worked-example, leave no run.",
+        )
+    states, errors = {}, {}
+    for path in found:
+        try:
+            states[path] = read_state(path)
+        except CobayesError as error:  # the other runs are still shown
+            errors[path] = error.message
+    if given.as_json:
+        unreadable = [{"folder": str(path), "error": text} for path, text in errors.items()]
+        terminal.show_json([*(state.to_dict() for state in states.values()), *unreadable])
+        return
+    groups: dict[tuple[Path, str], list[RunState]] = {}
+    for state in states.values():
+        groups.setdefault((state.folder.parent, state.experiment), []).append(state)
+    for group in groups.values() if len(groups) > 1 else [[state] for state in states.values()]:
+        several = f" ({len(group)} runs)" if len(group) > 1 else ""
+        state = joined(group)
+        terminal.show(f"{state.folder}{several}: {summary_line(state)}")
+    for path, text in errors.items():
+        terminal.show(f"{path}: {text}")
+    if len(found) == 1 and states:
+        (state,) = states.values()
+        rows = [[p.name, f"{p.num_done}/{p.num_shards}", duration(p.seconds)] for p in state.points]
+        terminal.show_table(None, [("point", "<"), ("shards", ">"), ("time", ">")], rows)

@@ -34,7 +34,8 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     type=options.Number(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="How far the learner's prior is moved to find the most dangerous direction.",
+    help="How far the learner's prior is moved, in Euclidean distance, to find the direction in "
+    "which success falls most.",
 )
 @options.lessons(10_000, "How many lessons to simulate for each prior.")
 @options.rounds(10_000, "Lessons that are undecided after this many rounds are stopped.")
@@ -46,10 +47,11 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     help="Write a picture: a map of priors (three hypotheses) or the most dangerous directions.",
 )
 def robustness(given: Given) -> None:
-    """Show how robust teaching is: the success rate with its bounds, and the worst mistake.
+    """Measure how often teaching succeeds if the teacher is wrong about the learner's prior.
 
-    Teacher and learner follow SCBI. The teacher has an idea of the learner's prior; where it is
-    wrong, the learner may end up with another hypothesis, however long the lesson.
+    Teacher and learner follow SCBI. A learner with another prior than the teacher assumes may end
+    up with a wrong hypothesis, however long the lesson. Shown are the success rate with its bounds,
+    and the mistake about the prior that costs most.
     """
     matrix = given.learner_matrix
     learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)[0]

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._intervals import exact_interval
+from cobayes._output import percent
 from cobayes.lessons import simulate
 from cobayes.paper.common import new_axes, words, write_section
 from cobayes.plots.house import BLUE, INK, ORANGE
-from cobayes.report.claims import Claim, Verdict, family_quantile, percent_text
+from cobayes.report.claims import Claim, Verdict, family_quantile
 from cobayes.report.section import Context, Section
 from cobayes.rules import BI, SCBI
 from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate, mean_estimate
@@ -206,7 +207,7 @@ def _panel(beliefs: pd.DataFrame, name: str) -> Figure:
     ax.plot(limits, limits, color=ORANGE, linewidth=1.5, zorder=1)
     ax.scatter(bi, scbi, s=14, color=BLUE, alpha=0.55, linewidths=0, zorder=2)
     # The upper left corner, off the diagonal, is usually free of points.
-    share = f"above: {percent_text(float(np.mean(scbi > bi)))} of {len(bi)}"
+    share = f"above: {percent(float(np.mean(scbi > bi)))} of {len(bi)}"
     ax.text(0.03, 0.97, share, transform=ax.transAxes, va="top", fontsize=9, color=INK)
     what = QUANTITIES[name]
     ax.set(xlim=limits, ylim=limits, aspect="equal", xlabel=f"BI: {what}", ylabel=f"SCBI: {what}")

@@ -322,13 +322,6 @@ def probability_text(chance: float) -> str:
     return f"p = {chance:.2g}" if chance > 1e-99 else "p < 10⁻⁹⁹"
 
 
-def percent_text(share: float) -> str:
-    """Return a share in percent; only 0 and 1 are shown as 0 % and 100 %."""
-    rest = 100.0 * min(share, 1.0 - share)
-    digits = max(1, -math.floor(math.log10(rest))) if rest > 0.0 else 1
-    return f"{100.0 * share:.{digits}f} %"
-
-
 def number_text(value: float) -> str:
     """Return a number with the digits that a reader of a claim needs."""
     if value != 0.0 and abs(value) < 1e-4:

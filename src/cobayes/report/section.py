@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
-from cobayes.report.claims import ERROR_RATE, SURE, Claim, percent_text
+from cobayes.report.claims import ERROR_RATE, SURE, Claim
 from cobayes.runs import Experiment, RunResult, run_all
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def prose(package: str) -> Environment:
     loader = jinja2.PackageLoader(package, "prose")
     found = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
     found.globals |= {"sure": SURE, "error_rate": ERROR_RATE}
-    found.filters["percent"] = percent_text
+    found.filters["percent"] = percent
     return found
 
 
