@@ -78,8 +78,11 @@ def compare(given: Given) -> None:
     else:
         found = _compare_teachers(rules, given, settings)
         content = found.to_dict()
-    show = _show_rules if isinstance(found, list) else _show_teachers
-    given.finish(content, lambda: show(found), lambda: draw_comparison(found))
+    given.finish(
+        content,
+        lambda: _show_rules(found) if isinstance(found, list) else _show_teachers(found),
+        lambda: draw_comparison(found),
+    )
 
 
 def _simulate(rules: list[Rule], given: Given, settings: dict[str, Any]) -> list[Ensemble]:

@@ -48,8 +48,10 @@ def check(given: Given) -> int:
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):
         outcome = certificate.check(num_lessons=given.lessons, rng=given.used_seed)
-    show = _show_limit if isinstance(outcome, LimitCheck) else _show_check
-    given.finish({"file": given.file, **outcome.to_dict()}, lambda: show(outcome))
+    given.finish(
+        {"file": given.file, **outcome.to_dict()},
+        lambda: _show_limit(outcome) if isinstance(outcome, LimitCheck) else _show_check(outcome),
+    )
     is_proved = not isinstance(outcome, LimitCheck) and outcome.is_proved
     return 0 if outcome.is_confirmed or is_proved else NOT_CONFIRMED
 

@@ -139,11 +139,12 @@ def draw_robustness(result: Robustness, rates: tuple[ArrayLike, ArrayLike] | Non
 
     with style():
         size = (7.0, 4.6) if rates is None else (5.8, 4.6)
-        ax = Figure(figsize=size, layout="constrained").subplots()
+        figure = Figure(figsize=size, layout="constrained")
+        ax = figure.subplots()
         if rates is None:
             plot_directions(result, ax=ax)
             taught = shorten_label(result.rate.hypothesis)
             ax.set_title(f"teaching {taught}: most dangerous mistakes", loc="left")
         else:
             plot_robustness_map(result, *rates, ax=ax)
-    return ax.figure
+    return figure
