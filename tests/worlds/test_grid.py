@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cobayes import SCBI, CobayesError, Learner
 from cobayes.worlds import GridWorld
 from cobayes.worlds.grid import KING_MOVES
+from tests.worlds.walks import with_discount
 
 DISCOUNTS = st.floats(0.02, 0.98)
 
@@ -166,8 +167,8 @@ def test_world_survives_text_dict_and_pickle():
     assert GridWorld.from_settings(world.settings()) == world
     assert pickle.loads(pickle.dumps(world)) == world
     assert hash(GridWorld.from_settings(world.settings())) == hash(world)
-    assert world.with_discount(0.6) != world
-    assert world.with_discount(0.6).with_discount(0.7) == world
+    assert with_discount(world, 0.6) != world
+    assert with_discount(with_discount(world, 0.6), 0.7) == world
 
 
 def test_world_cannot_be_changed():

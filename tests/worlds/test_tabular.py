@@ -8,6 +8,7 @@ import pytest
 
 from cobayes import SCBI, CobayesError, Learner, Lesson, Teacher, run_lesson
 from cobayes.worlds import GridWorld, TabularWorld, plan_walk, world_from_gymnasium
+from tests.worlds.walks import with_discount
 
 
 def test_goals_may_be_a_list_of_states():
@@ -175,6 +176,6 @@ def test_a_table_world_can_be_saved(tmp_path):
 def test_another_discount_leaves_the_rest_of_the_world_as_it_is():
     table = {s: {0: [(1.0, (s - 1) % 5)], 1: [(1.0, (s + 1) % 5)]} for s in range(5)}
     world = TabularWorld(table, 2, {"low": [0, 1], "high": 4}, 0.5, ("back", "on"), reward=3.0)
-    other = world.with_discount(0.9)
+    other = with_discount(world, 0.9)
     assert (other.discount, other.reward, other.goals) == (0.9, 3.0, world.goals)
-    assert other.with_discount(0.5).matrix_at(2) == world.matrix_at(2)
+    assert with_discount(other, 0.5).matrix_at(2) == world.matrix_at(2)

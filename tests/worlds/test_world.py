@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cobayes import BI, SCBI, CobayesError, GridWorld, Learner, Lesson, Teacher, run_lesson
 from tests.paper.test_grid import scbi_after_left_up
-from tests.worlds.walks import all_walks
+from tests.worlds.walks import all_walks, with_discount
 
 DISCOUNTS = st.floats(0.05, 0.95)
 WALLED = "A..#..C\n..#....\nB..S...\n.#...#."
@@ -121,7 +121,7 @@ def test_walk_stops_after_the_last_round():
 
 def test_a_watcher_may_discount_differently():
     world = GridWorld.paper(0.5)
-    own, other = SCBI(world), SCBI(world.with_discount(0.6))
+    own, other = SCBI(world), SCBI(with_discount(world, 0.6))
     walk = run_lesson(Teacher(own, "A", rng=11), Learner(other), 2)
     learner = Learner(other)
     for move in walk.data:

@@ -19,3 +19,8 @@ def all_walks(rule, goal, num_rounds, prior=None, choice="draw"):
         if probability > 0.0:
             found[made] = (probability, made, teacher)
     return list(found.values())
+
+
+def with_discount(world, discount):
+    """Return the same world with another discount."""
+    return type(world).from_settings({**world.settings(), "discount": discount})

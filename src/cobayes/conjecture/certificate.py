@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -147,12 +146,11 @@ class Certificate(_Claim):
         case |= {"learner_prior": self.learner_prior}
         limits = {"max_rounds": self.max_rounds, "level": self.level}
         first, second = spawn_generators(rng, 2)
+        pairs = min(pairs, MOST_PAIRS)
         return CertificateCheck(
             self,
             success_rate(**case, **limits, num_lessons=lessons, rng=first),
-            success_rate(
-                **case, **limits, num_lessons=min(pairs, MOST_PAIRS), rng=second, method="coupling"
-            ),
+            success_rate(**case, **limits, num_lessons=pairs, rng=second, method="coupling"),
             witness_margin(self) if self.witness else None,
             success_enclosure(**case, num_rounds=ENCLOSURE_ROUNDS, max_leaves=ENCLOSURE_LEAVES),
         )
@@ -298,6 +296,21 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
             f"{type(error).__name__} {error}.",
             "compare it with one that comes with cobayes.",
         ) from error
+
+
+def _read(source: str | Path) -> Any:
+    """Return the content of a certificate's file, or of one that comes with cobayes by its name."""
+    known = known_certificates()
+    path = Path(str(FOLDER), f"{source}.json") if str(source) in known else Path(source)
+    if not path.exists():
+        raise CobayesError(
+            f"there is no certificate {source}.", f"give a file, or one of: {', '.join(known)}."
+        )
+    text = read_text(existing_file(path))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CobayesError(f"{path} cannot be read as JSON: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -480,20 +493,3 @@ class LimitCheck:
             f"± {self.limit.stderr:.3f} in the limit, {self.standard_errors:.1f} standard errors "
             "above one)"
         )
-
-
-def _read(path: str | Path) -> Any:
-    """Return the content of a certificate's file, or of a packaged one by name."""
-    known = known_certificates()
-    if str(path) not in known and not os.path.exists(path):
-        raise CobayesError(
-            f"there is no certificate {path}.", f"give a file, or one of: {', '.join(known)}."
-        )
-    try:
-        if str(path) in known:
-            return json.loads((FOLDER / f"{path}.json").read_text(encoding="utf-8"))
-        return json.loads(read_text(existing_file(path)))
-    except CobayesError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise CobayesError(f"{path} cannot be read as JSON: {error}.") from error

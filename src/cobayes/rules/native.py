@@ -264,11 +264,6 @@ class Pragmatic(NativeRule):
         shown += "" if self.literal == "likelihood" else ", literal truth"
         self.title = f"{self.name}, depth {self.depth:g}{shown}"
 
-    @property
-    def is_led_astray(self) -> bool:
-        """Whether teacher and learner use different likelihoods: ``literal="truth"`` at depth 0."""
-        return self.depth == 0 and self.literal == "truth"
-
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood of depth K at a belief.
 
@@ -276,7 +271,7 @@ class Pragmatic(NativeRule):
         normalised columns.
         """
         found = super().respond(log_belief)
-        if not self.is_led_astray:
+        if self.depth > 0 or self.literal != "truth":
             return found
         totals = found.likelihood.sum(axis=0)
         return Response(found.likelihood / np.where(totals > 0.0, totals, 1.0), found.logs)

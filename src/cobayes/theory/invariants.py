@@ -119,11 +119,6 @@ class InvariantReport:
         """The number of rounds, k."""
         return len(self.mean_belief) - 1
 
-    @property
-    def largest_spread(self) -> float:
-        """The limit of the spread when all mass goes to the vertices: 1 - 1/m."""
-        return 1.0 - 1.0 / self.model.num_hypotheses
-
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per statement: its verdict and the largest violation."""
         pandas = import_optional("pandas", "labels", "a DataFrame")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import SUM_SLACK, Distribution, as_distribution, make_labels, shorten
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import number_between
 from cobayes._output import counted, freeze
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
@@ -45,7 +45,7 @@ MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 class AtomicMeasure:
     """A probability measure on beliefs that sits on finitely many of them.
 
-    Make one with `at`, `from_atoms` or `mixture`; every method returns a new one.
+    Make one with `at` or `from_atoms`; every method returns a new one.
 
     Attributes
     ----------
@@ -55,9 +55,6 @@ class AtomicMeasure:
         Logarithms of the beliefs, (a, m), exact where beliefs underflow.
     hypotheses : tuple of str or None
         The labels, where they are known: a rule brings them along.
-    pruned_mass : float
-        How far, in total variation, pruning may have taken it from the measure it stands for:
-        an expectation is off by at most this times the function's range.
 
     Examples
     --------
@@ -71,7 +68,6 @@ class AtomicMeasure:
     weights: Array
     log_beliefs: Array
     hypotheses: tuple[str, ...] | None = None
-    pruned_mass: float = 0.0
 
     def __post_init__(self) -> None:
         weights, logs = self.weights, self.log_beliefs
@@ -124,38 +120,6 @@ class AtomicMeasure:
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
             return cls(shares[kept], np.log(table[kept]), labels)
-
-    @classmethod
-    def mixture(cls, shares: ArrayLike, measures: Sequence[AtomicMeasure]) -> AtomicMeasure:
-        """Return a convex combination of measures.
-
-        Parameters
-        ----------
-        shares
-            Not negative, with sum one: one for each measure.
-        measures
-            Over the same hypotheses.
-        """
-        parts = list(measures) if isinstance(measures, Iterable) else [measures]
-        for part in parts:
-            if not isinstance(part, AtomicMeasure):
-                raise CobayesError(
-                    f"the measures hold an object of type {type(part).__name__}.",
-                    "give a list of AtomicMeasure; AtomicMeasure.at(belief) makes one.",
-                )
-        checked = _checked_weights(shares, len(parts), "shares")
-        if len({part.log_beliefs.shape[1] for part in parts}) > 1:
-            raise CobayesError("the measures are over different numbers of hypotheses.")
-        labels = None
-        for part in parts:
-            labels = _joined_labels(labels, part.hypotheses)
-        chosen = [(share, part) for share, part in zip(checked, parts, strict=True) if share > 0.0]
-        return cls(
-            np.concatenate([share * part.weights for share, part in chosen]),
-            np.concatenate([part.log_beliefs for _, part in chosen]),
-            labels,
-            float(sum(share * part.pruned_mass for share, part in chosen)),
-        )
 
     @property
     def beliefs(self) -> Array:
@@ -243,25 +207,7 @@ class AtomicMeasure:
 
     def std(self) -> Array:
         """Return the standard deviation of the belief in every hypothesis, (m,)."""
-        return np.sqrt(self.moment(2, central=True))
-
-    def moment(self, order: float, *, central: bool = False) -> Array:
-        """Return a moment of the belief in every hypothesis, (m,).
-
-        Parameters
-        ----------
-        order
-            1 for the mean, 2 for the mean square, and so on; about zero any positive number.
-        central
-            Whether about the mean.
-        """
-        beliefs = self.beliefs
-        if central:
-            # Deviations can be negative, so that their fractional powers are not real.
-            power = whole_number(order, "the order of a central moment", 0)
-            return self.weights @ (beliefs - self.weights @ beliefs) ** power
-        power = number_between(order, "the order of the moment", 0.0, np.inf, closed="low")
-        return self.weights @ beliefs**power
+        return np.sqrt(self.weights @ (self.beliefs - self.mean()) ** 2)
 
     def expect(self, function: Callable[[Array], ArrayLike], *, log: bool = False) -> float | Array:
         """Return the expectation of a function of the belief.
@@ -316,37 +262,6 @@ class AtomicMeasure:
         weights, kept = _merge_equal(self.weights, self.log_beliefs, distance)
         return replace(self, weights=weights, log_beliefs=self.log_beliefs[kept])
 
-    def pruned(self, mass: float) -> AtomicMeasure:
-        """Return the measure without its lightest atoms, the rest scaled up.
-
-        Parameters
-        ----------
-        mass
-            The most that the dropped atoms may weigh together. What they did weigh is added to
-            `pruned_mass`, which bounds the error also after further rounds.
-
-        Notes
-        -----
-        Dropping mass p and scaling up moves a measure by p in total variation, and a round,
-        being a Markov operator, never increases that distance.
-        """
-        most = number_between(
-            mass, "the mass to prune", 0.0, 1.0, closed="low", hint="1e-6 is a common choice."
-        )
-        order = np.argsort(self.weights, kind="stable")
-        dropped = np.cumsum(self.weights[order])
-        count = min(int(np.searchsorted(dropped, most, side="right")), len(self) - 1)
-        if count == 0:
-            return self
-        kept = np.sort(order[count:])
-        weights = self.weights[kept]
-        return replace(
-            self,
-            weights=weights / weights.sum(),
-            log_beliefs=self.log_beliefs[kept],
-            pruned_mass=self.pruned_mass + float(dropped[count - 1]),
-        )
-
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per atom: its weight and its belief in every hypothesis."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
@@ -366,7 +281,6 @@ class AtomicMeasure:
                 "log_belief": (dims, self.log_beliefs),
             },
             coords={"atom": np.arange(len(self)), "hypothesis": list(self._shown_labels())},
-            attrs={"pruned_mass": self.pruned_mass},
         )
 
     def __repr__(self) -> str:
@@ -374,10 +288,9 @@ class AtomicMeasure:
         means = ", ".join(
             f"{name}: {value:.4g}" for name, value in zip(names[:4], self.mean()[:4], strict=True)
         )
-        pruned = f"; pruned {self.pruned_mass:.2g}" if self.pruned_mass else ""
         return (
             f"AtomicMeasure({counted(len(self), 'atom')} on {len(names)} hypotheses; mean "
-            f"{means}{', …' if len(names) > 4 else ''}{pruned})"
+            f"{means}{', …' if len(names) > 4 else ''})"
         )
 
     def _shown_labels(self) -> tuple[str, ...]:
@@ -399,8 +312,8 @@ class AtomicMeasure:
                 f"one more round takes the measure from {num_atoms} to "
                 f"{num_atoms * model.num_data} atoms on {width} hypotheses; more than "
                 f"{MOST_NUMBERS:.0e} numbers are not kept in memory.",
-                "use pruned(mass) or, where the order of data does not matter, merged() after "
-                "every round; exact_rounds gives means and deviations without storing atoms.",
+                "exact_rounds gives means and deviations without storing atoms; where the order "
+                "of data does not matter, use merged() after every round.",
             )
         weights, logs = [], []
         step = max(1, BLOCK_NUMBERS // model.matrix.size)

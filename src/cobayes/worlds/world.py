@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,10 +149,6 @@ class World(Task):
     def goal_states(self, goal: int | str) -> tuple[State, ...]:
         """Return the states that count as a goal, given by position or label."""
         return self._goal_states[self.goal_index(goal)]
-
-    def with_discount(self, discount: float) -> Self:
-        """Return the same world with another discount."""
-        return type(self).from_settings({**self.settings(), "discount": discount})
 
     @cached_property
     def _goal_positions(self) -> list[list[int]]:
