@@ -1,5 +1,7 @@
 """The section on theorems: what it measures, and what it would refuse."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from cobayes.paper.theorems import (
     without_relevant,
 )
 from cobayes.report.section import Context
+from cobayes.runs.plan import function_digest
 
 
 @pytest.mark.slow
@@ -39,6 +42,20 @@ def test_theorems_and_invariants_hold_where_they_are_measured(tmp_path, monkeypa
     assert set(verdicts.values()) <= {"holds", "not decided"}
     assert len(section.data["theorems"]) == 12
     assert (tmp_path / "runs" / "theorems").is_dir()
+
+
+def test_a_change_of_any_part_of_the_shard_function_starts_its_run_anew(tmp_path, monkeypatch):
+    source = Path(theorems.__file__).read_text(encoding="utf-8")
+    copy = tmp_path / "theorems.py"
+    copy.write_text(source, encoding="utf-8")
+    monkeypatch.setattr(theorems, "__file__", str(copy))
+    monkeypatch.setattr(theorems, "__spec__", None)
+    before = function_digest(theorem_shard)
+    for part in theorems.PARTS:
+        head = f"def _shard_of_{part}("
+        assert head in source
+        copy.write_text(source.replace(head, f"@print\n{head}"), encoding="utf-8")
+        assert function_digest(theorem_shard) != before, part
 
 
 def test_a_prior_without_the_relevant_hypothesis_gives_a_higher_rate():

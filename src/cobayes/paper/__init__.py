@@ -29,7 +29,7 @@ RECIPES = tuple(
         (
             "beyond",
             "beyond",
-            "success enclosed, tiny perturbations, predicted rounds, best teacher",
+            "enclosed success, tiny perturbations, predicted rounds, best teacher",
         ),
     )
 )

@@ -33,11 +33,8 @@ def words(name: str, **values: Any) -> dict[str, Any]:
     """
     source = (resources.files("cobayes.paper") / "prose" / "claims.md").read_text(encoding="utf-8")
     before, text = re.split(rf"^## {re.escape(name)}\n", source, flags=re.MULTILINE)
-    text = (
-        prose("cobayes.paper")
-        .from_string(re.split(r"^#", text, flags=re.MULTILINE)[0])
-        .render(values)
-    )
+    own = re.split(r"^#", text, flags=re.MULTILINE)[0]
+    text = prose("cobayes.paper").from_string(own).render(values)
     items = re.findall(r"^- (\w+): (.*?)(?=^- |\Z)", text, flags=re.MULTILINE | re.DOTALL)
     topic = re.findall(r"^# (.+)$", before, flags=re.MULTILINE)[-1]
     return {"topic": topic, **{key: re.sub(r"\s*\n\s*", " ", said.strip()) for key, said in items}}

@@ -50,11 +50,7 @@ def recompute() -> pd.DataFrame:
     second = scale(cooperative.likelihood(UNIFORM), np.ones(2), 2 * after_scbi).matrix
     likelihoods = [cooperative.likelihood(belief) for belief in (UNIFORM, after_scbi)]
     rows = (
-        (
-            "M, the matrix with columns summing to one",
-            "0.75 0.5 0.25 0.5",
-            bayes.likelihood(UNIFORM),
-        ),
+        ("M, with columns that sum to one", "0.75 0.5 0.25 0.5", bayes.likelihood(UNIFORM)),
         ("M*₁, scaled for the uniform prior", "0.634 0.366 0.366 0.634", first),
         ("M₁, the likelihood of round 1", "0.634 0.366 0.366 0.634", likelihoods[0]),
         ("BI's posterior after d₁", "0.6 0.4", after_bayes),
@@ -173,12 +169,6 @@ def _draw_posteriors() -> Figure:
     for name, vertical in (("BI", -14), ("SCBI", 8)):
         for number, side in ((1, "center"), (2, "right")):
             value = paths[name][number, 0]
-            ax.annotate(
-                f"{value:.3f}",
-                (number, value),
-                xytext=(0, vertical),
-                textcoords="offset points",
-                ha=side,
-                fontsize="small",
-            )
+            place = {"xytext": (0, vertical), "textcoords": "offset points", "ha": side}
+            ax.annotate(f"{value:.3f}", (number, value), fontsize="small", **place)
     return figure

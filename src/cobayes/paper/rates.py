@@ -208,13 +208,8 @@ def splitting_table(result: RunResult) -> pd.DataFrame:
     for point in result:
         n, found = point.parameters["num_data"], point.estimates["-ln(1-P)"]
         margin = stdtrit(point.num_samples - 1, 0.975) * found.stderr
-        rows[f"{n} × {n}"] = (
-            n,
-            found.value,
-            found.stderr,
-            found.value - margin,
-            found.value + margin,
-        )
+        ends = (found.value - margin, found.value + margin)
+        rows[f"{n} × {n}"] = (n, found.value, found.stderr, *ends)
     columns = ["size", "minus_log", "minus_log_stderr", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 

@@ -115,8 +115,7 @@ def theorem_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
     """Compute a shard of a part: "rate", "invariants", "uniform", "mixtures" or "atoms"."""
-    part = globals()[f"_shard_of_{parameters['part']}"]
-    return part(parameters, num_samples, np.random.default_rng(seed_sequence))
+    return PARTS[parameters["part"]](parameters, num_samples, np.random.default_rng(seed_sequence))
 
 
 def theorem_estimate(
@@ -143,13 +142,8 @@ def _shard_of_rate(
     )
     odds = lessons.log_odds()
     slopes = (odds[:, 1] - odds[:, 0]) / (last - first)
-    sure = int((odds[:, 1] > np.log(99.0)).sum())  # belief above 0.99
-    return {
-        "count": num_lessons,
-        "total": slopes.sum(),
-        "squares": (slopes**2).sum(),
-        "sure": sure,
-    }
+    sums = {"count": num_lessons, "total": slopes.sum(), "squares": (slopes**2).sum()}
+    return {**sums, "sure": int((odds[:, 1] > np.log(99.0)).sum())}  # belief above 0.99
 
 
 def _shard_of_invariants(
@@ -209,6 +203,16 @@ def _shard_of_atoms(_: Mapping[str, Any], __: int, rng: np.random.Generator) -> 
             beliefs = np.concatenate([rule.posteriors(belief) for belief in beliefs])
             counts[name].append(len(np.unique(beliefs.round(10), axis=0)))
     return {name: np.array(values) for name, values in counts.items()}
+
+
+PARTS = {
+    "rate": _shard_of_rate,
+    "invariants": _shard_of_invariants,
+    "uniform": _shard_of_uniform,
+    "mixtures": _shard_of_mixtures,
+    "atoms": _shard_of_atoms,
+}
+"""What a shard computes, by the part that its point belongs to."""
 
 
 # --- Numbers ---------------------------------------------------------------------------------

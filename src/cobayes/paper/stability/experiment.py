@@ -323,9 +323,8 @@ def used_share(learners: pd.DataFrame, distance: Distance) -> tuple[pd.Series, p
     """Return failure rate / Conjecture 5.3's bound, and its standard error; NaN at the centre."""
     allowed = 1.0 - learners[PROMISES[distance][0]]
     allowed = allowed.where(allowed > 0.0)
-    return (
-        1.0 - learners.success_high.clip(upper=1.0)
-    ) / allowed, learners.success_stderr / allowed
+    failures = 1.0 - learners.success_high.clip(upper=1.0)
+    return failures / allowed, learners.success_stderr / allowed
 
 
 def scatter(batches: Array) -> float:
