@@ -14,7 +14,7 @@ import cobayes as cb
 from cobayes.runs import read_state, run
 from tests.runs.experiments import drawing
 
-from .strategies import LABELS, NUMBERS
+from .strategies import LABELS, NUMBERS, TASKS
 from .test_calls import attempt
 
 FUZZ = settings.get_profile("fuzz")
@@ -96,6 +96,47 @@ def test_a_damaged_lesson_is_refused_or_can_go_on(folder, saved_lesson, changes)
     lesson = attempt(cb.Lesson.load, path)
     if lesson is not None:
         np.testing.assert_allclose(lesson.beliefs.sum(axis=1), 1.0, rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def crafted_lessons():
+    """Return saved lessons on every task, as plain content."""
+    matrix = [[0.5, 0.2, 0.3], [0.3, 0.6, 0.3], [0.2, 0.2, 0.4]]
+    rules = [cb.SCBI(task(matrix)) for task in TASKS.values()]
+    lessons = [cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 2) for rule in rules]
+    return [lesson.to_dict() for lesson in lessons]
+
+
+def with_change(content, place, value):
+    """Return a copy of plain content in which something at a place in [0, 1] is another value."""
+    content = json.loads(json.dumps(content))
+    places = []
+
+    def visit(inner):
+        for key in inner if isinstance(inner, dict) else range(len(inner)):
+            places.append((inner, key))
+            if isinstance(inner[key], dict | list):
+                visit(inner[key])
+
+    visit(content)
+    inner, key = places[min(int(place * len(places)), len(places) - 1)]
+    inner[key] = value
+    return content
+
+
+@FUZZ
+@given(
+    number=st.integers(0, len(TASKS) - 1),
+    place=st.floats(0.0, 1.0),
+    value=JSON_VALUES | st.sampled_from(["/etc/passwd", "example:M_1", {"#object": 0}, 2**70]),
+)
+def test_a_crafted_lesson_is_refused_or_can_go_on(crafted_lessons, number, place, value):
+    content = with_change(crafted_lessons[number], place, value)
+    lesson = attempt(cb.Lesson.from_dict, content)
+    if lesson is not None:
+        np.testing.assert_allclose(lesson.beliefs.sum(axis=1), 1.0, rtol=1e-5)
+        assert repr(lesson)
+        attempt(lesson.extend, 1)
 
 
 @pytest.fixture(scope="module")

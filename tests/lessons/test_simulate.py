@@ -294,3 +294,22 @@ def test_a_custom_rule_that_would_take_years_is_refused():
 
     with pytest.raises(cb.CobayesError, match="by a custom rule would take about"):
         cb.simulate(Plain(MATRIX), 1, num_rounds=10**6, num_lessons=10**6)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 7])  # their first random number is above 1/2
+def test_a_datum_is_drawn_if_the_random_number_is_below_the_sum_of_chances(seed):
+    # One hypothesis with the chances p and 1 - p: datum 0 is drawn if u < p, u = (k + 1/2) / 2**52.
+    # The largest p in [1/2, 1) that draws datum 1 is u itself; for u >= 1/2 it is an odd multiple
+    # of 2**-53, and its neighbours are even ones.
+    def draws_second(p):
+        rule = cb.BI([[p], [1.0 - p]]).core
+        options = {"hypothesis": 0, "num_rounds": 1, "num_lessons": 1, "keep_data": True}
+        found = _core.simulate(rule, None, teacher_logs=np.zeros(1), seed=seed, **options)
+        return found["data"][0, 0] == 1
+
+    low, high = 2**52, 2**53 - 1  # p = low / 2**53
+    assert draws_second(0.5)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if draws_second(middle * 2.0**-53) else (low, middle)
+    assert low % 2 == 1

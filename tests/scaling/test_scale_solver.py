@@ -136,3 +136,24 @@ def test_newton_needs_few_steps(num_columns):
             cb.scale(matrix, column_sums=12 * rng.dirichlet(np.ones(num_columns))).num_iterations
             <= 6
         )
+
+
+@pytest.mark.parametrize("coupling", [1e-12, 1e-20, 1e-30, 1e-100])
+@pytest.mark.parametrize("excess", [0.0, 8e-15])
+def test_sums_that_tie_up_to_rounding_are_tied(coupling, excess):
+    # Three columns of 1/3 and one row of 1: their rounding errors would be a flow of 1e-16 between
+    # the two groups. Equal columns may be added up, which leaves [[1, x], [x, 1]] with even sums.
+    matrix = np.full((2, 4), coupling)
+    matrix[0, :3] = matrix[1, 3] = 1.0
+    found = cb.scale(matrix, column_sums=[1 / 3, 1 / 3, 1 / 3, 1.0 + excess])
+    expected = coupling / (1.0 + coupling)
+    np.testing.assert_allclose(found.matrix[1, :3], expected / 3, rtol=1e-9)
+    np.testing.assert_allclose(found.matrix[0, 3], expected, rtol=1e-9)
+
+
+def test_columns_of_rules_sum_to_one_whatever_the_tolerance():
+    # The last sweep normalises columns, so that only rows have the error of the tolerance.
+    rng = np.random.default_rng(1)
+    rule = cb.SCBI(rng.exponential(size=(20, 20)), tolerance=1e-9)
+    likelihoods = rule.likelihood(rng.dirichlet(np.ones(20), size=50))
+    assert np.abs(likelihoods.sum(axis=1) - 1.0).max() < 5e-15

@@ -213,3 +213,11 @@ def test_the_likeliest_choice_is_the_largest_probability():
 def test_the_choice_is_saved(tmp_path):
     cb.Teacher(cb.SCBI(MODEL), 0, rng=0, choice="likeliest").save(tmp_path / "t.npz")
     assert cb.Teacher.load(tmp_path / "t.npz").choice == "likeliest"
+
+
+def test_a_saved_state_is_made_of_plain_values():
+    rule = cb.SCBI(cb.without_repeats([[0.5, 0.2], [0.5, 0.8]]))
+    content = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1).to_dict()
+    content["teacher"]["state"] = [[], {}]
+    with pytest.raises(cb.CobayesError, match=r"a state holds \{\}; expected numbers"):
+        cb.Lesson.from_dict(content)

@@ -188,6 +188,10 @@ def as_state(content: Any) -> State:
     """Return lists and arrays as tuples, and NumPy numbers as plain ones, as states hold them."""
     if isinstance(content, np.ndarray | np.generic):
         content = content.tolist()
+    if isinstance(content, dict | set):
+        raise CobayesError(
+            f"a state holds {content!r}; expected numbers, texts, None or tuples of them."
+        )
     return tuple(as_state(part) for part in content) if isinstance(content, list) else content
 
 
