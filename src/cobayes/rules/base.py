@@ -95,9 +95,7 @@ class Rule(ABC):
         self.title = self.name
         self.task: Task = as_task(matrix)
         self.model: Model = self.task if isinstance(self.task, Model) else self.task.model
-        # The rules in the states of the task; states with one matrix and prior share one.
         self._at: dict[State, Rule] = {}
-        self._distinct: dict[tuple[bytes, bytes | None], Rule] = {}
 
     @abstractmethod
     def respond(self, log_belief: Array) -> Response:
@@ -163,7 +161,7 @@ class Rule(ABC):
         found = self._at.get(state)
         if found is None:
             if len(self._at) * self.model.matrix.size > MOST_KEPT:
-                self._at, self._distinct = {}, {}
+                self._at = {}
             found = self._at[state] = self._in(state)
         return found
 
@@ -180,18 +178,7 @@ class Rule(ABC):
                 f"the data prior of {self.task!r} is {prior!r}; expected {model.num_data} numbers "
                 "that are not negative, at least one of them positive."
             )
-        # A task may return a new matrix object in every state: equal ones share a rule.
-        is_first = model is self.model or np.array_equal(model.matrix, self.model.matrix)
-        key = (
-            b"" if is_first else model.matrix.tobytes(),
-            None if prior is None else prior.tobytes(),
-        )
-        found = self._distinct.get(key)
-        if found is None:
-            found = self._distinct[key] = (
-                self._remade(model) if prior is None else self._restricted(model, prior)
-            )
-        return found
+        return self._remade(model) if prior is None else self._restricted(model, prior)
 
     def _remade(self, model: Model) -> Rule:
         """Return the same rule with another matrix; settings that omit a parameter are an error."""

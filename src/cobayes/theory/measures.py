@@ -116,7 +116,7 @@ class AtomicMeasure:
             The labels.
         """
         labels, table = _checked_beliefs(beliefs, hypotheses)
-        shares = _checked_weights(weights, len(table), "weights")
+        shares = _checked_weights(weights, len(table))
         kept = shares > 0.0
         with np.errstate(divide="ignore"):
             return cls(shares[kept], np.log(table[kept]), labels)
@@ -398,17 +398,17 @@ def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[
     return np.bincount(places, weights).astype(np.float64), kept
 
 
-def _checked_weights(values: ArrayLike, count: int, name: str) -> Array:
+def _checked_weights(values: ArrayLike, count: int) -> Array:
     """Validate weights that sum to one; a sum within 1e-3 of one is renormalised."""
-    array = as_floats(values, copy=True, name=f"set of {name}")
+    array = as_floats(values, copy=True, name="set of weights")
     if array.shape != (count,):
-        raise CobayesError(f"the {name} have shape {array.shape}; expected ({count},).")
+        raise CobayesError(f"the weights have shape {array.shape}; expected ({count},).")
     if not (np.isfinite(array).all() and (array >= 0.0).all()):
-        raise CobayesError(f"the {name} hold a number that is negative or not finite.")
+        raise CobayesError("the weights hold a number that is negative or not finite.")
     total = float(array.sum())
     if abs(total - 1.0) > SUM_SLACK:
         raise CobayesError(
-            f"the {name} sum to {total:.6g}, not to 1.",
+            f"the weights sum to {total:.6g}, not to 1.",
             "divide them by their sum (sums within 1e-3 of one are renormalised).",
         )
     return array / total
@@ -420,8 +420,7 @@ def _checked_beliefs(
     """Validate one belief per atom; return their labels, if there are any, and a table (a, m)."""
     rows: list[Any] = list(beliefs) if isinstance(beliefs, Iterable) else [beliefs]
     first: Any = rows[0] if rows else None
-    has_labels = hasattr(first, "keys")
-    if first is None or not (has_labels or _is_array(first)):
+    if not hasattr(first, "__len__") or isinstance(first, str | bytes):
         raise CobayesError(
             f"the belief of an atom is {first!r}; expected a distribution over hypotheses."
             if rows
@@ -429,7 +428,7 @@ def _checked_beliefs(
             "one atom: AtomicMeasure.at([0.2, 0.8]); several: "
             "AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8], [0.4, 0.6]]).",
         )
-    if hypotheses is None and has_labels:
+    if hypotheses is None and hasattr(first, "keys"):
         hypotheses = list(first.keys())
     given = None if hypotheses is None else list(hypotheses)
     labels = make_labels(given, len(first), "hypothesis")
@@ -437,27 +436,12 @@ def _checked_beliefs(
     return None if given is None else labels, table
 
 
-def _is_array(value: Any) -> bool:
-    """Tell whether a value is an array or a sequence of numbers; text is neither."""
-    if isinstance(value, str | bytes):
-        return False
-    try:
-        return np.ndim(value) > 0
-    except ValueError:  # lists of different lengths
-        return True
-
-
-def _joined_labels(
-    own: tuple[str, ...] | None, other: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """Return the labels on which two sides agree; None, or mere positions, agree with any."""
-
-    def are_positions(labels: tuple[str, ...]) -> bool:
-        return labels == tuple(map(str, range(len(labels))))
-
-    if own is None or (other is not None and are_positions(own)):
+def _joined_labels(own: tuple[str, ...] | None, other: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels of a measure and of a rule; None, or mere positions, agree with any."""
+    positions = tuple(map(str, range(len(other))))
+    if own is None or own in (positions, other):
         return other
-    if other is None or own == other or are_positions(other):
+    if other == positions:
         return own
     raise CobayesError(
         f"the hypotheses are labelled {shorten(own, 4)} on one side and "
