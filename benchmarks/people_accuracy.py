@@ -1,16 +1,27 @@
-"""Accuracy and speed of fits to people: coverage, recovery of depths, seconds.
+"""Accuracy and speed of fits to people, one by one and as a group.
 
-Run with ``python -m benchmarks.people_accuracy``; ``--quick`` simulates a tenth of the people.
-Problems are made like those of published teaching studies: a grid of 6 by 6 cells and four shapes;
-a cell is either in a shape or not.
+Run ``python -m benchmarks.people_accuracy WHAT`` with one of
+
+- ``intervals``: coverage of intervals, recovery of depths;
+- ``ranks``: simulation-based calibration of group fits (``--method nuts`` for NUTS);
+- ``group``: a study of 150 people with 80 choices fitted as a group, seconds and errors;
+- ``problems``: the most informative ten problems against random ones;
+- ``speed``: seconds of fits one by one.
+
+``--quick`` makes a tenth of the studies or people. Problems are made like those of published
+teaching studies: a grid of 6 by 6 cells and four shapes; a cell is either in a shape or not.
 """
 
 import argparse
 import time
 
 import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import chisquare
 
 from cobayes import people
+from cobayes.people.candidates import SPREAD
 
 SIDE = 6
 
@@ -38,10 +49,26 @@ def shape(rng: np.random.Generator) -> np.ndarray:
     return cells
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    share = 10 if parser.parse_args().quick else 1
+def positive(num_problems: int, num_data: int = 36) -> dict[str, np.ndarray]:
+    """Return tables without zeros, data by four hypotheses."""
+    rng = np.random.default_rng(3)
+    return {f"p{i}": rng.dirichlet(np.ones(num_data), size=4).T + 1e-3 for i in range(num_problems)}
+
+
+def crowd(rng, num_people, depths, share, rationality, lapse) -> pd.DataFrame:
+    """Return people whose logits are normal; rationality and lapse are (mean, spread)."""
+    z = rng.standard_normal((2, num_people))
+    return pd.DataFrame(
+        {
+            "person": [str(number) for number in range(num_people)],
+            "depth": rng.choice(depths, num_people, p=share),
+            "rationality": 20.0 * expit(rationality[0] + rationality[1] * z[0]),
+            "lapse": 0.5 * expit(lapse[0] + lapse[1] * z[1]),
+        }
+    )
+
+
+def intervals(share: int, _: str) -> None:
     problems = shapes(40, seed=1)
     print("coverage of 95 % intervals, 80 choices, rationality 3, lapse 0.1")
     for depth in (1, np.inf):
@@ -66,10 +93,61 @@ def main() -> None:
             rng=8,
         )
         print(f"  {found.num_choices} choices: {100 * found.depth_accuracy:.1f} % recovered")
-    rng = np.random.default_rng(3)
-    wide = {f"p{i}": rng.dirichlet(np.ones(36), size=4).T + 1e-3 for i in range(40)}
+
+
+def ranks(share: int, method: str) -> None:
+    """Draw studies from the prior of the group model and rank the truth among the draws."""
+    problems, family = positive(6, 8), people.Family(depth=(0, 1, np.inf))
+    names, found = ["rationality", "lapse"], []
+    for seed in range(200 // share):
+        rng = np.random.default_rng(seed)
+        mean, spread = rng.logistic(size=2), rng.uniform(*SPREAD, size=2)
+        shares = rng.dirichlet(np.ones(3))
+        truth = crowd(rng, 6, family.depth, shares, *zip(mean, spread, strict=True))
+        choices = people.simulate(truth, problems, num_rounds=2, rng=rng)
+        fit = people.fit_group(choices, problems, family, method, rng, num_draws=990)
+        draws = {name: own.reshape(-1, own.shape[-1]) for name, own in fit.draws.items()}
+        median = expit(mean) * [20.0, 0.5]
+        values = {"median": median, "spread": spread, "share": shares}
+        values |= {name: truth[name].to_numpy() for name in names}
+        found.append(
+            {
+                f"{name} {place}": (draws[name][:, place] < value).mean()
+                for name, own in values.items()
+                for place, value in enumerate(own)
+            }
+        )
+    table = pd.DataFrame(found)
+    chances = {}
+    for name, own in table.items():
+        counts = np.histogram(own, bins=10, range=(0.0, 1.0))[0]
+        chances[name] = chisquare(counts).pvalue
+    print(f"{len(table)} studies of 6 people, 12 choices each, method {method}")
+    print(pd.DataFrame({"mean rank": table.mean(), "chi-squared p": chances}).round(3).to_string())
+
+
+def group(share: int, method: str) -> None:
+    depths = (0, 1, 2, np.inf)
+    logits = (logit(3.0 / 20.0), 0.5), (logit(0.1 / 0.5), 0.8)
+    truth = crowd(np.random.default_rng(5), 150 // share, depths, np.full(4, 0.25), *logits)
+    for name, problems in (("positive tables", positive(40)), ("zeros", shapes(40, seed=1))):
+        choices = people.simulate(truth, problems, num_rounds=2, rng=1)
+        start, work = time.perf_counter(), time.process_time()
+        found = people.fit_group(choices, problems, people.Family(depth=depths), method, 1)
+        print(
+            f"{name}: {time.perf_counter() - start:.0f} s, {time.process_time() - work:.0f} s of "
+            f"processor; at least {found.effective.min():.0f} effective draws of a person"
+        )
+        print(found.group.round(4).to_string())
+        for title, table in (("group", found.estimates), ("one by one", found.fit.estimates)):
+            error = np.nanmean((table["rationality"] - truth["rationality"]) ** 2)
+            depth = (table["depth"] == truth["depth"]).mean()
+            print(f"  {title}: squared error of rationality {error:.2f}, depth right {depth:.1%}")
+
+
+def speed(share: int, _: str) -> None:
     truth = {"depth": 1, "rationality": 3.0, "lapse": 0.1}
-    for name, used in (("positive tables, 36 x 4", wide), ("tables with zeros", problems)):
+    for name, used in (("positive, 36 x 4", positive(40)), ("with zeros", shapes(40, seed=1))):
         choices = people.simulate(truth, used, num_people=150 // share, num_rounds=2, rng=1)
         start, work = time.perf_counter(), time.process_time()
         people.fit(choices, used, people.Family(depth=(0, 1, 2, 3, np.inf)))
@@ -79,5 +157,12 @@ def main() -> None:
         )
 
 
+PARTS = {part.__name__: part for part in (intervals, ranks, group, speed)}
+
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=PARTS)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--method", default="laplace", choices=("laplace", "nuts"))
+    given = parser.parse_args()
+    PARTS[given.what](10 if given.quick else 1, given.method)

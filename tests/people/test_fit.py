@@ -301,3 +301,22 @@ def test_nonsense_is_refused(choices):
         people.fit(choices, PROBLEMS, intervals="wide")
     with pytest.raises(cb.CobayesError, match="not a single number"):
         people.score(choices, PROBLEMS, depth=(0, 1))
+
+
+def test_person_whose_temperature_has_no_expected_information_converges():
+    # A threshold learner with one lapse: the likelihood is flat in the temperature until it drops.
+    shown = np.arange(6)
+    table = np.column_stack([q**shown * (1.0 - q) ** (5 - shown) for q in (0.3, 0.7)])
+    data = [0, 0, 1, 1, 2, 2, 4, 4, 5]
+    guess = [0, 0, 1, 1, 0, 1, 1, 1, 1]
+    choices = {"person": "a", "round": 1, "lesson": range(9), "datum": data, "guess": guess}
+    family = Family(
+        response="guess",
+        depth=(0, 1, 2, np.inf),
+        rationality=1.0,
+        sharpness=(0.0, 20.0),
+        prior_temperature=(0.0, 2.0),
+    )
+    prior = {"*": [1.0 / 880.0, 879.0 / 880.0]}
+    fit = people.fit(pd.DataFrame(choices), table, family, priors=prior, intervals=None)
+    assert fit.arrays.is_converged.all()

@@ -42,6 +42,8 @@ MARGIN = 0.005
 # Converged if the expected gain of log-likelihood of the next step is below this.
 GAIN_TOLERANCE = 1e-8
 DAMPING = 1e-3
+# Information that damping is relative to, at least, as a share of the largest.
+LEAST_DAMPED = 1e-5
 # The maximisation stops when the damping exceeds this.
 MAX_DAMPING = 1e12
 
@@ -303,9 +305,12 @@ def _step(parameters, gradient, information, damping, bounds, width) -> tuple[Ar
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # A lower bound on the information keeps steps short in directions without information.
-    floor = 1e-10 * (1.0 + diagonal.max(axis=1, keepdims=True, initial=0.0))
-    added = damping[:, None] * diagonal + floor + blocked
+    # A lower bound on the information keeps steps short in directions without information. Where
+    # a step failed, it is higher: a direction may have far less expected information than curvature
+    # (one of the responses was a lapse), and damping should not stop the others because of it.
+    largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
+    floor = 1e-10 * (1.0 + largest)
+    added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked
     damped = scaled + added[:, :, None] * np.eye(len(width))
     step = np.linalg.solve(damped, slope[..., None])[..., 0]
     gain = 0.5 * np.einsum("up,up->u", step, slope)
