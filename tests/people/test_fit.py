@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import cobayes as cb
 from cobayes import people
@@ -306,7 +307,7 @@ def test_nonsense_is_refused(choices):
 def test_person_whose_temperature_has_no_expected_information_converges():
     # A threshold learner with one lapse: the likelihood is flat in the temperature until it drops.
     shown = np.arange(6)
-    table = np.column_stack([q**shown * (1.0 - q) ** (5 - shown) for q in (0.3, 0.7)])
+    table = binom.pmf(shown[:, None], 5, [0.3, 0.7])
     data = [0, 0, 1, 1, 2, 2, 4, 4, 5]
     guess = [0, 0, 1, 1, 0, 1, 1, 1, 1]
     choices = {"person": "a", "round": 1, "lesson": range(9), "datum": data, "guess": guess}
@@ -317,6 +318,7 @@ def test_person_whose_temperature_has_no_expected_information_converges():
         sharpness=(0.0, 20.0),
         prior_temperature=(0.0, 2.0),
     )
-    prior = {"*": [1.0 / 880.0, 879.0 / 880.0]}
+    odds = (0.7 / 0.3) ** 8
+    prior = {"*": [1.0 / (1.0 + odds), odds / (1.0 + odds)]}
     fit = people.fit(pd.DataFrame(choices), table, family, priors=prior, intervals=None)
     assert fit.arrays.is_converged.all()
