@@ -145,6 +145,41 @@ def group(share: int, method: str) -> None:
             print(f"  {title}: squared error of rationality {error:.2f}, depth right {depth:.1%}")
 
 
+def problems(share: int, _: str) -> None:
+    """Recover depths with the most informative ten of sixty problems, random ones and the worst."""
+    rng = np.random.default_rng(1)
+    pools = {
+        "positive, 6 x 4": {
+            f"q{i}": rng.dirichlet(np.full(6, rng.choice([0.3, 1.0, 3.0])), size=4).T + 0.005
+            for i in range(60)
+        },
+        "zeros and ones, 36 x 4": shapes(60, seed=2),
+    }
+    for title, pool in pools.items():
+        for depths in ((1, np.inf), (0, 1), (0, 1, 2, np.inf)):
+            family = people.Family(depth=depths, lapse=0.05)
+            nats = people.informative(pool, family, rng=1).groupby("problem")["nats"].mean()
+            order = nats.sort_values(ascending=False).index
+            rng = np.random.default_rng(7)
+            sets = [order[:10], order[-10:], *(rng.permutation(order)[:10] for _ in range(5))]
+            best, worst, *others = (
+                people.recover(
+                    family,
+                    {name: pool[name] for name in chosen},
+                    num_people=600 // share,
+                    num_rounds=1,
+                    num_lessons=2,
+                    rng=3,
+                ).depth_accuracy
+                for chosen in sets
+            )
+            known = ", ".join(f"{depth:g}" for depth in depths)
+            print(
+                f"| {title} | {known} | {best:.0%} | {np.mean(others):.0%} "
+                f"({min(others):.0%} to {max(others):.0%}) | {worst:.0%} |"
+            )
+
+
 def speed(share: int, _: str) -> None:
     truth = {"depth": 1, "rationality": 3.0, "lapse": 0.1}
     for name, used in (("positive, 36 x 4", positive(40)), ("with zeros", shapes(40, seed=1))):
@@ -157,7 +192,7 @@ def speed(share: int, _: str) -> None:
         )
 
 
-PARTS = {part.__name__: part for part in (intervals, ranks, group, speed)}
+PARTS = {part.__name__: part for part in (intervals, ranks, group, problems, speed)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

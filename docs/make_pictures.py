@@ -93,25 +93,25 @@ def draw_walk() -> None:
 
 
 def draw_people() -> None:
-    """At which depth do twelve simulated teachers reason?"""
+    """A group of forty simulated teachers, and the trials that say most about depth."""
     rng = np.random.default_rng(4)
     problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}
     crowd = pd.DataFrame(
         {
-            "person": [f"P{i:02d}" for i in range(1, 13)],
-            "depth": [0.0] * 3 + [1.0] * 9,
-            "rationality": [1.0] * 3 + [3.0] * 9,
+            "person": [f"P{i:02d}" for i in range(1, 41)],
+            "depth": rng.choice([0.0, 1.0, np.inf], 40),
+            "rationality": 20.0 / (1.0 + np.exp(1.7 + 0.5 * rng.standard_normal(40))),
             "lapse": 0.05,
         }
     )
-    choices = cb.people.simulate(crowd, problems, num_rounds=4, rng=1)
-    fit = cb.people.fit(choices, problems, cb.people.Family(depth=(0, 1, 2, np.inf)))
-    models = {f"depth {depth:g}": fit.at_depth(depth) for depth in fit.family.depth}
-    comparison = cb.people.compare(models, num_draws=100)
-    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
-    cb.plots.plot_comparison(comparison, ax=axes[0])
-    cb.plots.plot_estimates(fit, "rationality", ax=axes[1])
-    figure.savefig(FOLDER / "people.png", dpi=90, metadata=PLAIN)
+    choices = cb.people.simulate(crowd, problems, num_rounds=2, rng=1)
+    family = cb.people.Family(depth=(0, 1, np.inf))
+    figure, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
+    cb.people.fit_group(choices, problems, family, rng=1).plot("rationality", ax=ax)
+    figure.savefig(FOLDER / "shrinkage.png", dpi=90, metadata=PLAIN)
+    figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    cb.plots.plot_informative(cb.people.informative(problems, family, rng=1), 15, ax=ax)
+    figure.savefig(FOLDER / "informative.png", dpi=90, metadata=PLAIN)
 
 
 def draw_lesson() -> None:

@@ -2,46 +2,69 @@
 Plan a study
 ============
 
-Before anybody is tested: how many choices per person does it take to tell depth 1 from full
-cooperation, and to know the rationality well enough?
+Before anybody is tested: which problems tell depth 1 from full cooperation, and how many choices
+per person does it take?
 """
 
 # %%
-# Simulate the study that you plan, on your own problems, with more and more lessons per problem,
-# and fit it.
+# Forty tables could be used. One response to each is expected to tell so much about the depth, in
+# nats (depths 1 and infinity, which are hard to tell apart).
 import matplotlib.pyplot as plt
 import numpy as np
 
 from cobayes import people
-from cobayes.plots import plot_confusion, plot_recovery
+from cobayes.plots import plot_confusion, plot_informative, plot_recovery
 
 rng = np.random.default_rng(4)
-problems = {f"p{i}": rng.dirichlet(np.full(10, 0.5), size=3).T + 0.01 for i in range(12)}
-family = people.Family(depth=(0, 1, np.inf), lapse=(0.0, 0.3))
-studies = [
-    people.recover(family, problems, num_people=40, num_rounds=2, num_lessons=lessons, rng=1)
-    for lessons in (1, 2, 4, 8)
-]
+pool = {
+    f"p{i}": rng.dirichlet(np.full(6, rng.choice([0.3, 1.0, 3.0])), size=4).T + 0.005
+    for i in range(40)
+}
+family = people.Family(depth=(1, np.inf), lapse=0.05)
+trials = people.informative(pool, family, rng=1)
+plot_informative(trials, 15)
+
+# %%
+# Take the ten best problems, and ten others at random. Simulate the study with more and more
+# lessons per problem, and fit it.
+best = trials.groupby("problem")["nats"].mean().nlargest(10).index
+designs = {"best ten problems": best, "random ten": rng.permutation(list(pool))[:10]}
+studies = {
+    name: [
+        people.recover(
+            family,
+            {problem: pool[problem] for problem in chosen},
+            num_people=100,
+            num_rounds=1,
+            num_lessons=lessons,
+            rng=1,
+        )
+        for lessons in (2, 4, 8, 16)
+    ]
+    for name, chosen in designs.items()
+}
 
 # %%
 # The share of people whose depth is recovered, and the median width of the 95 % interval of the
 # rationality.
-choices = [study.num_choices for study in studies]
-accuracy = [study.depth_accuracy for study in studies]
-width = [study.coverage.loc["rationality", "median_width"] for study in studies]
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-axes[0].plot(choices, accuracy, "o-")
-axes[0].set(xlabel="choices per person", ylabel="share of depths recovered", ylim=(0, 1.02))
-axes[1].plot(choices, width, "o-")
+for (name, own), marker in zip(studies.items(), "os", strict=True):
+    choices = [study.num_choices for study in own]
+    axes[0].plot(choices, [study.depth_accuracy for study in own], f"{marker}-", label=name)
+    widths = [study.coverage.loc["rationality", "median_width"] for study in own]
+    axes[1].plot(choices, widths, f"{marker}-", label=name)
+axes[0].axhline(0.9, color="0.5", linestyle="--", label="wanted")
+axes[0].set(xlabel="choices per person", ylabel="share of depths recovered", ylim=(0.5, 1.02))
 axes[1].set(xlabel="choices per person", ylabel="width of the 95 % interval", ylim=(0, None))
-for ax, name, wanted in zip(axes, ("depth", "rationality"), (0.9, 3.0), strict=True):
-    ax.axhline(wanted, color="0.5", linestyle="--", label=f"wanted: {wanted}")
+for ax, title in zip(axes, ("depth", "rationality"), strict=True):
     ax.legend(frameon=False)
-    ax.set_title(name, loc="left")
+    ax.set_title(title, loc="left")
 
 # %%
-# The longest study in detail: estimates against the truth, and which depths are confused.
+# The longest study of the best problems in detail: estimates against the truth, and which depths
+# are confused.
+longest = studies["best ten problems"][-1]
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-plot_recovery(studies[-1], "rationality", ax=axes[0])
-plot_confusion(studies[-1], ax=axes[1])
-studies[-1].coverage.round(3)
+plot_recovery(longest, "rationality", ax=axes[0])
+plot_confusion(longest, ax=axes[1])
+longest.coverage.round(3)

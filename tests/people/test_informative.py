@@ -54,22 +54,31 @@ def test_gain_is_at_most_the_entropy_and_none_where_depths_agree():
     assert table.query("problem == 'flat'")["nats"].max() == pytest.approx(0.0, abs=1e-9)
 
 
-def test_best_problems_recover_depth_better_than_random_ones():
+def test_best_ten_problems_recover_depth_better_than_random_ones():
     random = np.random.default_rng(1)
-    problems = {f"q{i}": random.dirichlet(np.full(8, 0.7), size=3).T + 0.005 for i in range(30)}
-    ranked = people.informative(problems, FAMILY, rng=1).groupby("problem")["nats"].mean()
-    order = ranked.sort_values(ascending=False).index
-    sets = [order[:4], *(random.permutation(order)[:4] for _ in range(3)), order[-4:]]
+    problems = {
+        f"q{i}": random.dirichlet(np.full(6, random.choice([0.3, 1.0, 3.0])), size=4).T + 0.005
+        for i in range(60)
+    }
+    family = Family(depth=(1, np.inf), lapse=0.05)
+    order = people.informative(problems, family, rng=1).groupby("problem")["nats"].mean()
+    order = order.sort_values(ascending=False).index
+    sets = [order[:10], *(random.permutation(order)[:10] for _ in range(3)), order[-10:]]
     best, *others, worst = (
         people.recover(
-            FAMILY, {name: problems[name] for name in names}, num_people=300, num_rounds=1, rng=3
+            family,
+            {name: problems[name] for name in names},
+            num_people=300,
+            num_rounds=1,
+            num_lessons=2,
+            rng=3,
         ).depth_accuracy
         for names in sets
     )
-    # Measured: 92 % with the best four, 83 to 91 % with six random sets, 80 % with the worst four.
-    # A share of 300 people has a standard error of 2 %.
-    assert best > np.mean(others) + 0.02
-    assert best > worst + 0.06
+    # With 600 people 73 % for the best, 59 to 67 % for five random sets, 52 % for the worst
+    # (benchmarks.people_accuracy). A share of 300 people has a standard error of 3 %.
+    assert best > np.mean(others) + 0.05
+    assert best > worst + 0.15
 
 
 def test_learners_are_ranked_by_their_first_datum():

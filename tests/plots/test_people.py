@@ -60,3 +60,24 @@ def test_recovery_and_confusion_are_drawn(ax):
     other = Figure().subplots()
     plots.plot_confusion(found, ax=other)
     assert len(other.texts) == found.confusion.size
+
+
+def test_shrinkage_has_a_point_per_person_and_the_median(fit, ax):
+    frame = fit.choices.frame
+    group = people.fit_group(frame, PROBLEMS, fit.family.at(lapse=0.05), num_draws=100, rng=1)
+    assert group.plot(ax=ax) is ax
+    _, median, points = ax.get_lines()
+    assert median.get_ydata()[0] == group.group.loc["median rationality", "estimate"]
+    assert points.get_ydata() == pytest.approx(group.estimates["rationality"].to_numpy())
+    with pytest.raises(cb.CobayesError, match="no free parameter 'lapse'"):
+        group.plot("lapse", ax=ax)
+
+
+def test_informative_trials_are_drawn_best_on_top(ax):
+    trials = people.informative(PROBLEMS, people.Family(depth=(0, 1)), rng=1, num_draws=200)
+    plots.plot_informative(trials, 5, ax=ax)
+    (points,) = ax.get_lines()
+    assert points.get_xdata() == pytest.approx(trials["nats"].head(5).to_numpy())
+    assert points.get_ydata().tolist() == [4, 3, 2, 1, 0]
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[0] == f"{trials['problem'][0]}, {trials['hypothesis'][0]}"

@@ -132,6 +132,12 @@ class GroupFit:
             | {"depth_probability": ["person", "depth"]},
         )
 
+    def plot(self, parameter: str = "rationality", *, ax: Any = None) -> Any:
+        """Draw the shrinkage of a parameter: `cobayes.plots.plot_shrinkage`."""
+        from cobayes.plots import plot_shrinkage
+
+        return plot_shrinkage(self, parameter, ax=ax)
+
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
         """Return depths (positions) and all parameters, (s, names), of the group's next people."""
         family, names = self.fit.family, self.fit.family.free_names()

@@ -15,7 +15,9 @@ from .people import plot_calibration as plot_calibration
 from .people import plot_comparison as plot_comparison
 from .people import plot_confusion as plot_confusion
 from .people import plot_estimates as plot_estimates
+from .people import plot_informative as plot_informative
 from .people import plot_recovery as plot_recovery
+from .people import plot_shrinkage as plot_shrinkage
 from .robustness import plot_directions as plot_directions
 from .robustness import plot_robustness_map as plot_robustness_map
 from .simplex import plot_simplex_path as plot_simplex_path

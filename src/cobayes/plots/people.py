@@ -1,4 +1,4 @@
-"""Pictures of fits to people: comparisons, recovery, predicted against observed."""
+"""Pictures of fits to people: estimates, comparisons, recovery, predictions, groups, trials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from cobayes.people import Comparison, Fit, Recovery
+    from cobayes.people import Comparison, Fit, GroupFit, Recovery
 
 
 def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
@@ -292,4 +292,103 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(down)), down)
     ax.set_xlabel("depth with the highest likelihood")
     ax.set_ylabel("true depth")
+    return ax
+
+
+def plot_shrinkage(
+    group: GroupFit, parameter: str = "rationality", *, ax: Axes | None = None
+) -> Axes:
+    """Draw the estimates of people in a group against those of people one by one.
+
+    Where the responses say little about a person, the group's estimate lies nearer to the group's
+    median than the person's own maximum.
+
+    Parameters
+    ----------
+    group
+        What `cobayes.people.fit_group` returned.
+    parameter
+        The name of a free parameter.
+    ax
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> group = cb.people.fit_group(*cb.people.example_study(), family, num_draws=100, rng=1)
+    >>> ax = cb.plots.plot_shrinkage(group)
+    """
+    names = group.fit.family.free_names()
+    if parameter not in names:
+        raise CobayesError(
+            f"the group has no free parameter {parameter!r}.", f"choose from {', '.join(names)}."
+        )
+    ax = axes_or_new(ax, (4.4, 4.2))
+    alone = group.fit.estimates[parameter].to_numpy()
+    value, low, high = (
+        group.estimates[f"{parameter}{end}"].to_numpy() for end in ("", "_low", "_high")
+    )
+    known = np.isfinite(alone)
+    ends = (alone[known].min(), alone[known].max()) if known.any() else (0.0, 1.0)
+    ax.plot(ends, ends, color=GREY, linewidth=1, label="no shrinkage")
+    median = group.group.loc[f"median {parameter}", "estimate"]
+    ax.axhline(median, color=ORANGE, linestyle="--", linewidth=1.5, label="median of the group")
+    ax.vlines(alone[known], low[known], high[known], color=BLUE, alpha=0.25, linewidth=1)
+    ax.plot(alone[known], value[known], "o", color=BLUE, markersize=4, label="a person, 95 %")
+    missing = int((~known).sum())
+    left_out = f"\nnot identified: {missing} of {len(alone)}" if missing else ""
+    words = parameter.replace("_", " ")
+    ax.set_xlabel(f"{words}, one by one (maximum likelihood){left_out}")
+    ax.set_ylabel(f"{words}, in the group")
+    ax.legend(frameon=False, loc="upper left", fontsize=8)
+    tidy(ax)
+    return ax
+
+
+def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | None = None) -> Axes:
+    """Draw the most informative trials, the best on top.
+
+    Parameters
+    ----------
+    trials
+        What `cobayes.people.informative` returned.
+    num_trials
+        The number of trials drawn.
+    ax
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes with the picture.
+
+    Examples
+    --------
+    >>> import cobayes as cb
+    >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
+    >>> ax = cb.plots.plot_informative(cb.people.informative("example:gestures", family, rng=1))
+    """
+    shown = trials.head(num_trials)
+    ax = axes_or_new(ax, (6.4, 0.8 + 0.24 * len(shown)))
+    places = np.arange(len(shown))[::-1]
+    ax.hlines(places, 0.0, shown["nats"].to_numpy(), color=BLUE, linewidth=2)
+    ax.plot(shown["nats"].to_numpy(), places, "o", color=BLUE, markersize=5)
+    columns = [name for name in shown.columns if name != "nats"]
+    labels = [
+        ", ".join(str(cell) for cell in row if cell != "*")
+        for row in shown[columns].itertuples(index=False)
+    ]
+    ax.set_yticks(places, [shorten_label(label) for label in labels])
+    ax.set_ylim(-0.6, len(shown) - 0.4)
+    ax.set_xlim(left=0.0)
+    ax.set_ylabel(" and ".join(columns))
+    rest = f" (best {len(shown)} of {len(trials)} trials)" if len(shown) < len(trials) else ""
+    ax.set_xlabel(f"expected information of one response, nats{rest}")
+    tidy(ax)
     return ax
