@@ -227,19 +227,18 @@ def test_an_empty_file_is_a_run_that_was_killed_at_its_start(tmp_path):
     assert run(drawing(2), tmp_path, jobs=1)["scale 1"].num_samples == 163
 
 
-def test_a_ledger_of_another_format_is_refused_until_one_starts_over(complete):
-    with contextlib.closing(sqlite3.connect(complete / "ledger.sqlite")) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(RunError, match="has format 99"):
-        run(drawing(), complete, jobs=1)
-    run(drawing(), complete, jobs=1, fresh=True)
-
-
 def execute(folder, *statements):
     with contextlib.closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
         for statement in statements:
             connection.execute(statement)
         connection.commit()
+
+
+def test_a_ledger_of_another_version_is_refused_until_one_starts_over(complete):
+    execute(complete, "ALTER TABLE shards ADD COLUMN worker TEXT")
+    with pytest.raises(RunError, match="its tables are not those of this version of cobayes"):
+        run(drawing(), complete, jobs=1)
+    run(drawing(), complete, jobs=1, fresh=True)
 
 
 CRAFTED = {

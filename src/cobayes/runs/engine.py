@@ -26,7 +26,6 @@ from cobayes.runs.store import Key, RunError, Store
 
 _ATTEMPTS = 3
 _SECONDS_BETWEEN_SAVES = 0.5
-_SECONDS_BETWEEN_REPORTS = 1.0
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -269,7 +268,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     keys.sort(key=lambda item: (item[1][1], len(item[0].experiment.points) - item[1][0]))
     waiting = deque(keys)
     in_flight: dict[Future[_Outcome], tuple[_Work, Key]] = {}
-    saved_at = reported_at = time.monotonic()
+    saved_at = time.monotonic()
     count = num_workers(executor)
     stores = [work.store for work in works]
     failures: Counter[tuple[_Work, Key]] = Counter()
@@ -303,11 +302,8 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
             now = time.monotonic()
             is_last = not waiting and not in_flight
             if now - saved_at >= _SECONDS_BETWEEN_SAVES or is_last:
-                saved_at = now
+                saved_at, count = now, num_workers(executor)
                 save()
-            if now - reported_at >= _SECONDS_BETWEEN_REPORTS or is_last:
-                reported_at = now
-                count = num_workers(executor)
                 report("running")
     except BaseException as error:
         for future in in_flight:

@@ -21,8 +21,8 @@ from typing import Any
 from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
-# Bytes 60 to 63 and 68 to 71 of SQLite's header are the application's to choose.
-_FORMAT, _APPLICATION = 5, b"CoBa"
+# Bytes 68 to 71 of SQLite's header are the application's to choose.
+_APPLICATION = b"CoBa"
 _SCHEMA = (
     "CREATE TABLE shards (key INTEGER PRIMARY KEY, content BLOB NOT NULL, seal BLOB NOT NULL, "
     "seconds REAL NOT NULL)"
@@ -51,7 +51,7 @@ class RunError(CobayesError):
 
 
 class _UnusableError(RunError):
-    """The store is ours, but damaged or of another format."""
+    """The store is ours, but damaged or of another version."""
 
 
 @dataclass(frozen=True)
@@ -282,12 +282,6 @@ class Store:
                 f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
                 "it was left alone: move it away or restore a copy, or choose another folder",
             )
-        if (number := int.from_bytes(header[60:64], "big")) != _FORMAT:
-            raise _UnusableError(
-                f"{str(self.path)!r} has format {number} of the ledger; this version reads "
-                f"{_FORMAT}.",
-                "use the version of cobayes that wrote it, or start over with --fresh",
-            )
 
     def _check_tables(self) -> None:
         """Make the table of a new store; refuse other tables than ours, and damaged pages."""
@@ -297,11 +291,10 @@ class Store:
         if not tables and self._connection.in_transaction:
             execute(_SCHEMA)
             execute(f"PRAGMA application_id = {int.from_bytes(_APPLICATION, 'big')}")
-            execute(f"PRAGMA user_version = {_FORMAT}")
         elif not tables:
             raise RunError(f"{str(self.path)!r} is empty: a run was killed at its start.")
         elif tables != [_SCHEMA.encode()]:  # an unknown view or trigger could run for hours
-            raise self.damaged("its tables are not those of a ledger")
+            raise self.damaged("its tables are not those of this version of cobayes")
         (verdict,) = execute("PRAGMA quick_check(1)").fetchone()
         if verdict != b"ok":
             raise self.damaged(verdict.decode())
