@@ -92,7 +92,7 @@ def test_the_picture_is_written(run, tmp_path, suffix):
     [
         (["example:nothing"], "nothing"),
         (["example:M_1", "--hypothesis", "h_9"], "h_9"),
-        (["example:M_1", "--level", "1.5"], "found 1.5"),
+        (["example:M_1", "--level", "1.5"], "--level is 1.5"),
         (["example:M_1", "--lessons", "1"], "lessons"),
         (["example:M_1", "--plot", "compare.xyz"], "picture format"),
         (["example:M_1", "--prior", "0.5,0.6"], "prior"),

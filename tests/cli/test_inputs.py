@@ -75,4 +75,4 @@ def test_zeros_are_smoothed_on_request(run, tmp_path):
     np.testing.assert_allclose(json.loads(result.stdout)["smallest_entry"], 0.05)
     result = run("info", path, "--smooth", "2")
     assert result.exit_code == 2
-    assert "--smooth: expected a number strictly between 0 and 1, found 2" in result.stderr
+    assert "--smooth is 2.0; expected a number strictly between 0 and 1" in result.stderr

@@ -12,11 +12,11 @@ TOOLKIT_WORDS = ("<", "Value error", "Input should be", "Invalid value", "range"
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--rounds", "abc"), "--rounds: expected an integer >= 0, found 'abc'."),
-        (("--rounds", "-1"), "--rounds: expected an integer >= 0, found '-1'."),
-        (("--rounds", "2.5"), "--rounds: expected an integer >= 0, found '2.5'."),
-        (("--rounds", "9" * 5000), "--rounds: expected an integer >= 0"),
-        (("--seed", "1.5"), "--seed: expected an integer >= 0, found '1.5'."),
+        (("--rounds", "abc"), "--rounds is 'abc'; expected an integer >= 0."),
+        (("--rounds", "-1"), "--rounds is -1; expected an integer >= 0."),
+        (("--rounds", "2.5"), "--rounds is '2.5'; expected an integer >= 0."),
+        (("--rounds", "9" * 5000), "expected an integer >= 0"),
+        (("--seed", "1.5"), "--seed is '1.5'; expected an integer >= 0."),
         (
             ("--rule", "sbci"),
             "'both'. Did you mean 'scbi'?",
@@ -65,7 +65,7 @@ def test_near_misses_are_suggested(run):
 def test_a_percentage_is_told_from_a_probability(run):
     result = run("compare", "example:gestures", "--level", "95")
     assert result.exit_code == 2
-    assert "for 95 % write 0.95" in result.stderr
+    assert "write 0.95 for 95 %" in result.stderr
     for text in ("95%", "0,95"):
         assert "(write 0.95)" in run("compare", "example:gestures", "--level", text).stderr
     assert "write" not in run("compare", "example:gestures", "--level", "1,200").stderr

@@ -216,8 +216,11 @@ def test_infinite_depth_is_scbi(run, world):
         (("--depth", "2"), "--depth belongs to --rule pragmatic"),
         (("--literal", "truth"), "--literal belongs to --rule pragmatic"),
         (("--rule", "bi", "--data-prior", "uniform"), "has no --data-prior"),
-        (("--rule", "pragmatic", "--depth", "-1"), "--depth: expected an integer >= 0"),
-        (("--rule", "pragmatic", "--rationality", "0"), "--rationality: expected a number"),
+        (("--rule", "pragmatic", "--depth", "-1"), "--depth is -1; expected an integer >= 0"),
+        (
+            ("--rule", "pragmatic", "--rationality", "0"),
+            "--rationality is 0.0; expected a number > 0",
+        ),
         (("--data-prior", "left=0.5,up=0.5"), "the data prior has no number for 'right'"),
         (("--rule", "pragmatic", "--depth", "inf", "--rationality", "2"), "rationality"),
     ],

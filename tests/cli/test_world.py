@@ -71,13 +71,13 @@ def test_board_is_read_from_a_file_and_animated(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--discount", 1.0), "strictly between 0 and 1, found 1.0"),
+        (("--discount", 1.0), "--discount is 1.0; expected a number strictly between 0 and 1"),
         (("--goals", 9), "9 goals do not fit"),
         (("--goal", "Z"), "no goal called 'Z'"),
         (("--gif", "/nowhere/x.gif"), "does not exist"),
         (("--gif", "walk.mp4", "--seed", 1), "written as .gif"),
         (("--board", "nowhere.txt"), "there is no file nowhere.txt"),
-        (("--slip", 2), "found 2"),
+        (("--slip", 2), "--slip is 2.0"),
     ],
 )
 def test_bad_input_is_one_line_with_exit_code_two(arguments, message):

@@ -50,18 +50,12 @@ def number_between(
     if not (above and below):
         if hint is None and high == 1.0 and 1.0 < number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
-        expected = bounds_in_words(low, high, closed)
+        allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
+        expected = f"{'between' if closed else 'strictly between'} {low:g} and {high:g}{allowed}"
+        if high == float("inf"):
+            expected = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
         raise CobayesError(f"{name} is {value!r}; expected a number {expected}.", hint)
     return number
-
-
-def bounds_in_words(low: float, high: float, closed: str) -> str:
-    """Return what `number_between` allows, such as "strictly between 0 and 1"."""
-    if high == float("inf"):
-        return f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
-    words = "between" if closed else "strictly between"
-    allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
-    return f"{words} {low:g} and {high:g}{allowed}"
 
 
 def generator(rng: Any = None) -> np.random.Generator:

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from cobayes.errors import CobayesError
+
 # The most digits of an integer: Python refuses to read thousands of them.
 _MOST_DIGITS = 40
 
@@ -21,12 +23,15 @@ class Command(click.Command):
     """A command whose help shows examples as they are typed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; an error about any option shows the usage of this command."""
+        """Read the command line; an error about any option names the help of this command."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+        except CobayesError as error:
+            hint = error.hint or f"run '{ctx.command_path} --help' to see what it takes."
+            raise CobayesError(error.message, hint) from None
 
     def get_short_help_str(self, limit: int = 0) -> str:
         """Return the first sentence, uncut."""
@@ -74,17 +79,16 @@ class Integer(click.ParamType):
     def __init__(self, least: int) -> None:
         self.least = least
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ARG002
         """Return the integer, or raise an error that says what is expected."""
-        text = str(value).strip()
-        number = None
+        from cobayes._input.validation import whole_number
+
+        number = text = str(value).strip()
         if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
             number = int(text)
         elif "_" not in text and (real := _real(text)) is not None and real.is_integer():
             number = int(real)
-        if number is None or number < self.least:
-            self.fail(f"expected an integer >= {self.least}, found {text[:40]!r}.", param, ctx)
-        return number
+        return whole_number(number, max(param.opts, key=len), self.least)
 
 
 class Depth(Integer):
@@ -107,20 +111,14 @@ class Number(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """Return the number, or raise an error that says what is expected."""
-        from cobayes._input.validation import bounds_in_words, number_between
-        from cobayes.errors import CobayesError
+        from cobayes._input.validation import number_between
 
         text = str(value).strip()
         number = None if "_" in text else _real(text)
         if number is None:
             self.fail(f"expected a number, found {text[:40]!r}{_correction(text)}.", param, ctx)
-        try:
-            return number_between(number, self.name, self.low, self.high, closed=self.closed)
-        except CobayesError:
-            expected = bounds_in_words(self.low, self.high, self.closed)
-            is_percent = self.high == 1.0 and 2.0 <= number <= 100.0
-            hint = f" (for {number:g} % write {number / 100:g})" if is_percent else ""
-            self.fail(f"expected a number {expected}, found {text}{hint}.", param, ctx)
+        name = max(param.opts, key=len)
+        return number_between(number, name, self.low, self.high, closed=self.closed)
 
 
 class Name(click.Choice):
