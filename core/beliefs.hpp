@@ -21,8 +21,8 @@ struct Grid {
   Array<double> values;
 
   void resize(int new_width, int size) { width = new_width, values.resize(size_t(size + W - 1) / W * W * new_width); }
-  double* at(int k) { return values.get() + size_t(k / W) * W * width + k % W; }
-  const double* at(int k) const { return values.get() + size_t(k / W) * W * width + k % W; }
+  double* at(int k) { return values.get() + size_t(unsigned(k) / W) * W * width + unsigned(k) % W; }
+  const double* at(int k) const { return values.get() + size_t(unsigned(k) / W) * W * width + unsigned(k) % W; }
   void copy(int from, int to) {
     const double* source = at(from);
     double* target = at(to);

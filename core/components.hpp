@@ -34,7 +34,7 @@ class Scaler {
     s.resize(p, count);
     has_labels = p.has_zeros || some_data_are_gone;
     if (!has_labels) return;
-    if (!finder) pattern_ = new Pattern(p.matrix.get(), p.n, p.m), finder = new BlockFinder(*pattern_);
+    if (!finder) pattern_ = new Pattern(p.matrix, p.n, p.m), finder = new BlockFinder(*pattern_);
     row_label.resize(p.n, count), column_label.resize(p.m, count), row_target.resize(p.n, count);
     status.resize(count);
   }
@@ -203,9 +203,9 @@ class Scaler {
     for (int j = 0; j < k; ++j) w[j] = broadcast(1.0);
     for (int sweep = 0; sweep < (k > 4 ? 3 : 1); ++sweep) lanes.sweep(c, w, nullptr, NATIVE);
     for (int step = 0; step < MAX_STEPS && step < p.max_iterations && any(state.active); ++step) {
-      Vec weakest;
-      const Vec length = lanes.step(c, w, state.active, weakest);
-      state.judge(length, weakest, p.tolerance);
+      Mask is_weak;
+      const Vec length = lanes.step(c, w, state.active, is_weak);
+      state.judge(length, is_weak, p.tolerance);
     }
     lanes.sweep(c, w, u, NATIVE);
     for (int lane = 0; lane < size; ++lane) {

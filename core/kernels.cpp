@@ -151,18 +151,44 @@ double entry(double u, double x, double w, double c) {
   return exponential(logarithm_of_any(u) + logarithm_of_any(x) + logarithm_of_any(w) + logarithm_of_any(c));
 }
 
+// Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum has W partial sums for
+// every width of a vector, so the bits are the same.
+double fill_row(const double* x, double u, const double* w, const double* c, const double* weights, int m, double* out, double* totals) {
+  alignas(64) double sums[W] = {};
+  int j = 0;
+  for (; j + NATIVE <= m; j += NATIVE) {
+    const Vec value = load_any(x + j), left = u * value, right = load_any(weights + j);
+    const Mask is_plain = ((left > 1e-290) & (right > 1e-290)) | (value == 0.0);
+    store_any(out + j, left * right);
+    for (int lane = 0; any(~is_plain) && lane < NATIVE; ++lane) out[j + lane] = entry(u, x[j + lane], w[(j + lane) * W], c[j + lane]);
+    const Vec filled = load_any(out + j);
+    store(sums + j % W, load(sums + j % W) + filled), store_any(totals + j, load_any(totals + j) + filled);
+  }
+  for (; j < m; ++j) out[j] = entry(u, x[j], w[j * W], c[j]), sums[j % W] += out[j], totals[j] += out[j];
+  double sum = 0.0;
+  for (double part : sums) sum += part;
+  return sum;
+}
+
 // Whether all entries are finite and not negative, with a positive one in every row and column.
 bool is_table(const double* matrix, int n, int m) {
   Array<double> column(m);
   bool is_fine = true;
   for (int i = 0; i < n; ++i) {
-    double row = 0.0;
-    for (int j = 0; j < m; ++j) {
-      const double x = matrix[size_t(i) * m + j];
-      is_fine &= x >= 0.0 && x < __builtin_inf();
-      row = larger(row, x), column[j] = larger(column[j], x);
+    const double* row = matrix + size_t(i) * m;
+    Vec most{};
+    Mask is_bad = most != most;
+    int j = 0;
+    for (; j + NATIVE <= m; j += NATIVE) {
+      const Vec x = load_any(row + j);
+      is_bad |= ~((x >= 0.0) & (x < __builtin_inf()));
+      most = larger(most, x), store_any(&column[j], larger(load_any(&column[j]), x));
     }
-    is_fine &= row > 0.0;
+    for (; j < m; ++j) {
+      is_fine &= row[j] >= 0.0 && row[j] < __builtin_inf();
+      most[0] = larger(most[0], row[j]), column[j] = larger(column[j], row[j]);
+    }
+    is_fine &= !any(is_bad) && any(most > 0.0);
   }
   for (double x : column) is_fine &= x > 0.0;
   return is_fine;
@@ -219,25 +245,28 @@ void scale(const ScalingJob& job, const Stop& stop) {
       scaler.s.column_sum.at(k)[j * W] = scaler.has_labels ? c : larger(n * FLOOR, c);
     }
   if (problem.is_representable) scaler.solve(nullptr, 0);
-  Array<double> totals;
+  Array<double> totals(m), weights(m), sums(n), kept(m);
   for (int k = 0; k < job.size && !is_stopped(); ++k) {
     double *out = job.scaled + size_t(k) * n * m, *targets = job.rows + size_t(k) * n, *report = job.report + 4 * k;
     const double *u = scaler.s.row.at(k), *w = scaler.s.factor.at(k), *c = job.columns + size_t(k) * m;
     if (report[3] != EXACT) continue;
     double residual = 0.0;
-    totals.assign(m, 0.0);
+    for (int j = 0; j < m; ++j) totals[j] = 0.0, weights[j] = w[j * W] * c[j];
+    if (!scaler.has_labels) multiply<1>(problem.matrix, problem.transposed.get(), n, m, weights.get(), sums.get());
     for (int i = 0; i < n; ++i) {
-      targets[i] = scaler.has_labels ? scaler.row_target.at(k)[i * W] * unit : asked[i];
-      // Rules need exact column sums, `scale` exact row sums: compute the row factor again. The residual is then that of the columns.
-      double own = u[i * W], sum = 0.0;
-      auto survives = [&](int j) { return !scaler.has_labels || scaler.row_label.at(k)[i * W] == scaler.column_label.at(k)[j * W]; };
-      for (int j = 0; j < m; ++j) sum += survives(j) ? problem.row(i)[j] * (w[j * W] * c[j]) : 0.0;
-      if (sum > 0.0 && targets[i] > 0.0) own = targets[i] / sum;
-      sum = 0.0;
-      for (int j = 0; j < m; ++j) {
-        const double x = survives(j) ? entry(own, problem.row(i)[j], w[j * W], c[j]) : 0.0;
-        out[size_t(i) * m + j] = x, sum += x, totals[j] += x;
+      const double* row = problem.row(i);
+      targets[i] = asked[i];
+      if (scaler.has_labels) {
+        targets[i] = scaler.row_target.at(k)[i * W] * unit, sums[i] = 0.0;
+        for (int j = 0; j < m; ++j) {
+          kept[j] = scaler.row_label.at(k)[i * W] == scaler.column_label.at(k)[j * W] ? row[j] : 0.0;
+          sums[i] += kept[j] * weights[j];
+        }
+        row = kept.get();
       }
+      // Rules need exact column sums, `scale` exact row sums: compute the row factor again. The residual is then that of the columns.
+      const double own = sums[i] > 0.0 && targets[i] > 0.0 ? targets[i] / sums[i] : u[i * W];
+      const double sum = fill_row(row, own, w, c, weights.get(), m, out + size_t(i) * m, totals.get());
       residual = larger(residual, targets[i] > 0.0 ? magnitude(sum / targets[i] - 1.0) : sum);
       job.row_scaling[size_t(k) * n + i] = __builtin_ldexp(own, -problem.row_unit[i]);
     }

@@ -59,6 +59,8 @@ CORE_INLINE bool any(Mask m) {
   return (m[0] | m[1]) != 0;
 #endif
 }
+CORE_INLINE bool lane_of(bool m, int) { return m; }
+CORE_INLINE bool lane_of(Mask m, int lane) { return m[lane] != 0; }
 // Larger and smaller return b where one of the two is NaN, as the instructions do.
 CORE_INLINE double root(double x) { return __builtin_sqrt(x); }
 CORE_INLINE Vec root(Vec x) {
@@ -69,10 +71,13 @@ CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }
-#if defined(__AVX__) && !defined(__AVX512F__)
+#if defined(__AVX512F__)  // with a mask: without one GCC 12 warns of a variable in its own header
+CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm512_mask_max_pd((__m512d)a, 0xff, (__m512d)a, (__m512d)b); }
+CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm512_mask_min_pd((__m512d)a, 0xff, (__m512d)a, (__m512d)b); }
+#elif defined(__AVX__)
 CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm256_max_pd((__m256d)a, (__m256d)b); }
 CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm256_min_pd((__m256d)a, (__m256d)b); }
-#elif defined(__SSE2__) && !defined(__AVX512F__)
+#elif defined(__SSE2__)
 CORE_INLINE Vec larger(Vec a, Vec b) { return (Vec)_mm_max_pd((__m128d)a, (__m128d)b); }
 CORE_INLINE Vec smaller(Vec a, Vec b) { return (Vec)_mm_min_pd((__m128d)a, (__m128d)b); }
 #else
@@ -84,7 +89,9 @@ CORE_INLINE T clip(T x, double bound) { return larger(smaller(x, T{} + bound), T
 
 // The product of the lower halves of 64-bit words.
 CORE_INLINE Words half_product(Words a, Words b) {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX512F__)
+  return (Words)_mm512_mask_mul_epu32((__m512i)a, 0xff, (__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
   return (Words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__) && !defined(__AVX__)
   return (Words)_mm_mul_epu32((__m128i)a, (__m128i)b);

@@ -33,7 +33,7 @@ class Follower {
     for (int k = count; k % W; ++k) beliefs.mantissa.copy(0, k), beliefs.shift.copy(0, k);  // spare lanes
   }
 
-  // Answer every belief. Equal beliefs are answered once. The search for them stops when it saves less than half of the answers,
+  // Answer every belief. Equal beliefs are answered once. The search for them stops when more than a quarter of the beliefs differ,
   // except for tables with zeros.
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
@@ -44,13 +44,16 @@ class Follower {
       for (int k = 0; k < count; ++k) asked[k] = k;
     }
     rule.respond(beliefs, asked, Gone{drops_shown ? shown : nullptr, words}, answers);
-    for (int k : asked) num_failed += answers.error[k] < 1e300 ? 0 : 1, worst = larger(worst, answers.error[k]);
+    double most = 0.0;
+    for (int k : asked) most = larger(most, answers.error[k]);
+    for (int k = 0; k < int(asked.size()) && !(most < 1e300); ++k) num_failed += answers.error[asked[k]] < 1e300 ? 0 : 1;
+    worst = larger(worst, most);
     if (shares)
       for (int k = 0; k < count; ++k)
         if (same[k] != k) answers.copy(same[k], k);
     for (int k = count; k % W; ++k) answers.copy(0, k);
     num_answers += asked.size();
-    shares = rule.has_labels(drops_shown) || !rule.depends_on_belief() || int(asked.size()) < count / 2;
+    shares = rule.has_labels(drops_shown) || !rule.depends_on_belief() || int(asked.size()) < count / 4;
     is_answered = true;
   }
 
@@ -188,7 +191,7 @@ class Block {
   Block(const Plan& plan, Rule& teacher_rule, Rule& learner_rule, uint64_t first, int count, Record& record)
       : plan(plan), record(record), first(first), count(count), learner(learner_rule, plan.learner_drops, count),
         other(teacher_rule, plan.teacher_drops, plan.is_shared ? 0 : count), teacher(plan.is_shared ? learner : other),
-        shown(size_t(count) * teacher.words), sure(count, plan.num_rounds + 1), even(padded()), odd(padded()) {}
+        shown(size_t(count) * teacher.words), sure(padded(), plan.num_rounds + 1), even(padded()), odd(padded()) {}
 
   void play() {
     learner.start(plan.learner_logs, true);
@@ -210,7 +213,7 @@ class Block {
       }
       write_down(k + 1);
     }
-    for (int k = 0; k < count; ++k) ++record.first_sure[sure[k]], record.num_contradicted += learner.contradicted[k];
+    for (int k = 0; k < count; ++k) ++record.first_sure[int(sure[k])], record.num_contradicted += learner.contradicted[k];
     for (const Follower* agent : {&learner, &other}) {
       record.num_answers += agent->num_answers, record.num_failed += agent->num_failed;
       record.worst = larger(record.worst, agent->worst);
@@ -254,8 +257,11 @@ class Block {
       record.first[to] = origin, record.sums[to] = record.squares[to] = 0.0;
       for (int lane = 0; lane < W; ++lane) record.sums[to] += sum[lane], record.squares[to] += square[lane];
     }
-    for (int at = 0; at < count; ++at)
-      if (sure[at] > k && learner.beliefs.number(at, plan.hypothesis) >= plan.level) sure[at] = k;
+    for (int at = 0; at < count; at += NATIVE) {
+      const double *x = learner.beliefs.mantissa.at(at) + plan.hypothesis * W, *s = learner.beliefs.shift.at(at) + plan.hypothesis * W;
+      const Mask is_sure = (as_number(load(x), load(s)) >= plan.level) & (load(&sure[at]) > double(k));
+      store(&sure[at], select(is_sure, broadcast(k), load(&sure[at])));
+    }
     if (!record.paths || record.kept[k] < 0) return;
     for (int at = 0; at < record.num_paths; at += NATIVE) {
       const double *x = learner.beliefs.mantissa.at(at), *s = learner.beliefs.shift.at(at);
@@ -274,7 +280,7 @@ class Block {
   Follower learner, other;
   Follower& teacher;
   Set shown;
-  Array<int> sure;
+  Array<double> sure;  // by lesson: the round after which the learner reached the level
   Array<double> even, odd;
 };
 

@@ -117,7 +117,7 @@ static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work
 }
 
 // Multiplications. Less work is done by the calling thread, without checks for Ctrl-C: it takes less than a millisecond.
-constexpr double SHORT_WORK = 2e5;
+constexpr double SHORT_WORK = 4e6;
 
 // A rule bound to its table, with one worker for each thread that uses it.
 class Rule {

@@ -40,9 +40,8 @@ class NewtonLanes {
     for (int j = 0; j < m; ++j) w[j] = 1.0 / total[j];
   }
 
-  // Take one Newton step from factors w. Return its length, the largest change of log w, and in `weakest` the smallest ratio of a
-  // pivot to its column's sum.
-  Vec step(const Vec* c, Vec* w, Mask active, Vec& weakest) const {
+  // Take one Newton step from factors w. Return its length, the largest change of log w, and in `is_weak` whether a pivot is too small.
+  Vec step(const Vec* c, Vec* w, Mask active, Mask& is_weak) const {
     Vec v[CAP], total[CAP], a[CAP], b[CAP], x[CAP], inverse[CAP], sums[CAP], F[CAP][CAP];
     for (int j = 0; j < m; ++j) {
       v[j] = w[j] * c[j], total[j] = Vec{}, sums[j] = c[j];
@@ -77,12 +76,12 @@ class NewtonLanes {
       for (int j = 0; j < last; ++j)
         if (j != p) swap(is_pinned, F[j < p ? j : p][j < p ? p : j], F[j][last]);
     }
-    weakest = broadcast(1.0);
+    is_weak = Vec{} != Vec{};
     for (int q = 0; q < last; ++q) {
       Vec pivot = F[q][q + 1];
       for (int k = q + 2; k < m; ++k) pivot += F[q][k];
       inverse[q] = 1.0 / pivot;
-      weakest = smaller(weakest, pivot / sums[q]);
+      is_weak |= ~(pivot > WEAK_COUPLING * sums[q]);
       for (int j = q + 1; j < last; ++j) {
         const Vec share = F[q][j] * inverse[q];
         b[j] += share * b[q];
@@ -117,12 +116,12 @@ struct NewtonState {
 
   // After a step: decide which lanes go on. A step is the last one if it is within the tolerance, or if the next one would be within
   // a tenth of it by the estimate (used once length^2 <= tolerance / 100, where steps shrink quadratically).
-  void judge(Vec length, Vec weakest, double tolerance) {
+  void judge(Vec length, Mask is_weak, double tolerance) {
     const Vec next = next_length(length, before);
     const Mask is_close = length * length <= 0.01 * tolerance;
     const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
     // With a weaker coupling the error cannot be estimated here: infinity sends the problem to careful.hpp.
-    const Vec found = select(weakest > WEAK_COUPLING, larger(smaller(length, next), broadcast(ROUNDING)), broadcast(__builtin_inf()));
+    const Vec found = select(is_weak, broadcast(__builtin_inf()), larger(smaller(length, next), broadcast(ROUNDING)));
     error = select(active & is_last, found, error);
     steps = select(active, steps + 1.0, steps);
     active &= ~(is_last | is_lost);
@@ -143,7 +142,7 @@ struct SharedTable {
 template <int M, bool HasRowSums>
 void solve_few_columns(const Problem& problem, Scalings& s) {
   using Table = SharedTable<M, HasRowSums>;
-  const NewtonLanes<M, Table> lanes(Table{problem.matrix.get(), problem.row_sums.get()}, problem.n, M);
+  const NewtonLanes<M, Table> lanes(Table{problem.matrix, problem.row_sums.get()}, problem.n, M);
   constexpr int BATCH = 64;  // vectors whose state is kept on the stack
   NewtonState state[BATCH];
   Vec c[BATCH][M], w[BATCH][M];
@@ -165,9 +164,9 @@ void solve_few_columns(const Problem& problem, Scalings& s) {
       int num_left = 0;
       for (int p = 0; p < num_pending; ++p) {
         const int v = pending[p];
-        Vec weakest;
-        const Vec length = lanes.step(c[v], w[v], state[v].active, weakest);
-        state[v].judge(length, weakest, problem.tolerance);
+        Mask is_weak;
+        const Vec length = lanes.step(c[v], w[v], state[v].active, is_weak);
+        state[v].judge(length, is_weak, problem.tolerance);
         pending[num_left] = v;
         num_left += any(state[v].active) ? 1 : 0;
       }

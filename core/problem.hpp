@@ -32,42 +32,50 @@ struct Problem {
   int max_iterations = 100000;
   bool has_zeros = false, is_representable = true;
   bool is_extreme = false;           // entries or row sums are beyond SMALLEST and LARGEST: sums and factors may overflow
-  Array<double> matrix, transposed;  // balanced, (n, m) and (m, n)
+  const double* matrix;              // balanced, (n, m): the given table if it needs no balancing
+  Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
   Array<double> probe;               // (m,): the vector from which probes for slow modes start (sweeps.hpp); pseudo-random at first
   int min_probes = 4;                // steps of the power method from such a vector
 
-  Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance) {
-    matrix.append(given, size_t(n) * m);
+  Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance), matrix(given) {
     if (sums) row_sums.append(sums, n);
     for (int i = 0; sums && i < n; ++i) has_zeros |= sums[i] == 0.0, least_row_sum = smaller(least_row_sum, sums[i]);
     is_extreme = least_row_sum < SMALLEST;
     balance();
     transposed.resize(size_t(n) * m);
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < m; ++j) transposed[size_t(j) * n + i] = matrix[size_t(i) * m + j];
+    for (int first = 0; first < n; first += W)  // W rows at a time: whole cache lines are written
+      for (int j = 0; j < m; ++j)
+        for (int i = first; i < first + W && i < n; ++i) transposed[size_t(j) * n + i] = matrix[size_t(i) * m + j];
     probe.resize(m);
     for (int j = 0; j < m; ++j) probe[j] = ((unsigned(j) * 0x9E3779B9u) >> 8) * 0x1p-23 - 1.0;
   }
 
   double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }
-  const double* row(int i) const { return matrix.get() + size_t(i) * m; }
+  const double* row(int i) const { return matrix + size_t(i) * m; }
 
  private:
   void balance() {
     row_unit.assign(n, 0), column_unit.assign(m, 0);
-    double least = __builtin_inf(), most = 0.0;
-    for (double x : matrix) {
-      has_zeros |= x == 0.0;
-      most = larger(most, x);
-      if (x > 0.0) least = smaller(least, x);
+    const size_t size = size_t(n) * m;
+    Vec low = broadcast(__builtin_inf()), high{};  // the smallest positive and the largest entry
+    Mask is_zero = high != high;
+    size_t k = 0;
+    for (; k + NATIVE <= size; k += NATIVE) {
+      const Vec x = load_any(matrix + k);
+      is_zero |= x == 0.0, high = larger(high, x), low = smaller(low, select(x > 0.0, x, low));
     }
-    if (least >= SMALLEST && most <= LARGEST) return;
+    has_zeros |= any(is_zero);
+    for (; k < size; ++k) {
+      const double x = matrix[k];
+      has_zeros |= x == 0.0, high[0] = larger(high[0], x), low[0] = x > 0.0 ? smaller(low[0], x) : low[0];
+    }
+    if (!any(~((low >= SMALLEST) & (high <= LARGEST)))) return;
     // Choose the exponents of rows and columns in turn, halfway between those of the smallest and the largest entry.
-    Array<int> exponent(size_t(n) * m);
-    Array<double> mantissa(size_t(n) * m);
-    for (size_t k = 0; k < matrix.size(); ++k) mantissa[k] = __builtin_frexp(matrix[k], &exponent[k]);
+    Array<int> exponent(size);
+    Array<double> mantissa(size);
+    for (size_t k = 0; k < size; ++k) mantissa[k] = __builtin_frexp(matrix[k], &exponent[k]);
     auto halfway = [&](int count, int length, size_t step, size_t next, int* own, const int* other) {
       for (int k = 0; k < count; ++k) {
         int low = 1 << 20, high = -(1 << 20);
@@ -84,15 +92,18 @@ struct Problem {
       halfway(n, m, 1, m, row_unit.get(), column_unit.get());
       halfway(m, n, m, 1, column_unit.get(), row_unit.get());
     }
+    balanced.resize(size);
+    matrix = balanced.get();
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < m; ++j) {
         const size_t at = size_t(i) * m + j;
         if (mantissa[at] == 0.0) continue;
-        matrix[at] = __builtin_ldexp(mantissa[at], exponent[at] - row_unit[i] - column_unit[j]);
-        is_representable &= matrix[at] >= 0x1p-1022 && matrix[at] <= 0x1.fp1023;
-        is_extreme |= !(matrix[at] >= SMALLEST && matrix[at] <= LARGEST);
+        balanced[at] = __builtin_ldexp(mantissa[at], exponent[at] - row_unit[i] - column_unit[j]);
+        is_representable &= balanced[at] >= 0x1p-1022 && balanced[at] <= 0x1.fp1023;
+        is_extreme |= !(balanced[at] >= SMALLEST && balanced[at] <= LARGEST);
       }
   }
+  Array<double> balanced;
 };
 
 // Problems with one table, and their answers.

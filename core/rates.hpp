@@ -82,8 +82,9 @@ class TwoColumns {
   Sums sum_rows(Streams& streams) const {
     Sums sums{};
     Vec u[TILE], G[TILE], over_both[TILE], s[TILE];
-    for (int first = 0; first < n; first += TILE) {
-      const int count = n - first < TILE ? n - first : TILE;
+    const int num_tiles = (n + TILE - 1) / TILE;
+    for (int tile = 0; tile < num_tiles; ++tile) {
+      const int count = (n + tile) / num_tiles;  // equal, up to one row
       for (int i = 0; i < count; ++i) u[i] = streams.uniform(), G[i] = streams.uniform_product();
       for (int i = 0; i < count; ++i) {  // one division for 1 / (u w) and for the logarithm of v v'
         const Vec both = u[i] * (1.0 - u[i]), f = LogParts<Vec>(G[i]).fraction, inverse = 1.0 / (both * (f + 1.0));

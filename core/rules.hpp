@@ -77,9 +77,9 @@ class Rule {
   const int n, m;
 };
 
-inline void fill_logs(const Array<double>& table, double power, Array<double>& logs) {
-  logs.resize(table.size());
-  for (size_t k = 0; k < table.size(); ++k) logs[k] = table[k] > 0.0 ? power * logarithm_of_any(table[k]) : NONE;
+inline void fill_logs(const double* table, size_t size, double power, Array<double>& logs) {
+  logs.resize(size);
+  for (size_t k = 0; k < size; ++k) logs[k] = table[k] > 0.0 ? power * logarithm_of_any(table[k]) : NONE;
 }
 
 class Recursion final : public Rule {
@@ -88,7 +88,7 @@ class Recursion final : public Rule {
     for (int i = 0; i < n && spec.data_prior; ++i) prior[i] = n * spec.data_prior[i];
     Array<double> matrix;
     matrix.append(spec.matrix, size_t(n) * m);
-    fill_logs(matrix, 1.0, literal);
+    fill_logs(matrix.get(), matrix.size(), 1.0, literal);
     double power = 1.0, steepest = 0.0;
     for (int i = 0; i < n; ++i) {
       log_prior[i] = logarithm_of_any(prior[i]);
@@ -96,7 +96,7 @@ class Recursion final : public Rule {
       for (int j = 0; j < m; ++j) matrix[size_t(i) * m + j] /= most[i];
     }
     for (int k = 0; k < spec.depth; ++k) power *= spec.rationality;
-    fill_logs(matrix, power, last_logs);
+    fill_logs(matrix.get(), matrix.size(), power, last_logs);
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
     for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
@@ -234,12 +234,12 @@ class Recursion final : public Rule {
 
 class Cooperation final : public Rule {
  public:
-  explicit Cooperation(const Problem& problem) : Rule(problem.n, problem.m), p(problem), scaler(p) { fill_logs(p.matrix, 1.0, logs); }
+  explicit Cooperation(const Problem& problem) : Rule(problem.n, problem.m), p(problem), scaler(p) { fill_logs(p.matrix, size_t(n) * m, 1.0, logs); }
 
   bool has_labels(bool data_may_be_gone) const override { return p.has_zeros || data_may_be_gone; }
 
   void respond(const Beliefs& beliefs, const Array<int>& asked, Gone gone, Answers& out) override {
-    out.table = p.matrix.get(), out.logs = logs.get(), out.own_logs.clear();
+    out.table = p.matrix, out.logs = logs.get(), out.own_logs.clear();
     const int count = int(asked.size());
     const bool labels = has_labels(gone.sets), asks_all = count > 0 && asked[count - 1] == count - 1;
     scaler.resize(count, gone.sets);

@@ -61,7 +61,7 @@ inline void solve(const Problem& problem, Scalings& s) {
     default:
       share_certain(problem, s);
       if (s.size >= 3) {
-        Sweeps<W>(problem).solve(s, 0, s.size);
+        Sweeps<2 * NATIVE>(problem).solve(s, 0, s.size);
       } else {
         Sweeps<1> sweeps(problem);
         for (int k = 0; k < s.size; ++k) sweeps.solve(s, k, 1);
@@ -74,9 +74,9 @@ inline void solve(const Problem& problem, Scalings& s) {
         s.error[k] = s.error[from], s.iterations[k] = s.iterations[from];
       }
   }
-  for (int k = 0; k < s.size && !is_stopped(); ++k) {
+  for (int k = 0; k < s.size; ++k) {
     if (problem.is_extreme && !(has_normal_factors(problem, s, k) && meets_sums(problem, s, k))) s.error[k] = __builtin_inf();
-    if (!(s.error[k] <= problem.tolerance) && s.iterations[k] < problem.max_iterations) Careful(problem).solve(s, k);
+    if (!(s.error[k] <= problem.tolerance) && s.iterations[k] < problem.max_iterations && !is_stopped()) Careful(problem).solve(s, k);
   }
 }
 

@@ -4,10 +4,14 @@
 // Steps are accelerated by Anderson's method with a memory of two: weights come from the Gram matrix of the last three residuals f.
 // The last step is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
 //
+// A problem in which column h has more than half of the total starts at the limit in which it has all: w_j = n / sum_i r_i M_ij / M_ih.
+// Other problems start at w = 1.
+//
 // The error after the last change follows from rho, the factor by which a sweep reduces the error: the second eigenvalue of
-// J_jk = sum_i S_ij S_ik / (r_i c_j). Let delta = 1 - min_i S_ih / r_i, h the column with the largest sum. Then rho <= delta
-// (Doeblin), and the error is at most 2 delta / (1 - delta) times the last change. If delta >= 1/2, some steps of the power method
-// with J (a probe) estimate rho; a problem whose estimated error is too large is swept again.
+// J_jk = sum_i S_ij S_ik / (r_i c_j). Let delta = 1 - min_i S_ih / r_i, h the column with the largest sum. A sweep reduces the spread
+// max - min of the errors of log w, and that of log u, at least by delta (Doeblin), so the error is at most 2 delta / (1 - delta) times
+// the last change. If this bound exceeds the tolerance although the change does not, some steps of the power method with J (a probe)
+// estimate rho; a problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so lanes and single problems have the same bits.
 #pragma once
@@ -20,12 +24,12 @@ namespace core::CORE_ISA {
 // Thresholds. Changes are relative changes of a factor per sweep; rates are estimates of rho. The values of NEAR, MAX_SWEEPS,
 // SLOW_RATE and MAX_PROBES are choices that affect speed: the error estimate decides what is accepted.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
-inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted, whatever the tolerance
+inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; below it, delta changes relatively by 1e-3 at most
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 inline constexpr int MAX_SWEEPS = 100;       // eight to twelve are usual; then careful.hpp takes over
-inline constexpr double BOUNDED = 0.5;       // no probe if delta is below this: the error is at most twice the change
 inline constexpr double SLOW_RATE = 0.8;     // above this rate a probe takes more steps as long as the estimate grows
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
+inline constexpr double UNKNOWN = -1.0;      // 2 delta / (1 - delta), before it is computed
 inline constexpr int MAX_PROBES = 10;        // steps of the power method
 
 // The error of the factors, relative to the last change, for a rate: a geometric series; at least 1, as row factors are one step behind.
@@ -55,8 +59,8 @@ void multiply(const double* A, const double* flipped, int rows, int columns, con
       for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
       out[i] = sum;
     }
-  } else {  // vectors over problems, as many rows at a time as fill twelve registers
-    constexpr int V = L / NATIVE, R = V >= 4 ? 2 : 12 / V;
+  } else {  // vectors over problems, as many rows at a time as fill eight registers
+    constexpr int V = L / NATIVE, R = 8 / V;
     int i = 0;
     auto some = [&](auto count) {
       constexpr int K = count;
@@ -71,7 +75,7 @@ void multiply(const double* A, const double* flipped, int rows, int columns, con
         for (int v = 0; v < V; ++v) store(out + size_t(i + r) * L + v * NATIVE, sums[r][v]);
       i += K;
     };
-    while (rows - i >= R && rows - i != R + 2) some(std::integral_constant<int, R>{});
+    while (rows - i >= R) some(std::integral_constant<int, R>{});
     while (R > 4 && rows - i >= 4) some(std::integral_constant<int, 4>{});
     while (rows - i >= 2) some(std::integral_constant<int, 2>{});
     if (i < rows) some(std::integral_constant<int, 1>{});
@@ -82,7 +86,7 @@ template <int L>
 class Sweeps {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), small_change(smaller(CLOSE, 1e6 * p.tolerance)), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
@@ -90,15 +94,16 @@ class Sweeps {
   // Solve the problems first, ..., first + count - 1. Those that are not solved get an error above the tolerance.
   void solve(Scalings& scalings, int first, int count) {
     s = &scalings;
-    rate.assign(s->size, 0.0), bound.assign(s->size, 0.0);
+    rate.assign(s->size, 0.0), is_unproved.assign(s->size, 0);
     tasks.clear();
     for (int k = first; k < first + count; ++k) {
       if (s->same[k] != k) continue;
       tasks.push(k);
       s->iterations[k] = 0;
-      for (int j = 0; j < m; ++j) s->factor.at(k)[j * W] = 1.0;
     }
+    is_first = true;
     sweep_tasks();
+    is_first = false;
     send_probes();
     keep_unsolved();
     sweep_tasks();  // with the rates that the probes found
@@ -113,7 +118,7 @@ class Sweeps {
     solve(even, 0, 1);
     if (!(even.error[0] < 1e300)) return;
     tasks.clear(), tasks.push(0);
-    bound[0] = 1.0, s = &even;
+    is_unproved[0] = 1, s = &even;
     num_probes = 20;
     send_probes();
     num_probes = 0;
@@ -126,8 +131,8 @@ class Sweeps {
   static constexpr int N = L == 1 ? 1 : NATIVE;
   static CORE_INLINE T get(const double* from) { return *reinterpret_cast<const T*>(from); }
   static CORE_INLINE void put(double* to, T x) { *reinterpret_cast<T*>(to) = x; }
-  void to_rows() { multiply<L>(p.matrix.get(), p.transposed.get(), n, m, weight.get(), u.get()); }
-  void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix.get(), m, n, rows, total.get()); }
+  void to_rows() { multiply<L>(p.matrix, p.transposed.get(), n, m, weight.get(), u.get()); }
+  void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix, m, n, rows, total.get()); }
 
   // Sweep until all tasks are done. Each lane works on one task, and takes the next when it is done.
   void sweep_tasks() {
@@ -145,13 +150,13 @@ class Sweeps {
       to_columns(u.get());
       bool any_done = false;
       for (int at = 0; at < L; at += N) any_done |= judge(at, pass);
+      for (int at = 0; at < L; at += N) step(at, pass);
       for (int lane = 0; any_done && lane < L; ++lane) {
         if (active[lane] == 0.0 || verdict[lane] == 0.0) continue;
         unload(lane);
-        if (next < tasks.size()) load_task(lane, tasks[next++]), fresh[lane] = 1.0;
+        if (next < tasks.size()) load_task(lane, tasks[next++]);
         else active[lane] = 0.0, --num_busy;
       }
-      for (int at = 0; at < L; at += N) step(at, pass);
     }
   }
 
@@ -169,16 +174,43 @@ class Sweeps {
   }
 
   void load_task(int lane, int k) {
-    const double *factor = s->factor.at(k), *sum = s->column_sum.at(k);
+    const double* sum = s->column_sum.at(k);
+    const int most = largest_column(sum);
+    const double* from = is_first ? start(sum[most * W] > 0.5 * n ? most : m) : s->factor.at(k);
+    const int step = is_first ? 1 : W;
+    for (int j = 0; j < m; ++j) {
+      const double own = sum[j * W], factor = from[j * step];
+      c[j * L + lane] = own, w[j * L + lane] = factor, weight[j * L + lane] = factor * own;
+    }
+    task[lane] = k, largest[lane] = most;
+    active[lane] = 1.0, age[lane] = sweeps[lane] = 0.0, rate_now[lane] = rate[k], bound[lane] = UNKNOWN;
+  }
+
+  int largest_column(const double* sum) const {
     int most = 0;
     double largest_sum = 0.0;
     for (int j = 0; j < m; ++j) {
-      const double own = sum[j * W];
-      c[j * L + lane] = own, w[j * L + lane] = factor[j * W], weight[j * L + lane] = factor[j * W] * own;
-      if (own > largest_sum) largest_sum = own, most = j;
+      const bool is_more = sum[j * W] > largest_sum;
+      largest_sum = is_more ? sum[j * W] : largest_sum, most = is_more ? j : most;
     }
-    task[lane] = k, largest[lane] = most;
-    active[lane] = 1.0, age[lane] = sweeps[lane] = fresh[lane] = 0.0, rate_now[lane] = rate[k];
+    return most;
+  }
+
+  // The factors that a problem starts with whose column h has most of the total; h = m: no column has.
+  const double* start(int h) {
+    if (start_of.size() == 0) start_of.assign(m + 1, -1);
+    if (start_of[h] >= 0) return &starts[size_t(start_of[h]) * m];
+    start_of[h] = int(starts.size() / m);
+    starts.resize(starts.size() + m);
+    double* w = &starts[size_t(start_of[h]) * m];
+    bool is_finite = h < m;
+    for (int i = 0; i < n && is_finite; ++i) {
+      const double u = p.row_sum(i) / p.row(i)[h];
+      for (int j = 0; j < m; ++j) w[j] += u * p.row(i)[j];
+    }
+    for (int j = 0; j < m; ++j) is_finite &= w[j] > 1e-100 && w[j] < 1e100;
+    for (int j = 0; j < m; ++j) w[j] = is_finite ? n / w[j] : 1.0;
+    return w;
   }
 
   // Clear the residuals of a failed task. The next task multiplies them by zero, but 0 * NaN is NaN.
@@ -193,7 +225,7 @@ class Sweeps {
     double *factor = s->factor.at(k), *row = s->row.at(k);
     for (int j = 0; j < m; ++j) factor[j * W] = 1.0 / total[j * L + lane];
     for (int i = 0; i < n; ++i) row[i * W] = u[i * L + lane];
-    rate[k] = rate_now[lane], bound[k] = bound_now[lane];
+    rate[k] = rate_now[lane], is_unproved[k] = needs_probe[lane] > 0.0;
     s->error[k] = verdict[lane] == 1.0 ? error_now[lane] : __builtin_inf();
     s->iterations[k] += int(sweeps[lane]);
     if (verdict[lane] != 1.0) clear_history(lane);
@@ -202,21 +234,22 @@ class Sweeps {
   // Compute each lane's change, error estimate and weights of Anderson's acceleration; return whether any lane is done. `verdict`:
   // 0 goes on, 1 solved, 2 given up.
   bool judge(int at, int pass) {
-    const double *f1 = &residual[(pass + 2) % 3][at], *f2 = &residual[(pass + 1) % 3][at];
+    // Local pointers: members would be read again after every store.
+    const double *f1 = &residual[(pass + 2) % 3][at], *f2 = &residual[(pass + 1) % 3][at], *factor = &w[at], *sums = &total[at], *column = &c[at];
     double* f0 = &residual[pass % 3][at];
     T change{}, s00{}, s01{}, s02{};
-    for (int j = 0, to = at; j < m; ++j, to += L) {
-      const T gap = 1.0 - get(&w[to]) * get(&total[to]);
+    for (int to = 0, end = m * L; to < end; to += L) {
+      const T gap = 1.0 - get(factor + to) * get(sums + to);
       const T now = gap + gap * gap * (0.5 + gap * (1.0 / 3.0));  // the logarithm of the plain step
-      put(f0 + j * L, now);
-      const T weighted = get(&c[to]) * now;
+      put(f0 + to, now);
+      const T weighted = get(column + to) * now;
       change = larger(change, magnitude(gap));
-      s00 += weighted * now, s01 += weighted * get(f1 + j * L), s02 += weighted * get(f2 + j * L);
+      s00 += weighted * now, s01 += weighted * get(f1 + to), s02 += weighted * get(f2 + to);
     }
     const T s11 = get(gram11 + at), s12 = get(gram12 + at), s22 = get(gram22 + at);
     const T age_ = get(age + at), count = get(sweeps + at) + 1.0;
     const auto is_active = get(active + at) > 0.0, is_near = change < NEAR;
-    const auto is_close = change <= close_enough;
+    const auto is_small = change <= small_change;
     const auto is_late = (count >= double(limit())) | not_in(s00 < 1e300);
     const T rate_ = select(age_ == 1.0, larger(get(rate_now + at), s01 / s11), get(rate_now + at));
     // Inner products: of the newer and the older difference of residuals with each other, and of both with the residual ("now").
@@ -230,51 +263,52 @@ class Sweeps {
     put(gram11 + at, s00), put(gram12 + at, s01), put(gram22 + at, s11);
     put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
     put(verdict + at, T{});
-    if (!any(is_active & (is_close | is_late))) return false;
-    // The error after a plain last step: by the bound delta, or as a geometric series with the estimated rate.
-    const T bound_ = bound_rate(at);
-    const auto is_bounded = bound_ < BOUNDED, converges = rate_ < 1.0;
-    const T left = (change + ROUNDING) * select(is_bounded, larger(T{} + 1.0, 2.0 * bound_ / (1.0 - bound_)), left_after(rate_));
-    const auto is_known = is_bounded | ((age_ >= 1.0) & converges), is_noise = (change <= NOISE) & (count >= 3.0);
-    const auto is_done = is_close & is_known & (left <= p.tolerance), gives_up = is_noise | is_late;
-    put(error_now + at, larger(left, T{} + ROUNDING)), put(bound_now + at, bound_);
+    if (!any(is_active & (is_small | is_late))) return false;
+    // The error after a plain last step: by the bound delta, else as a geometric series with the estimated rate.
+    for (int lane = 0; lane < N; ++lane)
+      if (bound[at + lane] == UNKNOWN && lane_of(is_small, lane)) bound[at + lane] = bound_error(at + lane);
+    T error = (change + ROUNDING) * get(bound + at);
+    const auto is_proved = is_small & (error <= p.tolerance), is_open = not_in(is_proved) & (change <= close_enough) & (age_ >= 1.0) & (rate_ < 1.0);
+    auto is_done = is_proved;
+    if (any(is_open)) {
+      error = select(is_open, (change + ROUNDING) * left_after(rate_), error);
+      is_done = is_done | (is_open & (error <= p.tolerance));
+    }
+    const auto gives_up = ((change <= NOISE) & (count >= 3.0)) | is_late;
+    put(error_now + at, larger(error, T{} + ROUNDING)), put(needs_probe + at, select(is_proved, T{}, T{} + 1.0));
     put(verdict + at, select(is_done, T{} + 1.0, select(gives_up, T{} + 2.0, T{})));
     return any(is_active & (is_done | gives_up));
   }
   int limit() const { return MAX_SWEEPS < p.max_iterations ? MAX_SWEEPS : p.max_iterations; }
 
-  T bound_rate(int at) const {
-    const double *own[N], *rows = u.get() + at;
-    alignas(64) double v[N], entry[N];
-    for (int lane = 0; lane < N; ++lane) {
-      const int h = largest[at + lane];
-      v[lane] = weight[h * L + at + lane], own[lane] = p.transposed.get() + size_t(h) * n;
-    }
-    const T weights = get(v);
-    T smallest = T{} + 1.0;
+  // 2 delta / (1 - delta), from the row factors and the weights w_j c_j of one lane.
+  double bound_error(int lane) const {
+    const int h = largest[lane];
+    const double *entry = p.transposed.get() + size_t(h) * n, *rows = u.get() + lane, *r = p.row_sums.size() ? p.row_sums.get() : nullptr;
+    double smallest = __builtin_inf();
     for (int i = 0; i < n; ++i) {
-      for (int lane = 0; lane < N; ++lane) entry[lane] = own[lane][i];
-      smallest = smaller(smallest, get(rows + i * L) * (get(entry) * weights) / p.row_sum(i));
+      const double share = rows[i * L] * entry[i];
+      smallest = smaller(smallest, r ? share / r[i] : share);
     }
-    return 1.0 - smallest + NOISE;
+    const double delta = 1.0 - smallest * weight[h * L + lane] + NOISE;
+    return delta < 1.0 ? 2.0 * delta / (1.0 - delta) : __builtin_inf();
   }
 
   // Change the factors: by a plain step in lanes that are far from the solution, by an accelerated one in lanes that are near. Idle
-  // lanes, and lanes that have just taken a task and have no residual yet, keep their factors.
+  // lanes keep their factors.
   void step(int at, int pass) {
     const T a = get(newer + at), b = get(older + at);
-    const auto moves = (get(active + at) > 0.0) & (get(fresh + at) == 0.0), is_far = moves & (get(age + at) == 0.0);
+    const auto moves = get(active + at) > 0.0, is_far = moves & (get(age + at) == 0.0);
     const bool any_far = any(is_far);
-    put(fresh + at, T{});
-    double* d1 = &image[pass % 2][at];
-    const double *f0 = &residual[pass % 3][at], *f1 = &residual[(pass + 2) % 3][at], *d2 = &image[(pass + 1) % 2][at];
-    for (int j = 0, to = at; j < m; ++j, to += L) {
-      const T now = get(f0 + j * L), moved = get(&taken[to]) + (now - get(f1 + j * L));
-      const T x = select(moves, clip(now - a * moved - b * get(d2 + j * L), LONGEST_STEP), T{});
-      put(d1 + j * L, moved), put(&taken[to], x);
-      T next = get(&w[to]) * ((1.0 + x) + x * x * (0.5 + x * (1.0 / 6.0)));  // about exp(x)
-      if (any_far) next = select(is_far, 1.0 / get(&total[to]), next);
-      put(&w[to], next), put(&weight[to], next * get(&c[to]));
+    double *d1 = &image[pass % 2][at], *factor = &w[at], *x = &taken[at], *weights = &weight[at];
+    const double *f0 = &residual[pass % 3][at], *f1 = &residual[(pass + 2) % 3][at], *d2 = &image[(pass + 1) % 2][at], *sums = &total[at], *column = &c[at];
+    for (int to = 0, end = m * L; to < end; to += L) {
+      const T now = get(f0 + to), moved = get(x + to) + (now - get(f1 + to));
+      const T own = select(moves, clip(now - a * moved - b * get(d2 + to), LONGEST_STEP), T{});
+      put(d1 + to, moved), put(x + to, own);
+      T next = get(factor + to) * ((1.0 + own) + own * own * (0.5 + own * (1.0 / 6.0)));  // about exp(own)
+      if (any_far) next = select(is_far, 1.0 / get(sums + to), next);
+      put(factor + to, next), put(weights + to, next * get(column + to));
     }
   }
 
@@ -283,7 +317,7 @@ class Sweeps {
   void send_probes() {
     asked.clear();
     for (int k : tasks)
-      if (s->error[k] < 1e300 && !(bound[k] < BOUNDED)) asked.push(k);
+      if (s->error[k] < 1e300 && is_unproved[k]) asked.push(k);
     for (size_t from = 0; from < asked.size(); from += L) probe_lanes(&asked[from], int(asked.size() - from < L ? asked.size() - from : L));
   }
 
@@ -302,8 +336,9 @@ class Sweeps {
       for (int i = 0; i < n; ++i) rows_here[i * L + lane] = row[i * W];
       rate_now[lane] = rate[k];
     }
-    bool goes_on = true;
-    for (int probes = 1; goes_on; ++probes) {
+    bool any_open = true, is_open[L];  // a lane is closed by its own numbers alone, so its estimate does not depend on its neighbours
+    for (int lane = 0; lane < L; ++lane) is_open[lane] = lane < count;
+    for (int probes = 1; any_open; ++probes) {
       for (int lane = 0; lane < L; ++lane) {  // subtract the mean; before that the largest column's entry, which reduces cancellation
         const double reference = v[largest[lane] * L + lane];
         double mean = 0.0, sum = 0.0;
@@ -337,10 +372,11 @@ class Sweeps {
         put(found + at, smaller(square / larger(get(found + at), T{} + 1e-280), T{} + 1.0));
       }
       const int least = num_probes ? num_probes : p.min_probes;
-      goes_on = probes < least;
+      any_open = false;
       for (int lane = 0; lane < count; ++lane) {
-        goes_on |= probes < MAX_PROBES && found[lane] > SLOW_RATE && found[lane] > 1.01 * rate_now[lane];
-        rate_now[lane] = larger(rate_now[lane], found[lane]);
+        if (!is_open[lane]) continue;
+        is_open[lane] = probes < least || (probes < MAX_PROBES && found[lane] > SLOW_RATE && found[lane] > 1.01 * rate_now[lane]);
+        rate_now[lane] = larger(rate_now[lane], found[lane]), any_open |= is_open[lane];
       }
     }
     for (int lane = 0; lane < count; ++lane) {
@@ -361,13 +397,18 @@ class Sweeps {
 
   const Problem& p;
   int n, m, num_probes = 0;
-  const double close_enough;  // a larger change is never the last: it bounds the error from below
+  const double close_enough;  // without a bound, a larger change is never the last: it bounds the error from below
+  const double small_change;  // the bound is looked at below this change
   Scalings* s = nullptr;
   Array<int> tasks, asked;
-  Array<double> rate, bound;  // by problem
+  bool is_first = true;       // problems start at `start`, not where they were left
+  Array<double> rate;         // by problem: the estimated rate
+  Array<char> is_unproved;    // by problem: whether a probe must confirm the rate
+  Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1
+  Array<double> starts;       // (starts, m)
   Array<double> w, c, weight, total, taken, u, residual[3], image[2], rows_here;
   int task[L], largest[L];
-  alignas(64) double active[L], age[L], sweeps[L], fresh[L], rate_now[L], bound_now[L], error_now[L], verdict[L], newer[L], older[L],
+  alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], verdict[L], newer[L], older[L],
       gram11[L], gram12[L], gram22[L];
 };
 

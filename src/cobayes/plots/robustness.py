@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes.errors import import_optional
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
@@ -14,7 +15,6 @@ from cobayes.plots.house import (
     INK,
     VERMILION,
     axes_or_new,
-    new_figure,
     shorten_label,
     style,
     tidy,
@@ -134,8 +134,12 @@ def plot_robustness_map(
 
 def draw_robustness(result: Robustness, rates: tuple[ArrayLike, ArrayLike] | None = None) -> Figure:
     """Draw the map of priors where priors and success rates are given, else the directions."""
+    import_optional("matplotlib", "plots", "a picture")
+    from matplotlib.figure import Figure
+
     with style():
-        figure = new_figure(7.0 if rates is None else 5.8, 4.6)
+        size = (7.0, 4.6) if rates is None else (5.8, 4.6)
+        figure = Figure(figsize=size, layout="constrained")
         ax = figure.subplots()
         if rates is None:
             plot_directions(result, ax=ax)
