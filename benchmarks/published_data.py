@@ -151,6 +151,14 @@ def turtles(path: str) -> None:
         found = people.fit(guesses, model, family, None, priors=priors)
         print(temperature, found.depths.round(2).to_string())
         print(found.estimates.round(2).to_dict("records"))
+    family = family.at(prior_temperature=1.0)
+    for method in ("laplace", "nuts"):
+        group = people.fit_group(guesses, model, family, method, 1, priors=priors)
+        print(method, group.group.round(3).to_string())
+        print(group.estimates.filter(like="depth_").max().round(2).to_dict())
+    group.plot("sharpness").figure.savefig("turtles.png", dpi=90)
+    alone = group.fit.estimates["sharpness"]
+    print(f"sharpness is not identified for {alone.isna().sum()} of {len(alone)} people one by one")
 
 
 COMMANDS = {
