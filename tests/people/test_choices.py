@@ -90,6 +90,15 @@ def test_a_column_lesson_allows_a_problem_to_come_twice():
     assert histories(read(table)) == [(), ()]
 
 
+def test_rounds_that_are_numbers_of_trials_are_noticed():
+    with pytest.warns(cb.CobayesWarning, match="looks like the number of a trial"):
+        found = read(rows(round=[4, 5, 6, 1]))
+    assert histories(found) == [(), (0,), (), ()]
+    # Where every trial is a problem of its own, or lessons are numbered, nothing can go wrong.
+    read(rows(round=[4, 5, 6, 1]).iloc[1:])
+    read(rows(round=[4, 5, 6, 1], lesson=[1, 1, 2, 1]))
+
+
 def test_a_gap_between_rounds_is_a_warning_that_asks_for_lessons():
     trials = rows(round=[3, 7, 5, 6])
     with pytest.warns(cb.CobayesWarning, match="round 7 of person 'a' on problem 'leaf' follows"):

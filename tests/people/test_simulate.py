@@ -131,6 +131,19 @@ def test_recovery_counts_coverage_and_confusion():
         people.recover(family, problems, num_people=2, num_rounds=1, parameters={"speed": 1.0})
 
 
+def test_recovery_stops_at_its_time_limit_with_the_people_done():
+    told = []
+    settings = {"num_people": 120, "num_rounds": 2, "rng": 1}
+    family = Family(depth=1, lapse=0.05)
+    with pytest.warns(cb.CobayesWarning, match="50 of 120 people"):
+        part = people.recover(family, PROBLEM, seconds=0.0, **settings)
+    whole = people.recover(
+        family, PROBLEM, progress=lambda _, share: told.append(share), **settings
+    )
+    assert told == [0.0, 50 / 120, 100 / 120, 1.0]
+    pd.testing.assert_frame_equal(part.table, whole.table.head(50))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, np.inf])
 def test_intervals_cover_the_truth_as_often_as_they_say(depth):

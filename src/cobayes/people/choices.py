@@ -234,11 +234,27 @@ def _lessons(
             "which the learner remembers what was shown. If they are two lessons, number them in "
             "a column 'lesson'."
         )
+    elif "lesson" not in frame.columns and _runs_on(frame, lesson, rounds):
+        warn_user(
+            "the column 'round' looks like the number of a trial: it never starts again when a "
+            "person goes on to another problem. Trials of a person on one problem are taken as one "
+            "lesson, in which the learner remembers what was shown. Number lessons in a column "
+            "'lesson' if that is wrong, and rounds from 1 in each lesson if it is right."
+        )
     # Rounds are counted from the first row of each lesson.
     count = np.cumsum(~same_round)
     level = np.empty_like(lesson)
     level[order] = count - np.maximum.accumulate(np.where(goes_on, 0, count))
     return lesson, level
+
+
+def _runs_on(frame: pd.DataFrame, lesson: Positions, rounds: Array) -> bool:
+    """Tell whether rounds are numbered through all lessons of a person, some of several rounds."""
+    person = frame.groupby(frame["person"].map(_text), sort=False).ngroup().to_numpy()
+    steps = np.unique(np.column_stack([person, lesson, rounds]), axis=0)
+    num_lessons, num_people = (len(np.unique(own)) for own in (lesson, person))
+    has_several = len(steps) > num_lessons > num_people
+    return has_several and len(np.unique(steps[:, ::2], axis=0)) == len(steps)
 
 
 def _who(frame: pd.DataFrame, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 from cobayes._input.validation import generator, whole_number
 from cobayes._intervals import exact_interval
 from cobayes._parallel import require_affordable, short_number
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people import model
 from cobayes.people.choices import as_numbers, read_problems
-from cobayes.people.family import STATIC, Family, as_depths, depth_name
+from cobayes.people.family import STATIC, Family, as_depths
 from cobayes.people.fit import Progress, fit, silent
 from cobayes.people.problems import History, Problem, Tables
 from cobayes.people.result import Fit
@@ -34,6 +35,8 @@ SECONDS_PER_ROW, SECONDS_PER_ENTRY, BYTES_PER_ROW = 5e-6, 1e-8, 500
 # Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths
 # take 2 s (``python -m benchmarks.people_accuracy``).
 SECONDS_PER_FIT = 2e-5
+# People fitted between two reports of progress.
+BLOCK = 50
 
 
 def simulate(
@@ -330,6 +333,7 @@ def recover(
     priors: Any = None,
     confidence: float = 0.95,
     rng: Any = None,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Recovery:
     """Simulate people from a family on a design and fit the same family to them.
@@ -351,8 +355,10 @@ def recover(
         Confidence level of the intervals whose coverage is counted.
     rng
         Anything that `numpy.random.default_rng` takes.
+    seconds
+        A time limit: the result then has the people who were fitted until then, at least 50.
     progress
-        Called with a text and the share done.
+        Called with a text and the share of people done.
 
     Returns
     -------
@@ -380,22 +386,41 @@ def recover(
     table = simulate(
         truth, known, num_rounds=num_rounds, num_lessons=num_lessons, family=family, rng=random
     )
-    chosen = fit(
-        table, known, family, intervals=None, progress=lambda text, share: tell(text, 0.5 * share)
-    )
-    result = truth.assign(depth_estimate=chosen.estimates["depth"].to_numpy())
+    num_choices, parts, start = len(table) // num_people, [], time.monotonic()
+    for first in range(0, num_people, BLOCK):
+        tell(f"{first:,} of {num_people:,} people", first / num_people)
+        if parts and seconds is not None and time.monotonic() - start > seconds:
+            warn_user(f"stopped after {seconds:g} s with {first:,} of {num_people:,} people.")
+            break
+        # The rows of a person stand together.
+        rows = table.iloc[first * num_choices : (first + BLOCK) * num_choices]
+        some = truth.iloc[first : first + BLOCK]
+        parts.append(_recovered(some, rows, known, family, confidence))
+    tell("done", 1.0)
+    result = pandas.concat(parts, ignore_index=True)
     confusion = pandas.crosstab(result["depth"], result["depth_estimate"], normalize="index")
-    for number, depth in enumerate(family.depth):
-        tell(f"intervals at depth {depth_name(depth)}", 0.5 + 0.5 * number / len(family.depth))
+    return Recovery(result, confusion, _coverage(result, family), num_choices)
+
+
+def _recovered(
+    truth: pd.DataFrame,
+    choices: pd.DataFrame,
+    problems: Mapping[str, Problem],
+    family: Family,
+    confidence: float,
+) -> pd.DataFrame:
+    """Return the truth of some people with estimates of depth, and of parameters at that depth."""
+    chosen = fit(choices, problems, family, intervals=None).estimates
+    result = truth.assign(depth_estimate=chosen["depth"].to_numpy())
+    for depth in family.depth:
         own = truth["depth"] == depth
         if own.any():
-            rows = table[table["person"].isin(truth["person"][own].tolist())]
-            alone = fit(rows, known, family.at(depth=depth), confidence=confidence).estimates
+            rows = choices[choices["person"].isin(truth["person"][own].tolist())]
+            alone = fit(rows, problems, family.at(depth=depth), confidence=confidence).estimates
             for name in family.free_names(depth):
                 ends = alone[[name, f"{name}_low", f"{name}_high"]].to_numpy()
                 result.loc[own, [f"{name}_{end}" for end in ("estimate", "low", "high")]] = ends
-    tell("done", 1.0)
-    return Recovery(result, confusion, _coverage(result, family), len(table) // num_people)
+    return result
 
 
 def draw_people(
