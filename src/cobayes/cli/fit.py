@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from cobayes import people
-from cobayes._output import frame_csv, write_text
+from cobayes._output import frame_csv, percent, write_text
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
@@ -167,7 +167,7 @@ def fit(given: Given) -> None:
     with terminal.ProgressLine() as line:
 
         def tell(what: str) -> Any:
-            return lambda text, share: line.tell(what, f"{text}, {100 * share:.0f} %")
+            return lambda text, share: line.tell(what, f"{text}, {percent(share, digits=0)}")
 
         table = read_frame(given.choices, given.columns or {})
         by = None if given.by == "none" else given.by

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.validation import generator, whole_number
 from cobayes._intervals import exact_interval
+from cobayes._output import percent
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people import model
@@ -318,7 +319,7 @@ class Recovery:
     def __repr__(self) -> str:
         return (
             f"Recovery({len(self.table)} people, {self.num_choices} responses each; depth "
-            f"recovered in {100 * self.depth_accuracy:.1f} %)\n{self.coverage.to_string()}"
+            f"recovered in {percent(self.depth_accuracy)})\n{self.coverage.to_string()}"
         )
 
 
