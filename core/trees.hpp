@@ -56,18 +56,16 @@ class Law {
   Law(const double* law, int n) : sums(n) {
     double total = 0.0;
     for (int i = 0; i < n; ++i) sums[i] = total += law[i];
-    for (last = n - 1; last > 0 && sums[last - 1] == total;) --last;  // the last datum with a positive probability, despite rounding
   }
   void draw(Vec uniform, int* data) const {
     for (int lane = 0; lane < NATIVE; ++lane) {
-      const double target = uniform[lane] * sums[sums.size() - 1];
-      for (data[lane] = 0; data[lane] < last && target >= sums[data[lane]];) ++data[lane];
+      const double target = uniform[lane] * sums[sums.size() - 1];  // below the last sum: uniform numbers are at most 1 - 2^-53
+      for (data[lane] = 0; data[lane] + 1 < int(sums.size()) && target >= sums[data[lane]];) ++data[lane];
     }
   }
 
  private:
   Array<double> sums;
-  int last;
 };
 
 // A block of lessons about one hypothesis, and the learners who are shown its data.

@@ -313,3 +313,9 @@ def test_a_datum_is_drawn_if_the_random_number_is_below_the_sum_of_chances(seed)
         middle = (low + high) // 2
         low, high = (middle, high) if draws_second(middle * 2.0**-53) else (low, middle)
     assert low % 2 == 1
+
+
+def test_a_belief_equal_to_the_level_has_reached_it():
+    options = {"hypothesis": 0, "num_rounds": 2, "num_lessons": 5, "seed": 1, "level": 0.5}
+    rule, logs = cb.SCBI(MATRIX).core, np.log([0.5, 0.25, 0.25])
+    assert _core.simulate(rule, None, teacher_logs=logs, **options)["first_sure"][0] == 5

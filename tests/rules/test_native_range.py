@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
+from cobayes import _core
 from cobayes.rules.response import add_evidence
 
 # Found by random search: products of their entries and factors are below or above float64's range.
@@ -71,3 +72,63 @@ def test_a_component_is_scaled_as_the_table_of_its_own_rows():
         learner, other = cb.Learner(rule), cb.Learner(cb.SCBI(matrix[:2]))
         learner.observe(datum), other.observe(datum)
         np.testing.assert_allclose(learner.log_belief, other.log_belief, rtol=1e-9)
+
+
+def by_definition(matrix, logs, rationality):
+    """Return the logarithms of depth 1: T(d | h) in proportion to posterior ** rationality."""
+    with np.errstate(divide="ignore"):
+        literal = np.log(matrix) - np.log(np.sum(matrix, axis=0))
+    joint = literal + logs
+    found = rationality * (literal - np.logaddexp.reduce(joint, axis=1, keepdims=True))
+    return found - np.logaddexp.reduce(found, axis=0)
+
+
+@pytest.mark.parametrize("rationality", [1.0, 3.0])
+@pytest.mark.parametrize(
+    ("matrix", "log_belief"),
+    [
+        ([[1.0, 0.5], [0.0, 0.5]], [0.0, -5000.0]),
+        ([[1.0, 1e89, 1.0], [0.0, 1e-130, 1.0]], [0.0, -345.0, -np.inf]),
+    ],
+    ids=["a belief", "a product"],
+)
+def test_a_datum_that_only_a_faint_hypothesis_allows(matrix, log_belief, rationality):
+    matrix, logs = np.array(matrix), np.array(log_belief)
+    found = cb.Pragmatic(matrix, 1, rationality=rationality).respond(logs).log_likelihood
+    expected = by_definition(matrix, logs, rationality)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_beliefs_that_differ_by_a_power_of_two_get_their_own_answers():
+    # 2**-100 and 2**-612 have the same mantissa in the core.
+    rule = cb.Pragmatic([[1.0, 0.5], [0.0, 0.5]], 1)
+    logs = np.array([[0.0, -100 * np.log(2.0)], [0.0, -612 * np.log(2.0)]])
+    together = rule.respond_many(logs)
+    for own, log_belief in zip(together, logs, strict=True):
+        np.testing.assert_array_equal(own, rule.respond(log_belief).log_likelihood)
+    assert together[0, 0, 1] - together[1, 0, 1] > 300.0
+
+
+def test_data_of_a_literal_teacher_have_the_shares_of_its_column():
+    # Entries 330 orders of magnitude apart are answered in logarithms, columns not normalised.
+    rule = cb.Pragmatic([[3e80, 1e-250], [1e80, 1e-250]], 0, literal="truth")
+    ensemble = _core.simulate(
+        rule.core,
+        None,
+        teacher_logs=np.log([0.5, 0.5]),
+        hypothesis=0,
+        num_rounds=1,
+        num_lessons=4000,
+        seed=1,
+        keep_data=True,
+    )
+    share = (ensemble["data"][:, 0] == 0).mean()
+    assert abs(share - 0.75) < 4 * np.sqrt(0.75 * 0.25 / 4000)
+
+
+def test_a_draw_is_possible_where_the_smallest_number_rounds_up():
+    # u times the smallest positive number is rounded to that number: the sum of chances.
+    rule = cb.Pragmatic([[5e-324, 5e-324], [0.0, 1.0]], 0, literal="truth")
+    options = {"hypothesis": 0, "num_rounds": 1, "num_lessons": 50, "keep_data": True, "seed": 1}
+    found = _core.simulate(rule.core, None, teacher_logs=np.log([0.5, 0.5]), **options)
+    assert (found["data"] == 0).all()

@@ -202,3 +202,20 @@ def test_an_impossible_datum_is_named_and_the_belief_kept():
             call()
     np.testing.assert_array_equal(learner.belief, [0.0, 1.0])
     assert np.isnan(rule.posteriors([0.0, 1.0])[0]).all()
+
+
+def test_sums_that_differ_by_more_than_rounding_do_not_tie():
+    matrix = [[1.0, 1.0], [0.0, 1.0]]
+    found = cb.scaling_blocks(matrix, column_sums=[1.0 + 1e-8, 1.0 - 1e-8])
+    assert found.status == "infeasible"
+    assert [block.ratio for block in found.blocks] == [1.0 + 1e-8, 1.0 - 1e-8]
+    assert cb.scaling_blocks(matrix, column_sums=[1.0 + 1e-13, 1.0 - 1e-13]).status == "limit"
+
+
+@pytest.mark.parametrize("faint", [1e-6, 1e-9, 1e-12])
+def test_faint_columns_of_a_component_take_no_more_than_their_sum(faint):
+    matrix = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    belief = np.array([0.5, faint, 0.5 - faint])
+    likelihood = cb.SCBI(matrix).likelihood(belief)
+    # Rows 0 and 1 share the belief in hypotheses 0 and 1 evenly.
+    np.testing.assert_allclose(likelihood[:2, :2] @ belief[:2], (0.5 + faint) / 2, rtol=1e-12)

@@ -372,3 +372,18 @@ def test_a_world_is_walked_exactly():
     assert (np.abs(exact.mean - sampled.mean()) <= 5.0 * sampled.stderr() + 1e-12).all()
     with pytest.raises(cb.CobayesError, match="more than 5 beliefs"):
         cb.exact_rounds(rule, 0, 3, max_atoms=5)
+
+
+def test_moments_of_many_blocks_of_beliefs_are_those_of_all_sequences():
+    # Two data and ten rounds: 1,024 beliefs, which the core merges from blocks of 256.
+    rule, prior = cb.SCBI([[0.7, 0.4], [0.3, 0.6]]), np.log([0.3, 0.7])
+    logs, weights = prior[None], np.ones(1)
+    found = cb.exact_rounds(rule, 0, 10, np.exp(prior))
+    for k in range(1, 11):
+        chances = np.exp(rule.respond_many(logs)[:, :, 0])
+        weights = np.concatenate([weights * chances[:, d] for d in (0, 1)])
+        logs = np.vstack([rule.core.update(logs, np.full(len(logs), d))[0] for d in (0, 1)])
+        belief = np.exp(logs[:, 0])
+        mean = weights @ belief
+        np.testing.assert_allclose(found.mean[k], mean, rtol=1e-12)
+        np.testing.assert_allclose(found.std[k] ** 2, weights @ (belief - mean) ** 2, rtol=1e-10)
