@@ -20,6 +20,7 @@ from cobayes.plots.house import (
     integer_ticks,
     legend_of_curves,
     line_style,
+    new_figure,
     shorten_label,
     style,
     tidy,
@@ -322,15 +323,12 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
     >>> figure = cb.plots.draw_lessons([lesson])
     """
-    import_optional("matplotlib", "plots", "a picture")
-    from matplotlib.figure import Figure
-
     num_panels = len(lessons) + (len(lessons) > 1)
     # Room for a name below every bar, up to some two hundred of them.
     longest = max(lesson.num_rounds for lesson in lessons)
     width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
     with style():
-        figure = Figure(figsize=(width, 0.4 + 2.9 * num_panels), layout="constrained")
+        figure = new_figure(width, 0.4 + 2.9 * num_panels)
         panels = figure.subplots(num_panels, 1, squeeze=False)[:, 0]
         for panel, lesson in zip(panels, lessons, strict=False):
             plot_belief_bars(lesson, ax=panel)

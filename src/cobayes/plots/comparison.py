@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobayes._output import counted
-from cobayes.errors import import_optional
 from cobayes.plots.house import (
     GREY,
     axes_or_new,
     integer_ticks,
     legend_of_curves,
     line_style,
+    new_figure,
     shorten_label,
     style,
     tidy,
@@ -237,12 +237,9 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
 
 def draw_comparison(found: Sequence[Ensemble] | TeacherComparison) -> Figure:
     """Draw the two pictures that compare rules, or the one that compares teachers."""
-    import_optional("matplotlib", "plots", "a picture")
-    from matplotlib.figure import Figure
-
     is_one = not isinstance(found, Sequence)
     with style():
-        figure = Figure(figsize=(7.2, 4.2 if is_one else 6.4), layout="constrained")
+        figure = new_figure(7.2, 4.2 if is_one else 6.4)
         if is_one:
             plot_teachers(found, ax=figure.add_subplot())
         else:

@@ -105,6 +105,7 @@ def bar_style(position: int) -> dict:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, whose parts are laid out without overlap."""
+    import_optional("matplotlib", "plots", "a picture")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

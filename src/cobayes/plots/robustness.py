@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobayes.errors import import_optional
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
@@ -15,6 +14,7 @@ from cobayes.plots.house import (
     INK,
     VERMILION,
     axes_or_new,
+    new_figure,
     shorten_label,
     style,
     tidy,
@@ -134,12 +134,8 @@ def plot_robustness_map(
 
 def draw_robustness(result: Robustness, rates: tuple[ArrayLike, ArrayLike] | None = None) -> Figure:
     """Draw the map of priors where priors and success rates are given, else the directions."""
-    import_optional("matplotlib", "plots", "a picture")
-    from matplotlib.figure import Figure
-
     with style():
-        size = (7.0, 4.6) if rates is None else (5.8, 4.6)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = new_figure(7.0 if rates is None else 5.8, 4.6)
         ax = figure.subplots()
         if rates is None:
             plot_directions(result, ax=ax)

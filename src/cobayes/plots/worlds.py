@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,8 @@ from cobayes.plots.house import (
     bar_style,
     integer_ticks,
     line_style,
+    new_figure,
     shorten_label,
-    style,
     tidy,
 )
 
@@ -276,7 +276,7 @@ def _frame(lessons: Sequence[Lesson], moves: int, dpi: int) -> NDArray[np.uint8]
     sizes = [board_size(require_grid(walk)) for walk in lessons]
     width = max(5.0, sum(size[0] for size in sizes))
     boards = max(size[1] for size in sizes)
-    figure = new_figure((width, boards + 2.6))
+    figure = new_figure(width, boards + 2.6)
     grid = figure.add_gridspec(2, len(lessons), height_ratios=(boards, 2.4))
     for position, walk in enumerate(lessons):
         plot_walk(walk, moves, ax=figure.add_subplot(grid[0, position]))
@@ -284,22 +284,12 @@ def _frame(lessons: Sequence[Lesson], moves: int, dpi: int) -> NDArray[np.uint8]
     return to_pixels(figure, dpi)
 
 
-def new_figure(size: tuple[float, float]) -> Figure:
-    """Return a figure that pyplot does not know and that nobody has to close."""
-    import_optional("matplotlib", "plots", "a picture")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with style():
-        figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def to_pixels(figure: Figure, dpi: int = 100) -> NDArray[np.uint8]:
     """Return a figure as red, green and blue, shape (height, width, 3)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     figure.set_dpi(dpi)
-    canvas: Any = figure.canvas
+    canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
@@ -334,31 +324,12 @@ def _write_goal(ax: Axes, row: int, column: int, label: str, level: float | None
 
     halo = [withStroke(linewidth=2.2, foreground="white")]
     text = shorten_label(label, 6)
+    common = {"ha": "center", "va": "center", "color": INK, "path_effects": halo, "zorder": 6}
     above = 0.0 if level is None else 0.12
-    ax.text(
-        column,
-        row - above,
-        text,
-        ha="center",
-        va="center",
-        fontsize=12 if len(text) < 3 else 8,
-        fontweight="bold",
-        color=INK,
-        path_effects=halo,
-        zorder=6,
-    )
+    size = 12 if len(text) < 3 else 8
+    ax.text(column, row - above, text, fontsize=size, fontweight="bold", **common)
     if level is not None:
-        ax.text(
-            column,
-            row + 0.3,
-            percent(level, digits=0),
-            ha="center",
-            va="center",
-            fontsize=7.5,
-            color=INK,
-            path_effects=halo,
-            zorder=6,
-        )
+        ax.text(column, row + 0.3, percent(level, digits=0), fontsize=7.5, **common)
 
 
 def _draw_path(

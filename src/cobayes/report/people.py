@@ -108,11 +108,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
         plot_estimates(fit, name, ax=figure.subplots())
     fixed = {name: low for name, (low, high) in fit.family.bounds.items() if low == high}
     values = {"estimates": table, "shown": _with_intervals(fit).head(MAX_ROWS), "fixed": fixed}
-    values |= {
-        "num_noted": sum(note != "" for note in table["note"]),
-        "drawn": figures,
-        "depths": depths,
-    }
+    values |= {"num_noted": (table["note"] != "").sum(), "drawn": figures, "depths": depths}
     return _written("estimates", values, figures)
 
 
@@ -153,7 +149,9 @@ def _text(value: Any, name: Any = "") -> str:
         return ""
     if name in ("share", "protected"):
         return probability_text(float(value))
-    return f"{value:.1f}" if 100 <= abs(value) < np.inf else f"{value:.3g}"
+    # Three digits; more where they would round a number below one up to one.
+    digits = 6 if 0.9995 <= value < 1.0 else 3
+    return f"{value:.1f}" if 100 <= abs(value) < np.inf else f"{value:.{digits}g}"
 
 
 def _escape(text: str) -> str:

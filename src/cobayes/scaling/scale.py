@@ -199,7 +199,7 @@ def scale(
     rows = None if row_sums is None else as_sums(row_sums, n, "row")
     columns = None if column_sums is None else as_sums(column_sums, m, "column")
     batch = array.shape[:-2]
-    if rows is not None or columns is not None:
+    if (rows is not None and rows.ndim > 1) or (columns is not None and columns.ndim > 1):
         batch = common_batch(batch, rows, columns)
     *found, report = _core.scale(
         _flat(array, 2, batch),

@@ -131,9 +131,10 @@ class GridWorldEnv(gymnasium.Env):
         if self.render_mode == "ansi":
             return self._as_text()
         if self.render_mode == "rgb_array":
-            from cobayes.plots.worlds import board_size, new_figure, plot_world, to_pixels
+            from cobayes.plots.house import new_figure
+            from cobayes.plots.worlds import board_size, plot_world, to_pixels
 
-            figure = new_figure(board_size(self.world))
+            figure = new_figure(*board_size(self.world))
             plot_world(
                 self.world,
                 self._learner.belief,

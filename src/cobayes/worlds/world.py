@@ -83,7 +83,7 @@ class World(Task):
     discount: float
     reward: float
     _positions: dict[Hashable, int]
-    _goal_states: tuple[tuple[State, ...], ...]
+    _goals: tuple[list[int], ...]
     _models: dict[int, Model]
 
     def __init__(
@@ -109,9 +109,9 @@ class World(Task):
             discount=number_between(discount, "the discount", 0.0, 1.0, hint=half),
             reward=number_between(reward, "the reward", 0.0, np.inf),
             _positions={state: position for position, state in enumerate(states)},
-            _goal_states=tuple(goals.values()),
             _models={},
         )
+        vars(self)["_goals"] = tuple([*map(self.state_position, found)] for found in goals.values())
         self._require_goals()
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -148,11 +148,7 @@ class World(Task):
 
     def goal_states(self, goal: int | str) -> tuple[State, ...]:
         """Return the states that count as a goal, given by position or label."""
-        return self._goal_states[self.goal_index(goal)]
-
-    @cached_property
-    def _goal_positions(self) -> list[list[int]]:
-        return [[self.state_position(state) for state in states] for states in self._goal_states]
+        return tuple(self.states[position] for position in self._goals[self.goal_index(goal)])
 
     @cached_property
     def distances(self) -> Array:
@@ -166,7 +162,7 @@ class World(Task):
         found = np.column_stack(
             [
                 dijkstra(backwards, indices=goals, unweighted=True, min_only=True)
-                for goals in self._goal_positions
+                for goals in self._goals
             ]
         )
         found.setflags(write=False)
@@ -180,7 +176,7 @@ class World(Task):
                 worth = self.discount**self.distances
         else:
             worth = np.column_stack(
-                [_value_iteration(*self.outcomes, g, self.discount) for g in self._goal_positions]
+                [_value_iteration(*self.outcomes, g, self.discount) for g in self._goals]
             )
         reachable = np.isfinite(self.distances)
         least = np.where(reachable, worth, np.inf).min(axis=0)
