@@ -7,7 +7,8 @@ import cobayes as cb
 from cobayes import people
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
-from cobayes.people.model import Likelihood, draw_many
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.model import draw_many
 from tests.people import reference
 
 MATRICES = {

@@ -17,8 +17,8 @@ from cobayes.people.groups import fit_group as fit_group
 from cobayes.people.informative import informative as informative
 from cobayes.people.posterior import LogLikelihood as LogLikelihood
 from cobayes.people.posterior import calibration as calibration
+from cobayes.people.recover import Recovery as Recovery
+from cobayes.people.recover import recover as recover
 from cobayes.people.result import Fit as Fit
-from cobayes.people.simulate import Recovery as Recovery
 from cobayes.people.simulate import example_study as example_study
-from cobayes.people.simulate import recover as recover
 from cobayes.people.simulate import simulate as simulate

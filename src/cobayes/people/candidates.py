@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from cobayes.people.fit import Progress, maximise
-from cobayes.people.model import Evaluation, Likelihood, draw_many
+from cobayes.people.likelihood import Evaluation, Likelihood
+from cobayes.people.model import draw_many
 from cobayes.people.posterior import log_logistic, propose, sample
 from cobayes.people.problems import Positions
 from cobayes.people.result import Fit
@@ -101,18 +102,16 @@ class Draws(NamedTuple):
 
 def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> Draws:
     """Return draws of the group and of all people, one for each draw of the group."""
-    names = alone.family.free_names()
-    columns = [alone.family.names.index(name) for name in names]
-    every, best = np.arange(len(alone.groups)), alone.arrays.best
-    low, width = alone.family.low[columns], (alone.family.high - alone.family.low)[columns]
-    places = (alone.arrays.parameters[every, best][:, columns] - low) / width
-    mean, spread = special.logit(np.clip(np.median(places, axis=0), 0.02, 0.98)), np.ones(len(low))
+    family, every = alone.family, np.arange(len(alone.groups))
+    estimates = alone.arrays.parameters[every, alone.arrays.best][:, family.columns]
+    mean = np.clip(family.to_line(np.median(estimates, axis=0)), -4.0, 4.0)
+    spread = np.ones(len(mean))
     for number in range(NUM_ROUNDS):
         # Normal approximations of few responses are off: candidates go where the draws are.
         tell("candidates", number / (NUM_ROUNDS + 2))
         candidates = _candidates(alone, mean, spread, random)
         lines, _ = _sample_group(candidates, NUM_TRIAL_DRAWS, random)
-        group = Group.from_line(lines, len(names))
+        group = Group.from_line(lines, len(mean))
         mean, spread = group.mean.mean(axis=0), group.spread.mean(axis=0)
     tell("draws of the group", NUM_ROUNDS / (NUM_ROUNDS + 2))
     candidates = _candidates(alone, mean, spread, random)

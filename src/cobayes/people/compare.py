@@ -24,7 +24,7 @@ from cobayes._output import freeze
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
 from cobayes.people.fit import Progress, climb, maximise, silent
-from cobayes.people.model import Likelihood
+from cobayes.people.likelihood import Likelihood
 from cobayes.people.result import Fit, group_rows
 
 if TYPE_CHECKING:

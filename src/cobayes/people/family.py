@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from cobayes.errors import CobayesError
 from cobayes.rules.native import DEEPEST
@@ -211,6 +212,24 @@ class Family:
             for name, (low, high) in self.bounds.items()
             if low < high and (has_recursion or name != self.recursion)
         )
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """Positions, in the order of `names`, of the parameters that are free at any depth."""
+        return [self.names.index(name) for name in self.free_names()]
+
+    def from_line(self, points: Array) -> Array:
+        """Return the parameters that are free at any depth, (..., p), from logits.
+
+        Logits are those of the places between the bounds.
+        """
+        low, high = self.low[self.columns], self.high[self.columns]
+        return low + (high - low) * expit(points)
+
+    def to_line(self, values: Array) -> Array:
+        """Undo `from_line`."""
+        low, high = self.low[self.columns], self.high[self.columns]
+        return logit((values - low) / (high - low))
 
     def usual(self, name: str) -> tuple[float, float]:
         """Return the usual range of a parameter, within its bounds."""

@@ -20,7 +20,7 @@ from cobayes._intervals import check_confidence
 from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
-from cobayes.people.model import Likelihood
+from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Positions
 from cobayes.people.result import Estimates, Fit, group_rows, trial_table
 

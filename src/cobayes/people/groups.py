@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
@@ -140,18 +139,16 @@ class GroupFit:
 
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
         """Return depths (positions) and all parameters, (s, names), of the group's next people."""
-        family, names = self.fit.family, self.fit.family.free_names()
-        columns = [family.names.index(name) for name in names]
-        low, high = family.low[columns], family.high[columns]
+        family = self.fit.family
         median, spread, share = (
             self.draws[name].reshape(-1, self.draws[name].shape[-1])
             for name in ("median", "spread", "share")
         )
         drawn = random.integers(len(share), size=count)
-        line = special.logit((median[drawn] - low) / (high - low))
+        line = family.to_line(median[drawn])
         line += spread[drawn] * random.standard_normal(line.shape)
         values = np.tile(family.low, (count, 1))
-        values[:, columns] = low + (high - low) * special.expit(line)
+        values[:, family.columns] = family.from_line(line)
         return draw_many(share[drawn], random.random(count)), values
 
     def __repr__(self) -> str:
@@ -243,15 +240,12 @@ def fit_group(
 
 def _named(family: Family, found: Draws) -> dict[str, Array]:
     """Return draws by name, in the units of the parameters."""
-    names = family.free_names()
-    columns = [family.names.index(name) for name in names]
-    low, width = family.low[columns], (family.high - family.low)[columns]
-    group = Group.from_line(found.lines, len(names))
+    group = Group.from_line(found.lines, len(family.columns))
     draws = {
-        "median": low + width * special.expit(group.mean),
+        "median": family.from_line(group.mean),
         "spread": group.spread,
         "share": np.exp(group.log_share),
         "person_depth": np.array(family.depth, dtype=np.float64)[found.depth],
     }
-    people = low + width * special.expit(found.people)
-    return draws | dict(zip(names, np.moveaxis(people, -1, 0), strict=True))
+    people = np.moveaxis(family.from_line(found.people), -1, 0)
+    return draws | dict(zip(family.free_names(), people, strict=True))

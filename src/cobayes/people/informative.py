@@ -13,7 +13,8 @@ from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
 from cobayes.people.groups import GroupFit
-from cobayes.people.model import Likelihood, draw_many
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.model import draw_many
 from cobayes.people.problems import Positions
 from cobayes.people.result import Fit
 from cobayes.people.simulate import draw_people

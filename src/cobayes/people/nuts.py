@@ -26,7 +26,8 @@ from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.candidates import Draws, Group
 from cobayes.people.family import Family
 from cobayes.people.fit import Progress
-from cobayes.people.model import Likelihood, draw_many
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.model import draw_many
 from cobayes.people.result import Fit
 
 Array = NDArray[np.float64]

@@ -13,7 +13,8 @@ from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
-from cobayes.people.model import Likelihood, draw_many
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.model import draw_many
 
 if TYPE_CHECKING:
     import pandas as pd

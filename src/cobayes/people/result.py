@@ -16,7 +16,7 @@ from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import Choices, filled, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
-from cobayes.people.model import Likelihood
+from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Positions, Problem
 
 if TYPE_CHECKING:
@@ -184,15 +184,9 @@ class Fit:
                 f"choose from {', '.join(map(depth_name, self.family.depth))}.",
             )
         number, found = [self.family.depth.index(depth)], self.arrays
-        alone = replace(
-            found,
-            parameters=found.parameters[:, number],
-            value=found.value[:, number],
-            is_identified=found.is_identified[:, number],
-            is_converged=found.is_converged[:, number],
-            low=np.full_like(found.low, np.nan),
-            high=np.full_like(found.high, np.nan),
-        )
+        arrays: Any = (found.parameters, found.value, found.is_identified, found.is_converged)
+        without = np.full((2, *found.low.shape), np.nan)
+        alone = Estimates(*(array[:, number] for array in arrays), *without)
         return replace(self, family=self.family.at(depth=depth), arrays=alone)
 
     def to_arviz(self, num_draws: int = 500, rng: Any = None) -> Any:

@@ -1,0 +1,327 @@
+"""The likelihood of responses, with exact derivatives.
+
+Axes: responses (t) with their options (k), units (u: people, or everybody together) and free
+parameters (p); others and jets as in `cobayes.people.model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from cobayes.people.choices import Choices
+from cobayes.people.family import STATIC, Family
+from cobayes.people.model import (
+    Scores,
+    after_datum,
+    choose,
+    constant,
+    feature_values,
+    first_beliefs,
+    score_options,
+    think,
+)
+from cobayes.people.problems import Positions
+
+Array = NDArray[np.float64]
+
+# Smaller probabilities are replaced by this in derivatives, whose squares must not overflow.
+SMALLEST_PROBABILITY = 1e-100
+
+
+class Evaluation(NamedTuple):
+    """Log-likelihood (u,), gradient (u, p) and expected information (u, p, p) of units or rows."""
+
+    value: Array
+    gradient: Array
+    information: Array
+
+
+class Likelihood:
+    """The likelihood of one depth for all units.
+
+    Parameters are arrays (units, free parameters) in the order of `names`. Beliefs in a situation
+    are computed once, unless a free parameter changes them: then each unit has its own.
+
+    Parameters
+    ----------
+    choices, family, depth
+        The responses, the family of models, and one of its depths.
+    groups
+        The rows of every unit.
+    scores, features
+        Options and features of these rows, if already computed.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The free parameters.
+    columns : list of int
+        Their positions among all parameters of the family.
+    low, high : ndarray
+        Their bounds.
+    rows, units : ndarray
+        (t,): rows of the choices, and the unit of each: 0, 0, ..., 1, 1, ...
+    num_units : int
+        The number of units.
+    answer : ndarray
+        (t,): the option that was chosen; the rated hypothesis for ratings.
+    """
+
+    def __init__(
+        self,
+        choices: Choices,
+        family: Family,
+        depth: float,
+        groups: Sequence[Positions],
+        scores: Scores | None = None,
+        features: Array | None = None,
+    ) -> None:
+        self.choices, self.family, self.depth = choices, family, depth
+        self.names = family.free_names(depth)
+        self.columns = [family.names.index(name) for name in self.names]
+        self.low, self.high = family.low[self.columns], family.high[self.columns]
+        self._inner = [name for name in self.names if name in family.inner]
+        sizes, self.num_units = [len(rows) for rows in groups], len(groups)
+        self.rows, self.units = np.concatenate(groups), np.repeat(np.arange(len(groups)), sizes)
+        self._starts = np.cumsum([0, *sizes[:-1]])
+        answers = {"choice": choices.datum, "guess": choices.guess, "rating": choices.hypothesis}
+        self.answer = answers[family.response][self.rows]
+        known = choices.situations
+        if features is None:
+            own = list(zip(known.problems, known.histories, strict=True))
+            features = feature_values(family, own, known.tables.log_matrix.shape[1])
+            features = features[:, known.at[self.rows]]
+        self.features = features
+        self._scores = scores
+        if scores is None and not self._inner:
+            self._scores = self.scores(self.low[None])
+
+    def take(self, units: Positions) -> Likelihood:
+        """Return the likelihood of some units; one may occur several times."""
+        return self._part([self._places[unit] for unit in units])
+
+    def pooled(self, units: Positions) -> Likelihood:
+        """Return the likelihood of the rows of some units as one unit."""
+        return self._part([np.concatenate([self._places[unit] for unit in units])])
+
+    @cached_property
+    def _places(self) -> list[Positions]:
+        """Positions of the rows of every unit."""
+        return np.split(np.arange(len(self.rows)), self._starts[1:])
+
+    def _part(self, places: Sequence[Positions]) -> Likelihood:
+        kept = np.concatenate(places)
+        scores = None if self._scores is None else self._scores.take(kept)
+        groups = [self.rows[own] for own in places]
+        return Likelihood(
+            self.choices, self.family, self.depth, groups, scores, self.features[:, kept]
+        )
+
+    @cached_property
+    def _situations(self) -> _Owned:
+        """The situations of the rows, and all that lead to them."""
+        known = self.choices.situations
+        # A pair (owner, situation) is coded as one integer. All units share one owner if possible.
+        owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
+        keys = owner * count + known.at[self.rows]
+        found, size = np.unique(keys), 0
+        while len(found) > size:  # until all parents are included
+            size = len(found)
+            owner, node = np.divmod(found, count)
+            found = np.union1d(found, owner * count + known.parent[node])
+        owner, node = np.divmod(found, count)
+        parent = np.searchsorted(found, owner * count + known.parent[node])
+        level = np.array([len(known.histories[place]) for place in node])
+        place = np.searchsorted(found, keys)
+        levels = [
+            (np.flatnonzero(level == number), np.flatnonzero(level[place] == number))
+            for number in range(level.max() + 1)
+        ]
+        return _Owned(owner, node, parent, place, levels)
+
+    def to_line(self, values: Array) -> Array:
+        """Return parameters on the whole line: logits of their places between the bounds.
+
+        A parameter at a bound is taken to lie a fiftieth of the range inside.
+        """
+        places = (values - self.low) / (self.high - self.low)
+        return special.logit(np.clip(places, 0.02, 0.98))
+
+    def from_line(self, points: Array) -> Array:
+        """Return parameters from points on the whole line."""
+        return self.low + (self.high - self.low) * special.expit(points)
+
+    def on_line(self, points: Array) -> Evaluation:
+        """Return the sums over the rows of every unit at points on the whole line."""
+        value, gradient, information = self.evaluate(self.from_line(points))
+        slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
+        information = information * slope[:, :, None] * slope[:, None, :]
+        return Evaluation(value, gradient * slope, information)
+
+    def parameters(self, values: Array) -> dict[str, Array]:
+        """Return all parameters by name, (u,) each, from the free ones (u, p)."""
+        # Equal bounds are the value of a fixed parameter.
+        fixed = np.tile(self.family.low[:, None], len(values))
+        found = dict(zip(self.family.names, fixed, strict=True))
+        return found | dict(zip(self.names, values.T, strict=True))
+
+    def _walk(self, values: Array) -> Iterator[tuple[Positions, Positions, Array, Array, Array]]:
+        """Follow the learner in mind from level to level, in all situations of the rows.
+
+        Yields
+        ------
+        rows, places : ndarray
+            Positions of the rows of this level, and of their situations in the arrays.
+        belief, posterior, followed : ndarray
+            Jets: before the datum (b, m), and after every datum (b, n, m) by the learner in mind
+            and by the learner that is followed.
+        """
+        known, own = self.choices.situations, self._situations
+        at, inner = self.parameters(values), []
+        for name in self.family.inner:
+            jet = constant(at[name][own.owner], len(self._inner))
+            if name in self._inner:
+                jet[1 + self._inner.index(name)] = 1.0
+            inner.append(jet)
+        rationality, temperature = inner
+        places = np.zeros(len(own.node), dtype=np.int64)
+        belief = followed = None
+        for members, rows in own.levels:
+            nodes = own.node[members]
+            if belief is None or followed is None or self.family.other == STATIC:
+                problems = [known.problems[node] for node in nodes]
+                width = known.tables.log_matrix.shape[2]
+                belief = first_beliefs(problems, temperature[:, members], width)
+            else:
+                datum = np.array([known.histories[node][-1] for node in nodes])
+                belief = after_datum(followed, belief, places[own.parent[members]], datum)
+            places[members] = np.arange(len(members))
+            index = known.tables.index[nodes]
+            posterior, followed = think(
+                self.family, self.depth, known.tables, index, belief, rationality[:, members]
+            )
+            yield rows, places[own.place[rows]], belief, posterior, followed
+
+    def scores(self, values: Array) -> Scores:
+        """Return the options of all rows."""
+        if self._scores is not None:
+            return self._scores
+        choices, tables = self.choices, self.choices.situations.tables
+        about = choices.hypothesis if self.family.is_teacher else choices.datum
+        shape = (len(self.rows), tables.log_matrix.shape[1 if self.family.is_teacher else 2])
+        found = Scores(np.empty((1 + len(self._inner), *shape)), np.empty(shape), np.empty(shape))
+        for rows, places, _, posterior, _ in self._walk(values):
+            chosen = self.rows[rows]
+            index = tables.index[choices.situations.at[chosen]]
+            part = score_options(
+                self.family, self.depth, tables, index, about[chosen], posterior, places
+            )
+            found.utility[:, rows], found.log_base[rows], found.even[rows] = part
+        return found
+
+    def beliefs(self, values: Array) -> tuple[Array, Array]:
+        """Return log-beliefs before and after the datum of every row, (t, m) each.
+
+        The belief is the person's own (learners), or that of the learner whom a teacher follows.
+        """
+        shape = (len(self.rows), self.choices.situations.tables.log_matrix.shape[2])
+        before, after = np.empty((2, *shape))
+        for rows, places, belief, _, followed in self._walk(values):
+            before[rows] = belief[0, places]
+            datum = self.choices.datum[self.rows[rows]]
+            after[rows] = after_datum(followed, belief, places, datum)[0]
+        return before, after
+
+    def responses(self, values: Array, *, with_derivatives: bool = True) -> tuple[Array, Array]:
+        """Return the probabilities of all options (t, k), and their derivatives (p, t, k)."""
+        at = {name: own[self.units] for name, own in self.parameters(values).items()}
+        free = self.names if with_derivatives else ()
+        return choose(self.family, self.scores(values), self.features, at, free)
+
+    def by_row(self, values: Array, *, with_derivatives: bool = True) -> Evaluation:
+        """Return log-likelihood, gradient and information of every row."""
+        probability, derivative = self.responses(values, with_derivatives=with_derivatives)
+        every = np.arange(len(self.rows))
+        chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T
+        if self.family.response == "rating":
+            noise = self.parameters(values)["noise"][self.units]
+            free = self.names if with_derivatives else ()
+            place = free.index("noise") if "noise" in free else None
+            return _rated(self.choices.rating[self.rows], chosen, slope, noise, place)
+        with np.errstate(divide="ignore"):
+            value = np.log(chosen)
+        gradient = slope / np.maximum(chosen, SMALLEST_PROBABILITY)[:, None]
+        relative = derivative / np.maximum(probability, SMALLEST_PROBABILITY)
+        information = np.empty((len(every), len(derivative), len(derivative)))
+        for p in range(len(derivative)):
+            for q in range(p + 1):
+                # Pair by pair is several times faster than one product with three free indices.
+                information[:, p, q] = np.einsum("tk,tk->t", relative[p], derivative[q])
+                information[:, q, p] = information[:, p, q]
+        return Evaluation(value, gradient, information)
+
+    def evaluate(self, values: Array) -> Evaluation:
+        """Return the sums over the rows of every unit."""
+        rows = self.by_row(values)
+        return Evaluation(*(np.add.reduceat(part, self._starts, axis=0) for part in rows))
+
+    def log_likelihoods(self, values: Array) -> Array:
+        """Return log-likelihoods of every unit at many parameters: (..., u, p) gives (..., u)."""
+        if values.ndim > 2:
+            return np.array([self.log_likelihoods(own) for own in values])
+        return np.add.reduceat(self.by_row(values, with_derivatives=False).value, self._starts)
+
+
+class _Owned(NamedTuple):
+    """Situations (s) of some rows (t); each owner has a learner in mind of its own.
+
+    Attributes
+    ----------
+    owner, node, parent : ndarray
+        (s,): whose it is, its position among the situations of the choices, its parent among s.
+    place : ndarray
+        (t,): the situation of every row.
+    levels : list
+        Positions of situations and of rows, by the number of data shown before.
+    """
+
+    owner: Positions
+    node: Positions
+    parent: Positions
+    place: Positions
+    levels: list[tuple[Positions, Positions]]
+
+
+def _rated(
+    rating: Array, believed: Array, slope: Array, noise: Array, noise_at: int | None
+) -> Evaluation:
+    """Return the rows of ratings: the belief plus a normal error, cut at 0 and at 1.
+
+    Parameters
+    ----------
+    rating
+        (t,), between 0 and 1.
+    believed, slope
+        (t,) and (t, p): the rating without an error, and its derivatives.
+    noise
+        (t,): standard deviation.
+    noise_at
+        Position of the noise among the free parameters; None if it is fixed.
+    """
+    z = (rating - believed) / noise
+    is_cut, side = (rating <= 0.0) | (rating >= 1.0), np.where(rating <= 0.0, 1.0, -1.0)
+    log_density, log_tail = -0.5 * z**2 - 0.5 * np.log(2.0 * np.pi), special.log_ndtr(side * z)
+    value = np.where(is_cut, log_tail, log_density - np.log(noise))
+    by_z = np.where(is_cut, side * np.exp(log_density - log_tail), -z)
+    gradient = -(by_z / noise)[:, None] * slope
+    information = np.einsum("tp,tq->tpq", slope, slope) / (noise**2)[:, None, None]
+    if noise_at is not None:
+        gradient[:, noise_at] = -(by_z * z + ~is_cut) / noise
+        information[:, noise_at, noise_at] = 2.0 / noise**2
+    return Evaluation(value, gradient, information)
