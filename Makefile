@@ -96,7 +96,7 @@ CLANG ?= clang++
 fuzz-core:
 	@mkdir -p $(STAMPS)/fuzz
 	$(CLANG) -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -ffp-contract=off \
-	  -DCORE_ISA=generic core/kernels.cpp tests/fuzz/core.cpp -o $(STAMPS)/fuzz_core
+	  -DCORE_ISA=generic -DLIBFUZZER core/kernels.cpp tests/fuzz/core.cpp -o $(STAMPS)/fuzz_core
 	$(STAMPS)/fuzz_core -max_total_time=$$((60 * $(MINUTES))) -timeout=20 -print_final_stats=1 -artifact_prefix=$(STAMPS)/ $(STAMPS)/fuzz
 
 wheel: $(COMPILER)

@@ -298,7 +298,8 @@ class Sweeps {
   // lanes keep their factors.
   void step(int at, int pass) {
     const T a = get(newer + at), b = get(older + at);
-    const auto moves = get(active + at) > 0.0, is_far = moves & (get(age + at) == 0.0);
+    const auto moves = get(active + at) > 0.0;
+    const auto is_far = moves & (get(age + at) == 0.0);
     const bool any_far = any(is_far);
     double *d1 = &image[pass % 2][at], *factor = &w[at], *x = &taken[at], *weights = &weight[at];
     const double *f0 = &residual[pass % 3][at], *f1 = &residual[(pass + 2) % 3][at], *d2 = &image[(pass + 1) % 2][at], *sums = &total[at], *column = &c[at];

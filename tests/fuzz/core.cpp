@@ -202,7 +202,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   return 0;
 }
 
-#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION  // Clang defines it with -fsanitize=fuzzer
+#ifndef LIBFUZZER  // which brings its own main
 int main() {
   for (unsigned seed = 0; seed < 20000; ++seed) {
     std::mt19937 random(seed);

@@ -1,5 +1,7 @@
 """Accuracy: entries against many digits, however far apart they are or weakly coupled."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -149,6 +151,18 @@ def test_sums_that_tie_up_to_rounding_are_tied(coupling, excess):
     expected = coupling / (1.0 + coupling)
     np.testing.assert_allclose(found.matrix[1, :3], expected / 3, rtol=1e-9)
     np.testing.assert_allclose(found.matrix[0, 3], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("coupling", [1e-20, 1e-100])
+def test_sums_that_tie_up_to_rounding_are_tied_where_the_totals_are_exact(coupling):
+    # The columns of the first group are 5.6e-17 below a row's sum, those of the second above it.
+    matrix = np.full((2, 6), coupling)
+    matrix[0, :3] = matrix[1, 3:] = 1.0
+    columns = [1 / 3] * 5 + [1 / 3 + 2.0**-53]
+    assert math.fsum(columns) == 2.0
+    found = cb.scale(matrix, column_sums=columns)
+    np.testing.assert_allclose(found.matrix[1, :3], coupling / 3, rtol=1e-9)
+    np.testing.assert_allclose(found.matrix[0, 3:], coupling / 3, rtol=1e-9)
 
 
 def test_columns_of_rules_sum_to_one_whatever_the_tolerance():
