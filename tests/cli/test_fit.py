@@ -58,6 +58,7 @@ def test_group_is_fitted_where_it_is_asked_for(run, study, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "median rationality" in pd.read_csv(tmp_path / "group.csv")["quantity"].tolist()
     assert len(pd.read_csv(tmp_path / "people.csv")) == 3
+    assert "comparison.csv, group.csv, people.csv" in " ".join(result.stderr.split())
 
 
 def test_tables_are_written_before_anything_that_may_fail(run, study, tmp_path, monkeypatch):

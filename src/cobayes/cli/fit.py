@@ -197,7 +197,8 @@ def fit(given: Given) -> None:
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
     given.finish(_as_dict(found, comparison), lambda: _show(found, comparison))
-    terminal.say(f"wrote {out / 'index.html'}, fit.csv, trials.csv and comparison.csv")
+    written = [*WRITTEN[:-1], *(("group.csv", "people.csv") if given.group else ())]
+    terminal.say(f"wrote {out / 'index.html'}, {', '.join(written)}")
 
 
 def _write_comparison(out: Path, comparison: people.Comparison) -> None:
