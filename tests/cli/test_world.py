@@ -78,6 +78,7 @@ def test_board_is_read_from_a_file_and_animated(tmp_path):
         (("--gif", "walk.mp4", "--seed", 1), "written as .gif"),
         (("--board", "nowhere.txt"), "there is no file nowhere.txt"),
         (("--slip", 2), "--slip is 2.0"),
+        (("--moves", "plan", "--rounds", 2), "--rounds is given together with --moves plan"),
     ],
 )
 def test_bad_input_is_one_line_with_exit_code_two(arguments, message):

@@ -239,6 +239,35 @@ def test_rules_are_equal_where_class_table_and_settings_are():
     assert cb.Pragmatic(MATRIX, 1) != cb.Pragmatic(MATRIX, 2)
 
 
+def test_a_rule_with_a_parameter_that_settings_do_not_name_equals_only_itself():
+    class Sharp(cb.Rule):
+        def __init__(self, matrix, power):
+            super().__init__(matrix)
+            self.power = power
+
+        def respond(self, log_belief):
+            sharp = self.model.normalized() ** self.power
+            return cb.rules.Response(sharp / sharp.sum(axis=0))
+
+    rule = Sharp(MATRIX, 1.0)
+    assert rule == rule
+    assert rule != Sharp(MATRIX, 2.0)
+
+
+def test_overriding_likelihood_of_a_custom_rule_is_an_error():
+    class Plain(cb.Rule):
+        def respond(self, log_belief):
+            return cb.rules.Response(self.model.normalized())
+
+    class Sharp(Plain):
+        def likelihood(self, belief):
+            sharp = self.model.normalized() ** 2
+            return sharp / sharp.sum(axis=0)
+
+    with pytest.raises(cb.CobayesError, match="Sharp overrides likelihood, which agents"):
+        Sharp(MATRIX)
+
+
 def test_a_data_prior_belongs_to_its_rule():
     prior = np.full(len(MATRIX), 1.0 / len(MATRIX))
     rule = cb.SCBI(MATRIX, data_prior=prior)

@@ -173,9 +173,12 @@ def test_the_command_shows_every_run_below_a_folder(tmp_path, command):
 def test_the_command_has_one_line_for_runs_of_one_experiment_in_one_folder(tmp_path, command):
     for seed in range(3):
         run(drawing(2, seed=seed), tmp_path / "cases" / str(seed), jobs=1)
+    whole = f"{tmp_path / 'cases'} (3 runs): drawing: 12/12 shards (100.0 %)"
+    (alone,) = command(tmp_path).stdout.splitlines()
+    assert alone.startswith(whole)
     run(drawing(3), tmp_path / "other", jobs=1)
     first, second = command(tmp_path).stdout.splitlines()
-    assert first.startswith(f"{tmp_path / 'cases'} (3 runs): drawing: 12/12 shards (100.0 %)")
+    assert first.startswith(whole)
     assert "6/6 shards" in second
     assert len(command(tmp_path / "cases").stdout.splitlines()) == 3
 

@@ -18,6 +18,8 @@ def test_goals_may_be_a_list_of_states():
     assert world.goal_states("15") == (15,)
     labelled = world_from_gymnasium(lake, {"15": 15, "3": 3})
     assert np.array_equal(world.matrix_at(0).matrix, labelled.matrix_at(0).matrix)
+    steps = {place: {"on": [(1.0, (place + 1) % 3)]} for place in range(3)}
+    assert TabularWorld(steps, 0, [1, 2], 0.5) == TabularWorld(steps, 0, {"1": 1, "2": 2}, 0.5)
     for goal in (0, 1):
         walk = plan_walk(world, goal)
         assert walk.is_over

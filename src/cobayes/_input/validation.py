@@ -48,7 +48,7 @@ def number_between(
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
     if not (above and below):
-        if hint is None and high == 1.0 and 1.0 < number <= 100.0:
+        if hint is None and high == 1.0 and 2.0 <= number <= 100.0:
             hint = f"write {number / 100.0:g} for {number:g} %."
         allowed = {"low": f" ({low:g} allowed)", "high": f" ({high:g} allowed)"}.get(closed, "")
         expected = f"{'between' if closed else 'strictly between'} {low:g} and {high:g}{allowed}"
@@ -90,8 +90,8 @@ def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
     return np.random.default_rng(seed_of(rng)).spawn(count)
 
 
-def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
-    """Raise an error where `settings()` omits a parameter: a copy of the object would lose it.
+def lost_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> list[str]:
+    """Return the parameters that `settings()` omits: a copy of the object would lose them.
 
     Parameters
     ----------
@@ -107,7 +107,12 @@ def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0
         for name, parameter in inspect.signature(kind).parameters.items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    lost = [name for name in named[num_given:] if name not in settings]
+    return [name for name in named[num_given:] if name not in settings]
+
+
+def require_settings(kind: type, settings: Mapping[str, Any], num_given: int = 0) -> None:
+    """Raise an error where `settings()` omits a parameter; see `lost_settings`."""
+    lost = lost_settings(kind, settings, num_given)
     if lost:
         raise CobayesError(
             f"{kind.__name__} cannot be saved or made again: its settings() do not name the "

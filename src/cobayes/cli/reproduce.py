@@ -150,10 +150,11 @@ def runs(given: Given) -> None:
     groups: dict[tuple[Path, str], list[RunState]] = {}
     for state in states.values():
         groups.setdefault((state.folder.parent, state.experiment), []).append(state)
-    for group in groups.values() if len(groups) > 1 else [[state] for state in states.values()]:
-        several = f" ({len(group)} runs)" if len(group) > 1 else ""
-        state = joined(group)
-        terminal.show(f"{state.folder}{several}: {summary_line(state)}")
+    for (parent, _), group in groups.items():
+        for part in [[state] for state in group] if parent == folder else [group]:
+            several = f" ({len(part)} runs)" if len(part) > 1 else ""
+            state = joined(part)
+            terminal.show(f"{state.folder}{several}: {summary_line(state)}")
     for path, text in errors.items():
         terminal.show(f"{path}: {text}")
     if len(found) == 1 and states:

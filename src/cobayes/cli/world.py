@@ -90,6 +90,11 @@ def _make_world(given: Given) -> GridWorld:
 
 def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
     if given.moves == "plan":
+        if given.was_typed("rounds"):
+            raise CobayesError(
+                "--rounds is given together with --moves plan; a planned walk ends at its goal.",
+                "drop --rounds, or let moves be drawn: --moves forward.",
+            )
         return plan_walk(rule, goal)
     # The walker's choices and the world's slips need independent random numbers.
     choice = "forward" if given.moves == "forward" else "draw"

@@ -231,13 +231,17 @@ class GridWorld(World):
                 raise CobayesError(
                     f"the board has {sign!r} at {square}"
                     + (", a goal for the second time." if sign in goals else "."),
-                    "expected S, #, a dot, or a letter or digit for a goal.",
+                    "expected S, #, a dot, or a letter or digit for each goal; text is the drawing "
+                    "itself, not the name of a file.",
                 )
             if sign not in "#S.":
                 goals[sign] = square
         starts = [square for square, sign in signs.items() if sign == "S"]
         if len(starts) != 1:
-            raise CobayesError(f"the board has {len(starts)} starts (S); expected one.")
+            raise CobayesError(
+                f"the board has {len(starts)} starts; expected one.",
+                "mark the walker's first square with S.",
+            )
         return cls(
             *(len(lines[0]), len(lines), starts[0], goals, discount),
             walls=[square for square, sign in signs.items() if sign == "#"],

@@ -89,8 +89,8 @@ def plan_walk(
     if not world.is_certain:
         raise CobayesError(
             "planning needs a world in which every move has one outcome.",
-            "use slip=0, or draw walks: run_lesson(Teacher(rule, goal, choice='forward'), "
-            "Learner(rule), 100); --moves forward.",
+            "use slip=0, or draw the moves: run_lesson(Teacher(rule, goal, choice='forward'), "
+            "Learner(rule), 100), or cobayes world --moves forward.",
         )
     extra_moves = whole_number(extra_moves, "extra_moves", 0)
     beam_width = whole_number(beam_width, "beam_width", 1)

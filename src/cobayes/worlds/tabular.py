@@ -36,7 +36,7 @@ class TabularWorld(World):
     start
         The state in which a walk starts.
     goals
-        From label to the state, or the states, that count as that goal.
+        From label to the state, or the states, that count as that goal; or a list of states.
     discount
         Between 0 and 1; see `World`.
     actions
@@ -60,7 +60,7 @@ class TabularWorld(World):
         self,
         table: Transitions,
         start: State,
-        goals: Mapping[str, Any],
+        goals: Mapping[str, Any] | Sequence[State],
         discount: float,
         actions: Sequence[str] | None = None,
         reward: float = 1.0,
@@ -70,6 +70,14 @@ class TabularWorld(World):
             raise CobayesError("the table of transitions is empty.")
         names = sorted(first) if all(map(is_position, first)) else list(first)
         labels = make_labels(map(str, names if actions is None else actions), len(names), "datum")
+        if not isinstance(goals, Mapping):
+            if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
+                raise CobayesError(
+                    f"the goals are {goals!r}; expected a list of states, or a dict from label to "
+                    "state.",
+                    'name them by labels of your own, such as {"home": 15, "shop": 3}.',
+                )
+            goals = {str(state): state for state in goals}
         places = {}
         for label, given in goals.items():
             is_many = isinstance(given, list | set | frozenset)
@@ -216,14 +224,6 @@ def world_from_gymnasium(
         }
         for state, moves in source.items()
     }
-    if not isinstance(goals, Mapping):
-        if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
-            raise CobayesError(
-                f"the goals are {goals!r}; expected a list of states, or a dict from label to "
-                "state.",
-                'world_from_gymnasium(env, {"home": 15, "shop": 3}).',
-            )
-        goals = {str(state): state for state in goals}
     if start is None:
         chances: Any = getattr(inner, "initial_state_distrib", None)
         if chances is None:

@@ -50,8 +50,9 @@ def test_learners_are_as_many_as_in_the_paper():
 
 
 def test_quick_scale_reaches_as_far_with_fewer_points(tmp_path):
-    effort = Effort.of(quick(tmp_path))
-    for case in (*FIGURE_FOUR, *column_cases("M_2")):
+    cases = (*FIGURE_FOUR, *column_cases("M_2"))
+    effort = Effort.of(quick(tmp_path), cases)
+    for case in cases:
         full, less = learners_of(case, PAPER, 1), learners_of(case, effort, 1)
         assert len(less) < 0.6 * len(full)
         if case.kind in ("disc", "directions"):
@@ -75,15 +76,22 @@ def test_all_learners_lie_in_the_open_simplex():
 
 
 def test_a_parameter_can_be_changed_and_a_wrong_one_is_refused(tmp_path):
-    effort = Effort.of(quick(tmp_path, radius="0.2", num_circles=3))
+    effort = Effort.of(quick(tmp_path, radius="0.2", num_circles=3), FIGURE_FOUR)
     assert (effort.num_lessons, effort.radius, effort.num_circles) == (40, 0.2, 3)
     found = learners_of(Case("disc", "M_3", "theta_1"), effort, 1)
     assert found.distance.max() == pytest.approx(0.2)
     with pytest.raises(cb.CobayesError, match="radius is 'x'; expected a positive number"):
-        Effort.of(quick(tmp_path, radius="x"))
+        Effort.of(quick(tmp_path, radius="x"), FIGURE_FOUR)
     with pytest.raises(cb.CobayesError, match="any has no setting 'radios'") as caught:
         success_rates(quick(tmp_path, radios=1), FIGURE_FOUR[:1])
     assert "num_circles=7 (discs and rays: Figures 4 A, S2, S3)" in (caught.value.hint or "")
+
+
+def test_a_parameter_that_changes_nothing_in_a_figure_is_refused(tmp_path):
+    with pytest.raises(cb.CobayesError, match="any has no setting 'column_radius'") as caught:
+        success_rates(quick(tmp_path, column_radius=0.1), FIGURE_FOUR)
+    assert "columns" not in (caught.value.hint or "")
+    assert "num_uniform=150 (any prior: Figures 4 B, 4 D, S5, S6)" in (caught.value.hint or "")
 
 
 def test_names_in_symbols():

@@ -72,7 +72,7 @@ def build(context: Context) -> Section:
     away = spherical_coordinates(random_directions(context.seed))[:, 0]
     values = {
         "found": found,
-        "effort": Effort.of(context),
+        "effort": Effort.of(context, figure.cases),
         "learners": learners,
         "num_unfinished": sum(rates.learners.num_unfinished[0] for rates in found),
         "num_left_out": sum(rates.learners.attrs["num_left_out"] for rates in found),

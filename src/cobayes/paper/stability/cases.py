@@ -6,6 +6,7 @@ Distances are Euclidean. Points outside the open simplex are left out and counte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,13 +30,16 @@ NUM_DIRECTIONS = 15
 CENTRE, DISC, CURVE, MIXTURE = "centre", "disc", "equal divergence", "mixture"
 
 
-_PLACES = {
-    "num_circles radius": "discs and rays: Figures 4 A, S2, S3",
-    "num_distances reach": "directions: Figures 4 C, S4",
-    "num_uniform": "any prior: Figures 4 B, 4 D, S5, S6",
-    "num_column_circles column_radius num_curve num_mixtures": "columns: Figures 5, S7",
+_SETTINGS: dict[Kind, tuple[str, str]] = {
+    "disc": ("num_circles radius", "discs and rays: Figures 4 A, S2, S3"),
+    "directions": ("num_distances reach", "directions: Figures 4 C, S4"),
+    "uniform": ("num_uniform", "any prior: Figures 4 B, 4 D, S5, S6"),
+    "column": (
+        "num_column_circles column_radius num_curve num_mixtures",
+        "columns: Figures 5, S7",
+    ),
 }
-"""What the settings of `Effort` change."""
+"""The settings of `Effort` that change learners of a kind, and where such learners are shown."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,22 @@ class Effort:
     num_mixtures: int = 50
 
     @classmethod
-    def of(cls, context: Context) -> Effort:
-        """Return the effort that a context asks for; quick scale has half of the learners."""
-        defaults: dict[str, Any] = {"num_lessons": context.count(10_000, at_least=80, quick=1000)}
+    def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
+        """Return the effort that a context asks for; quick scale has half of the learners.
+
+        The user may change what some of the cases depend on; the rest has its default.
+        """
+        places = {"num_lessons": ""}
+        for kind in {case.kind: None for case in cases}:
+            names, place = _SETTINGS[kind]
+            places |= dict.fromkeys(names.split(), place)
+        values: dict[str, Any] = {"num_lessons": context.count(10_000, at_least=80, quick=1000)}
         for field in fields(cls)[1:]:
             full: Any = field.default
             is_halved = context.is_quick and isinstance(full, int)
-            defaults[field.name] = full // 2 if is_halved else full
-        places = {name: place for names, place in _PLACES.items() for name in names.split()}
-        return cls(**{k: context.setting(k, v, places.get(k, "")) for k, v in defaults.items()})
+            values[field.name] = full // 2 if is_halved else full
+        values |= {k: context.setting(k, values[k], place) for k, place in places.items()}
+        return cls(**values)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def success_rates(context: Context, cases: Sequence[Case]) -> list[CaseRates]:
 
 def stability_experiment(context: Context, case: Case) -> Experiment:
     """Return the experiment of one case, its only point."""
-    effort = Effort.of(context)
+    effort = Effort.of(context, [case])
     learners = learners_of(case, effort, context.seed)
     batch = -(-effort.num_lessons // NUM_BATCHES)
     num_batches = -(-effort.num_lessons // batch)
@@ -198,7 +198,7 @@ def _case_rates(context: Context, case: Case, point: PointResult) -> CaseRates:
     variance = np.asarray(found["squared_failures"]) / count - (1.0 - value) ** 2
     return CaseRates.of(
         case,
-        learners_of(case, Effort.of(context), context.seed),
+        learners_of(case, Effort.of(context, [case]), context.seed),
         batches,
         success=value,
         success_stderr=np.sqrt(np.maximum(variance, 0.0) / (count - 1)),
