@@ -49,18 +49,19 @@ CORE_INLINE double select(bool m, double a, double b) { return m ? a : b; }
 CORE_INLINE Vec select(Mask m, Vec a, Vec b) { return m ? a : b; }
 CORE_INLINE bool not_in(bool m) { return !m; }
 CORE_INLINE Mask not_in(Mask m) { return ~m; }
-CORE_INLINE bool any(bool m) { return m; }
-CORE_INLINE bool any(Mask m) {
+// The lanes in which a mask is set, as bits.
+CORE_INLINE unsigned lanes_in(bool m) { return m; }
+CORE_INLINE unsigned lanes_in(Mask m) {
 #if defined(__AVX512F__)
-  return _mm512_movepi64_mask((__m512i)m) != 0;
+  return _mm512_movepi64_mask((__m512i)m);
 #elif defined(__AVX__)
-  return _mm256_movemask_pd((__m256d)m) != 0;
+  return unsigned(_mm256_movemask_pd((__m256d)m));
 #else
-  return (m[0] | m[1]) != 0;
+  return (m[0] & 1) | (m[1] & 2);
 #endif
 }
-CORE_INLINE bool lane_of(bool m, int) { return m; }
-CORE_INLINE bool lane_of(Mask m, int lane) { return m[lane] != 0; }
+template <class M>
+CORE_INLINE bool any(M m) { return lanes_in(m) != 0; }
 // Larger and smaller return b where one of the two is NaN, as the instructions do.
 CORE_INLINE double root(double x) { return __builtin_sqrt(x); }
 CORE_INLINE Vec root(Vec x) {

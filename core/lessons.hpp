@@ -63,62 +63,69 @@ class Follower {
     const Vec column = load(answers.column.at(at) + h * W);
     const Vec own = label ? load(answers.column_label.at(at) + h * W) : Vec{};
     running.resize(n * NATIVE);
+    double* sums = running.get();  // local: members would be read again after every store
+    const double* entry = answers.table + h;
     Vec total{};
     for (int i = 0; i < n; ++i) {
-      Vec chance = load(row + i * W) * (answers.table[size_t(i) * m + h] * column);
+      Vec chance = load(row + i * W) * (entry[size_t(i) * m] * column);
       if (label) chance = select(load(label + i * W) == own, chance, Vec{});
       total += chance;
-      store(&running[i * NATIVE], total);
+      store(sums + i * NATIVE, total);
     }
     const Vec target = uniform * total;
     Vec number{};
-    for (int i = 0; i < n; ++i) number += select(target >= load(&running[i * NATIVE]), broadcast(1.0), Vec{});
-    for (int lane = 0; lane < NATIVE; ++lane) {
-      int datum = int(number[lane]);
+    for (int i = 0; i < n; ++i) number += select(target >= load(sums + i * NATIVE), broadcast(1.0), Vec{});
+    for (int lane = 0; lane < NATIVE; ++lane) data[lane] = int(number[lane]);
+    const Mask is_special = ~(total > 0.0) | (number == double(n));
+    for (unsigned left = answers.own_logs.size() ? lanes_in(total == total) : lanes_in(is_special); left; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      int& datum = data[lane];
       if (answers.own[at + lane] >= 0) datum = draw_from_logs(at + lane, h, uniform[lane]);
       else if (!(total[lane] > 0.0)) datum = -1;
       else if (datum == n)  // the sums were rounded down: take the last possible datum
-        for (datum = n - 1; datum > 0 && running[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
-      data[lane] = datum;
+        for (datum = n - 1; datum > 0 && sums[(datum - 1) * NATIVE + lane] == total[lane];) --datum;
     }
   }
 
   // Update the beliefs of the lessons at, ..., at + NATIVE - 1 with one datum each (-1: no datum).
   void observe(int at, const int* data) {
     double *x = beliefs.mantissa.at(at), *s = beliefs.shift.at(at);
-    const double *row[NATIVE], *column = answers.column.at(at);
-    Vec label{}, is_apart{}, total{};  // is_apart: lanes that are updated in logarithms
+    const double *row[NATIVE], *column = answers.column.at(at), *factors = answers.row.at(at);
+    const bool has_own = answers.own_logs.size() > 0;
+    alignas(64) double factor[NATIVE];  // of the datum's row; zero: the lane is updated in logarithms
+    Vec label{}, total{};
     for (int lane = 0; lane < NATIVE; ++lane) {
       const int datum = data[lane] < 0 ? 0 : data[lane];
       row[lane] = answers.table + size_t(datum) * m;
       if (answers.has_labels) label[lane] = answers.row_label.at(at)[datum * W + lane];
-      const bool is_plain = data[lane] >= 0 && answers.own[at + lane] < 0 && answers.row.at(at)[datum * W + lane] > 0.0;
-      is_apart[lane] = is_plain && !answers.table_underflows ? 0.0 : 1.0;
+      const bool is_apart = data[lane] < 0 || answers.table_underflows || (has_own && answers.own[at + lane] >= 0);
+      factor[lane] = is_apart ? 0.0 : factors[datum * W + lane];
     }
     evidence.resize(m * NATIVE);
-    Mask apart = is_apart > 0.0;
+    double* joint = evidence.get();
+    Mask apart = ~(load(factor) > 0.0);
     for (int j = 0; j < m; ++j) {
       Vec entry;
       for (int lane = 0; lane < NATIVE; ++lane) entry[lane] = row[lane][j];
       if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
       apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // it might underflow when divided by the total
-      store(&evidence[j * NATIVE], value);
+      store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }
     apart |= ~((total > 0x1p-300) & (total < 0x1p300));
     const Vec inverse = 1.0 / total;
     for (int j = 0; j < m; ++j) {
-      Vec value = load(&evidence[j * NATIVE]) * inverse, shift = load(s + j * W);
+      Vec value = load(joint + j * NATIVE) * inverse, shift = load(s + j * W);
       renormalise(value, shift);
       store(x + j * W, select(apart, load(x + j * W), value)), store(s + j * W, select(apart, load(s + j * W), shift));
     }
-    if (!any(apart)) return;
-    for (int lane = 0; lane < NATIVE && at + lane < count; ++lane) {
-      if (!apart[lane] || data[lane] < 0) continue;
-      posterior_in_logs(at + lane, data[lane], evidence.get());
-      contradicted[at + lane] |= evidence[0] != evidence[0];  // NaN: the belief stays as it was
-      if (evidence[0] == evidence[0]) beliefs.set_logs(at + lane, evidence.get());
+    for (unsigned left = lanes_in(apart); left; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      if (data[lane] < 0 || at + lane >= count) continue;
+      posterior_in_logs(at + lane, data[lane], joint);
+      contradicted[at + lane] |= joint[0] != joint[0];  // NaN: the belief stays as it was
+      if (joint[0] == joint[0]) beliefs.set_logs(at + lane, joint);
     }
   }
 

@@ -286,7 +286,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
   // Lessons per block. Small tables get larger blocks, in which more lessons share answers. The merging depends on this number.
-  const int block_size = teacher.n * m <= 144 ? 1024 : 256;
+  const int block_size = teacher.n * m <= 144 ? 1024 : 512;
   Merger merger(size, num_lessons, block_size);
   std::vector<int64_t> sure(rounds + 1);
   int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;

@@ -148,11 +148,11 @@ class Sweeps {
       to_rows();
       fill_row_factors();
       to_columns(u.get());
-      bool any_done = false;
-      for (int at = 0; at < L; at += N) any_done |= judge(at, pass);
+      unsigned done = 0;
+      for (int at = 0; at < L; at += N) done |= judge(at, pass) << at;
       for (int at = 0; at < L; at += N) step(at, pass);
-      for (int lane = 0; any_done && lane < L; ++lane) {
-        if (active[lane] == 0.0 || verdict[lane] == 0.0) continue;
+      for (; done; done &= done - 1) {
+        const int lane = __builtin_ctz(done);
         unload(lane);
         if (next < tasks.size()) load_task(lane, tasks[next++]);
         else active[lane] = 0.0, --num_busy;
@@ -226,14 +226,14 @@ class Sweeps {
     for (int j = 0; j < m; ++j) factor[j * W] = 1.0 / total[j * L + lane];
     for (int i = 0; i < n; ++i) row[i * W] = u[i * L + lane];
     rate[k] = rate_now[lane], is_unproved[k] = needs_probe[lane] > 0.0;
-    s->error[k] = verdict[lane] == 1.0 ? error_now[lane] : __builtin_inf();
+    s->error[k] = is_solved[lane] > 0.0 ? error_now[lane] : __builtin_inf();
     s->iterations[k] += int(sweeps[lane]);
-    if (verdict[lane] != 1.0) clear_history(lane);
+    if (!(is_solved[lane] > 0.0)) clear_history(lane);
   }
 
-  // Compute each lane's change, error estimate and weights of Anderson's acceleration; return whether any lane is done. `verdict`:
-  // 0 goes on, 1 solved, 2 given up.
-  bool judge(int at, int pass) {
+  // Compute each lane's change, error estimate and weights of Anderson's acceleration; return the lanes that are
+  // solved or given up, as bits.
+  unsigned judge(int at, int pass) {
     // Local pointers: members would be read again after every store.
     const double *f1 = &residual[(pass + 2) % 3][at], *f2 = &residual[(pass + 1) % 3][at], *factor = &w[at], *sums = &total[at], *column = &c[at];
     double* f0 = &residual[pass % 3][at];
@@ -262,11 +262,12 @@ class Sweeps {
     put(older + at, select(is_near & use_two, (old_now * new_new - new_now * new_old) * inverse, T{}));
     put(gram11 + at, s00), put(gram12 + at, s01), put(gram22 + at, s11);
     put(age + at, select(is_near, age_ + 1.0, T{})), put(sweeps + at, count), put(rate_now + at, rate_);
-    put(verdict + at, T{});
-    if (!any(is_active & (is_small | is_late))) return false;
+    if (!any(is_active & (is_small | is_late))) return 0;
     // The error after a plain last step: by the bound delta, else as a geometric series with the estimated rate.
-    for (int lane = 0; lane < N; ++lane)
-      if (bound[at + lane] == UNKNOWN && lane_of(is_small, lane)) bound[at + lane] = bound_error(at + lane);
+    for (unsigned open = lanes_in(is_small & (get(bound + at) == UNKNOWN)); open; open &= open - 1) {
+      const int lane = at + __builtin_ctz(open);
+      bound[lane] = bound_error(lane);
+    }
     T error = (change + ROUNDING) * get(bound + at);
     const auto is_proved = is_small & (error <= p.tolerance), is_open = not_in(is_proved) & (change <= close_enough) & (age_ >= 1.0) & (rate_ < 1.0);
     auto is_done = is_proved;
@@ -276,8 +277,8 @@ class Sweeps {
     }
     const auto gives_up = ((change <= NOISE) & (count >= 3.0)) | is_late;
     put(error_now + at, larger(error, T{} + ROUNDING)), put(needs_probe + at, select(is_proved, T{}, T{} + 1.0));
-    put(verdict + at, select(is_done, T{} + 1.0, select(gives_up, T{} + 2.0, T{})));
-    return any(is_active & (is_done | gives_up));
+    put(is_solved + at, select(is_done, T{} + 1.0, T{}));
+    return lanes_in(is_active & (is_done | gives_up));
   }
   int limit() const { return MAX_SWEEPS < p.max_iterations ? MAX_SWEEPS : p.max_iterations; }
 
@@ -409,7 +410,7 @@ class Sweeps {
   Array<double> starts;       // (starts, m)
   Array<double> w, c, weight, total, taken, u, residual[3], image[2], rows_here;
   int task[L], largest[L];
-  alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], verdict[L], newer[L], older[L],
+  alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], is_solved[L], newer[L], older[L],
       gram11[L], gram12[L], gram22[L];
 };
 
