@@ -1,8 +1,10 @@
 """Examples in docstrings print what they say, and every public name has one."""
 
+import ast
 import doctest
 import importlib
 import inspect
+import itertools
 import re
 
 import matplotlib as mpl
@@ -55,3 +57,17 @@ def test_every_public_name_has_an_example_and_says_what_it_returns():
             assert "return" in thing.__annotations__, name
             if inspect.unwrap(thing).__annotations__["return"] != "None":
                 assert re.search(r"\n *(Returns|Yields)\n", thing.__doc__), name
+
+
+def test_every_parameter_in_a_docstring_has_an_indented_text():
+    wrong = []
+    for path in (SOURCE / "cobayes").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            _, _, text = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")
+            lines = [*text.split("\n\n")[0].splitlines(), ""]
+            for name, described in itertools.pairwise(lines):
+                if not name.startswith(" ") and not described.startswith(" "):
+                    wrong.append((path.name, node.name, name))
+    assert wrong == []

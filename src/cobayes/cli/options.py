@@ -294,7 +294,7 @@ data_prior = option(
 
 
 def rule(default: str, *names: str) -> Decorator:
-    """Return ``--rule`` with the settings of rules: what `inputs.make_rules` takes."""
+    """Return ``--rule`` with the settings of rules: what `Given.rules_on` reads."""
     helps = {
         "scbi": "full cooperation (scbi)",
         "bi": "plain Bayes (bi)",

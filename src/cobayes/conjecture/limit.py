@@ -143,7 +143,7 @@ class _Sequences:
     Parameters
     ----------
     rule, prior, step
-    The rule of both agents, the teacher's prior, the direction of the perturbation.
+        The rule of both agents, the teacher's prior, the direction of the perturbation.
     log_size
         Logarithm of the perturbation's L1 size; minus infinity for the limit.
     count

@@ -241,7 +241,7 @@ def compare_teachers(
     num_rounds, num_lessons
         The length of a lesson, and the number of lessons where data are drawn.
     level
-    A learner is sure when its belief in the truth is at least this.
+        A learner is sure when its belief in the truth is at least this.
     prior
         The learners' prior, which the teachers know; uniform by default.
     questions

@@ -68,7 +68,7 @@ def simulate(
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits on any
         machine and for any number of threads.
     level
-    The learner is sure when its belief in the truth is at least this.
+        The learner is sure when its belief in the truth is at least this.
     keep_paths
         The rounds whose log-beliefs are kept, for every lesson: all (True), a list of rounds
         (sorted, without duplicates), or none (False). By default all rounds of the first

@@ -140,7 +140,7 @@ def fit(
     confidence
         Confidence level of the intervals.
     num_starts
-    The number of starting points for each unit and depth.
+        The number of starting points for each unit and depth.
     progress
         Called with a text and the share done.
 

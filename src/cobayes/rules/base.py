@@ -343,7 +343,7 @@ class Rule(ABC):
         )
         # Parameters that settings() does not name may differ: then a rule equals only itself.
         return self is other or (
-            are_alike and not (self.is_custom and lost_settings(type(self), own, num_given=1))
+            are_alike and not (self.core is None and lost_settings(type(self), own, num_given=1))
         )
 
     def __hash__(self) -> int:
