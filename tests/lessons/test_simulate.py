@@ -319,3 +319,18 @@ def test_a_belief_equal_to_the_level_has_reached_it():
     options = {"hypothesis": 0, "num_rounds": 2, "num_lessons": 5, "seed": 1, "level": 0.5}
     rule, logs = cb.SCBI(MATRIX).core, np.log([0.5, 0.25, 0.25])
     assert _core.simulate(rule, None, teacher_logs=logs, **options)["first_sure"][0] == 5
+
+
+def test_evidence_against_all_that_is_believed_is_counted_on_tasks_too():
+    # BI ignores costs: datum 2, which the learner rules out, comes in 1 - (2/3)^4 of the lessons.
+    def rule(matrix):
+        return cb.BI(cb.moving_costs(matrix, 1.0 - np.eye(3)))
+
+    teacher = rule([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 1.0]])
+    learner = rule([[1.0, 1.0, 1.0], [1.0, 2.0, 1.0], [0.0, 0.0, 1.0]])
+    prior = [0.5, 0.5, 0.0]
+    options = {"num_rounds": 4, "num_lessons": 200, "learner_prior": prior, "rng": 1}
+    found = cb.simulate(teacher, 0, learner_rule=learner, **options)
+    expected = 1.0 - (2 / 3) ** 4
+    assert abs(found.num_contradicted / 200 - expected) < 4 * np.sqrt(expected / 200)
+    np.testing.assert_allclose(found.means.sum(axis=1), 1.0)

@@ -219,3 +219,14 @@ def test_faint_columns_of_a_component_take_no_more_than_their_sum(faint):
     likelihood = cb.SCBI(matrix).likelihood(belief)
     # Rows 0 and 1 share the belief in hypotheses 0 and 1 evenly.
     np.testing.assert_allclose(likelihood[:2, :2] @ belief[:2], (0.5 + faint) / 2, rtol=1e-12)
+
+
+def test_column_sums_of_rounded_digits_are_rescaled_to_the_total_of_the_rows():
+    (block,) = cb.scaling_blocks(np.ones((2, 2)), column_sums=[1.0005, 1.0]).blocks
+    assert block.ratio == pytest.approx(1.0, rel=1e-14)
+
+
+def test_a_column_without_an_available_row_is_named():
+    expected = "no datum that '0' allows has a positive row sum"
+    with pytest.raises(cb.InfeasibleError, match=expected):
+        cb.scale(np.eye(2), row_sums=[0.0, 1.0])
