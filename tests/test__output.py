@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import cobayes as cb
-from cobayes._output import frame_csv, html_table, percent, write_text
+from cobayes._output import frame_csv, html_table, percent, probability_text, write_text
 
 
 def test_a_written_file_is_as_readable_as_any_other(tmp_path):
@@ -87,3 +87,17 @@ def test_a_label_that_is_no_text_is_refused_and_the_old_file_stays(tmp_path):
 )
 def test_a_percentage_never_claims_certainty_that_is_not_there(share, digits, text):
     assert percent(share, digits) == text
+
+
+def test_probabilities_between_0_and_1_are_never_shown_as_0_or_1():
+    shown = [probability_text(value) for value in (0.0, 1e-9, 0.995, 0.9999, 1.0)]
+    assert shown == ["0.000", "< 0.001", "0.995", "> 0.999", "1.000"]
+    assert probability_text(0.99998, 4) == "> 0.9999"
+
+
+def test_results_do_not_claim_certainty_by_rounding():
+    rule = cb.SCBI([[3, 1], [1, 2]])
+    lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 100)
+    assert "final belief in it > 0.9999)" in repr(lesson)
+    many = cb.simulate(rule, 0, num_rounds=100, num_lessons=20, rng=1)
+    assert "final mean belief in it > 0.9999)" in repr(many)

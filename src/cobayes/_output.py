@@ -47,6 +47,14 @@ def percent(share: float, digits: int = 1) -> str:
     return f"<{step:.{digits + 3}f} %" if share < 0.5 else f">{100.0 - step:.{digits + 3}f} %"
 
 
+def probability_text(probability: float, digits: int = 3) -> str:
+    """Return a probability with its digits; one between 0 and 1 is never shown as 0 or 1."""
+    text, step = f"{probability:.{digits}f}", 0.1**digits
+    if probability in (0.0, 1.0) or float(text) not in (0.0, 1.0):
+        return text
+    return f"< {step:.{digits}f}" if probability < 0.5 else f"> {1.0 - step:.{digits}f}"
+
+
 def shape_in_words(num_data: int, num_hypotheses: int) -> str:
     """Return the shape of a table: "3 data x 2 hypotheses", "1 datum x 1 hypothesis"."""
     data = "1 datum" if num_data == 1 else f"{num_data} data"

@@ -461,7 +461,10 @@ def test_stimuli_can_differ_between_problems(tmp_path):
     ("options", "words"),
     [
         ({"stimuli": [{"label": "C", "text": "x"}]}, "the stimuli name 'C'"),
-        ({"stimuli": [{"label": "A", "problem": "x"}]}, "problem 'x' has no datum"),
+        (
+            {"stimuli": [{"label": "A", "problem": "x"}]},
+            "name problem 'x', but no table",
+        ),
         ({"stimuli": [{"text": "x"}]}, "no label"),
         ({"stimuli": [{"label": "A", "picture": "x.png"}]}, "the column 'picture'"),
         ({"stimuli": [{"label": "A", "image": "https://x.test/a.png"}]}, "not a file"),

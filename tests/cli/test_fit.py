@@ -57,8 +57,22 @@ def test_group_is_fitted_where_it_is_asked_for(run, study, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "median rationality" in pd.read_csv(tmp_path / "group.csv")["quantity"].tolist()
+    assert "median rationality" in result.stdout
+    assert "comparison.csv, group.csv and people.csv" in result.stderr
     assert len(pd.read_csv(tmp_path / "people.csv")) == 3
     assert "comparison.csv, group.csv, people.csv" in " ".join(result.stderr.split())
+
+
+def test_group_of_a_table_of_counts_is_refused_before_anything_is_written(run, study, tmp_path):
+    counts = pd.read_csv(study / "choices.csv").drop(columns=["person", "round"]).assign(count=1)
+    counts.to_csv(tmp_path / "counts.csv", index=False)
+    result = run(
+        "fit", tmp_path / "counts.csv", "--problems", study / "problems", "--by", "none",
+        "--group", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 2
+    assert "--group fits people, but the table has no column 'person'" in result.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_tables_are_written_before_anything_that_may_fail(run, study, tmp_path, monkeypatch):

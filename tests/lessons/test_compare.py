@@ -120,6 +120,13 @@ def test_bad_input_gets_one_clear_error(options, message):
         cb.lessons.compare_teachers(random_model(0), 0, **options)
 
 
+def test_a_rule_in_place_of_the_matrix_is_refused():
+    reader = cb.Pragmatic(random_model(0), 0, literal="truth")
+    with pytest.raises(cb.CobayesError, match="a rule was given where a matrix") as found:
+        cb.lessons.compare_teachers(reader, 0)
+    assert "learners=[rule]" in str(found.value)
+
+
 def test_a_misspelt_teacher_is_recognised():
     with pytest.raises(cb.CobayesError, match="did you mean 'optimal'"):
         cb.lessons.compare_teachers("example:M_1", 0, teachers=["optmal"])

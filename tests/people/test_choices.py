@@ -141,6 +141,9 @@ def test_priors_of_all_problems_may_be_one_table(tmp_path):
     found = read_problems(PROBLEMS, tmp_path / "priors.csv")
     assert found["leaf"].prior == pytest.approx([0.8, 0.2])
     assert found["coin"].prior == pytest.approx([0.5, 0.5])
+    two = pd.concat([table, table.assign(problem="coin")])
+    with pytest.raises(cb.CobayesError, match="the table names 2 problems, but one matrix"):
+        read_problems(PROBLEMS["leaf"], two)
     with pytest.raises(cb.CobayesError, match="columns of numbers odds; expected 'prior'"):
         read_problems(PROBLEMS, table.rename(columns={"prior": "odds"}))
     with pytest.raises(cb.CobayesError, match="the table of priors has the columns") as found:

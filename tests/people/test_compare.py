@@ -9,7 +9,7 @@ from scipy import special
 import cobayes as cb
 from cobayes import people
 from cobayes.people import Family, exceedance
-from cobayes.people.compare import exceedance_probabilities, probability_text
+from cobayes.people.compare import exceedance_probabilities
 
 RNG = np.random.default_rng(21)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(8)}
@@ -40,9 +40,11 @@ def test_the_true_model_wins_by_every_criterion(fits):
     assert table["frequency"].sum() == pytest.approx(1.0)
 
 
-def test_probabilities_between_0_and_1_are_shown_as_such():
-    shown = [probability_text(value) for value in (0.0, 1e-9, 0.995, 0.9999, 1.0)]
-    assert shown == ["0.000", "< 0.001", "0.995", "> 0.999", "1.000"]
+def test_comparison_prints_criteria_to_a_tenth_and_shares_below_one(fits):
+    found = people.compare(fits, loo=False)
+    assert f"{found.table['bic'].iloc[0]:.1f}" in repr(found)
+    assert "e+0" not in repr(found)
+    assert f"{found.table['bic'].iloc[0]:.1f}" in found._repr_html_()
 
 
 def test_criteria_are_sums_over_people(fits):

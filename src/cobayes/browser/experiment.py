@@ -18,6 +18,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cobayes import __version__
+from cobayes._input.labels import shorten
 from cobayes._output import counted, without_guard, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
@@ -247,6 +248,11 @@ def read_stimuli(
             for name, model in models.items()
             if problem in ("", name) and label in (*model.data, *model.hypotheses)
         ]
+        if problem and problem not in models:
+            raise CobayesError(
+                f"the stimuli name problem {problem!r}, but no table has that name.",
+                f"the problems are {shorten(list(models))}; a table is named like its file.",
+            )
         if not targets:
             where = f"problem {problem!r} has no" if problem else "no problem has a"
             raise CobayesError(

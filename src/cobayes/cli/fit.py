@@ -6,22 +6,24 @@ import dataclasses
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cobayes import people
-from cobayes._output import frame_csv, percent, write_text
+from cobayes._output import frame_csv, percent, probability_text, write_text
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
 from cobayes.people.choices import read_frame, read_numbers, read_problems
-from cobayes.people.compare import probability_text
 from cobayes.people.family import RESPONSES, STATIC, depth_name
 from cobayes.reading import nearby
 from cobayes.report import build_report
 from cobayes.report.people import fit_in_words, fit_recipes
 from cobayes.tasks.constraints import without_repeats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
@@ -170,6 +172,11 @@ def fit(given: Given) -> None:
             return lambda text, share: line.tell(what, f"{text}, {percent(share, digits=0)}")
 
         table = read_frame(given.choices, given.columns or {})
+        if given.group and "person" not in table.columns:
+            raise CobayesError(
+                "--group fits people, but the table has no column 'person'.",
+                "leave --group out for a table of counts.",
+            )
         by = None if given.by == "none" else given.by
         found = people.fit(table, known, family, by, progress=tell("fit"))
         # The tables are written first: LOO and the page may take long.
@@ -189,6 +196,7 @@ def fit(given: Given) -> None:
             )
             _write_comparison(out, comparison)
         _write_page(given, found, comparison, line)
+        group = None
         if given.group:
             together = people.fit_group(
                 table, known, family, rng=given.seed, progress=tell("group")
@@ -196,8 +204,11 @@ def fit(given: Given) -> None:
             group = together.group.rename_axis("quantity").reset_index()
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
-    given.finish(_as_dict(found, comparison), lambda: _show(found, comparison))
-    written = [*WRITTEN[:-1], *(("group.csv", "people.csv") if given.group else ())]
+    result, written = _as_dict(found, comparison), [*WRITTEN[:-1]]
+    if group is not None:
+        result["group"] = group.to_dict(orient="records")
+        written += ["group.csv", "people.csv"]
+    given.finish(result, lambda: _show(found, comparison, group))
     terminal.say(f"wrote {out / 'index.html'}, {', '.join(written)}")
 
 
@@ -245,8 +256,8 @@ _SHOWN = {
 }
 
 
-def _show(found: people.Fit, comparison: people.Comparison) -> None:
-    """Print the comparison as a table, and its conclusion."""
+def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame | None) -> None:
+    """Print the comparison as a table, its conclusion, and the group's parameters."""
     columns = [key for key in _SHOWN if key in comparison.table.columns]
     terminal.show_table(
         f"{len(found.choices):,} responses",
@@ -257,3 +268,13 @@ def _show(found: people.Fit, comparison: people.Comparison) -> None:
         ],
     )
     terminal.show_text(comparison.conclusion)
+    if group is not None:
+        print()
+        terminal.show_table(
+            "the group, with 95 % intervals",
+            [("quantity", "<"), ("estimate", ">"), ("low", ">"), ("high", ">")],
+            [
+                [name, *(f"{number:.2g}" for number in numbers)]
+                for name, *numbers in group[["quantity", "estimate", "low", "high"]].to_numpy()
+            ],
+        )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator
+from cobayes._output import probability_text
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
 from cobayes.rules import Rule, as_rule
@@ -229,7 +230,7 @@ class Learner:
         name = self.rule.model.hypotheses[best]
         return (
             f"{type(self).__name__}({self.rule.title}; most likely {name!r} "
-            f"with {self.belief[best]:.4f})"
+            f"with {probability_text(self.belief[best], 4)})"
         )
 
 
@@ -327,5 +328,5 @@ class Teacher(Learner):
         name = self.rule.model.hypotheses[self.hypothesis]
         return (
             f"{type(self).__name__}({self.rule.title}; teaches {name!r}; the learner's belief in "
-            f"it {self.belief[self.hypothesis]:.4f})"
+            f"it {probability_text(self.belief[self.hypothesis], 4)})"
         )

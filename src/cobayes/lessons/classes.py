@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._input.labels import find
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between
-from cobayes._output import counted
+from cobayes._output import counted, probability_text
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.rules import Rule
@@ -201,7 +201,7 @@ class ClassTeacher(Teacher):
         return (
             f"ClassTeacher({self.rule.title}; {counted(len(self.learners), 'learner')} in mind; "
             f"teaches {truth!r} for the {self.aim}; mean belief in it "
-            f"{self.belief[self.hypothesis]:.4f})"
+            f"{probability_text(self.belief[self.hypothesis], 4)})"
         )
 
 

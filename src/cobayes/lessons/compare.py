@@ -225,7 +225,7 @@ def compare_teachers(
     Parameters
     ----------
     matrix
-        A matrix of any kind, a `Model` or any other task.
+        A matrix of any kind, a `Model` or any other task: what may be shown.
     hypothesis
         The hypothesis to teach, by position or label.
     teachers
@@ -272,6 +272,12 @@ def compare_teachers(
     >>> found.result("optimal", "BI").median_rounds
     3
     """
+    if isinstance(matrix, Rule):
+        raise CobayesError(
+            f"a rule was given where a matrix or a task is expected: {matrix.title}.",
+            "give its model, and the rule as a learner: compare_teachers(model, hypothesis, "
+            "learners=[rule]).",
+        )
     task = as_task(matrix)
     target = task.model.hypothesis_index(hypothesis)
     names, left_out = _teacher_names(teachers, task, questions)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
-from cobayes._output import counted, freeze, html_table, rounds_dataset
+from cobayes._output import counted, freeze, html_table, probability_text, rounds_dataset
 from cobayes.errors import CobayesError
 from cobayes.model import Model
 
@@ -251,8 +251,8 @@ class Ensemble:
         rules = self.rule_name
         if self.learner_rule_name != rules:
             rules = f"{rules} teacher, {self.learner_rule_name} learner"
-        final = f"{self.mean()[-1]:.4f}"
-        if self.num_lessons > 1:
+        final = probability_text(self.mean()[-1], 4)
+        if self.num_lessons > 1 and final[0] not in "<>":
             final += f" ± {self.stderr()[-1]:.4f}"
         return (
             f"Ensemble({rules}; {counted(self.num_lessons, 'lesson')} of "

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.validation import generator, number_between, whole_number
-from cobayes._output import counted, freeze, html_table, rounds_dataset, shown_positions
+from cobayes._output import (
+    counted,
+    freeze,
+    html_table,
+    probability_text,
+    rounds_dataset,
+    shown_positions,
+)
 from cobayes._parallel import require_affordable_simulation
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.lessons import saving
@@ -241,7 +248,7 @@ class Lesson:
         final = np.exp(self.log_beliefs[-1, self.hypothesis])
         return (
             f"Lesson({self.rule_name}; {counted(self.num_rounds, 'round')}; taught "
-            f"{self.hypothesis_label!r}; final belief in it {final:.4f})"
+            f"{self.hypothesis_label!r}; final belief in it {probability_text(final, 4)})"
         )
 
     def _repr_html_(self) -> str:

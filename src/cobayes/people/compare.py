@@ -20,7 +20,7 @@ from scipy import special
 
 from cobayes._input.labels import shorten
 from cobayes._input.tables import as_floats
-from cobayes._output import freeze
+from cobayes._output import freeze, probability_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
 from cobayes.people.fit import Progress, climb, maximise, silent
@@ -56,7 +56,7 @@ class Comparison:
     by_person : DataFrame or None
         Log evidence of every model for every person, -BIC / 2; None for pooled fits.
     exceedance : Exceedance or None
-    How frequent each model is, from `by_person`; None for pooled fits.
+        How frequent each model is, from `by_person`; None for pooled fits.
     chance : float
         Log-likelihood of choosing evenly; NaN for ratings.
     conclusion : str
@@ -78,18 +78,23 @@ class Comparison:
     conclusion: str
 
     def __repr__(self) -> str:
-        return f"{self.table.to_string(float_format=lambda x: f'{x:.4g}')}\n{self.conclusion}"
+        return f"{self.table.to_string(formatters=self._formats())}\n{self.conclusion}"
 
     def _repr_html_(self) -> str:
-        shown = self.table.to_html(float_format=lambda x: f"{x:.4g}")
+        shown = self.table.to_html(formatters=self._formats())
         return f"{shown}<p>{escape(self.conclusion)}</p>"
 
-
-def probability_text(probability: float) -> str:
-    """Return a probability with three digits; one between 0 and 1 is never shown as 0 or 1."""
-    if 0.0 < probability < 0.0005:
-        return "< 0.001"
-    return "> 0.999" if 0.9995 <= probability < 1.0 else f"{probability:.3f}"
+    def _formats(self) -> dict[str, Any]:
+        """Return how numbers are shown: log-likelihoods and criteria to 0.1, shares to 0.001."""
+        found: dict[str, Any] = {
+            name: "{:.1f}".format for name in self.table.columns if self.table[name].dtype == float
+        }
+        shares = ("frequency", "exceedance", "protected")
+        return (
+            found
+            | {name: probability_text for name in shares if name in found}
+            | {"per_response": "{:.3f}".format}
+        )
 
 
 def compare(

@@ -69,7 +69,7 @@ class Recovery:
     def __repr__(self) -> str:
         return (
             f"Recovery({len(self.table)} people, {self.num_choices} responses each; depth "
-            f"recovered in {percent(self.depth_accuracy)})\n{self.coverage.to_string()}"
+            f"recovered in {percent(self.depth_accuracy, digits=0)})\n{self.coverage.to_string()}"
         )
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cobayes._output import percent
+from cobayes._output import percent, probability_text
 from cobayes.errors import CobayesError
-from cobayes.people.compare import probability_text
 from cobayes.people.family import depth_name
 from cobayes.plots.house import (
     BLUE,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cobayes._output import probability_text
 from cobayes.people import Comparison, Fit, calibration
-from cobayes.people.compare import probability_text
 from cobayes.people.family import depth_name
 from cobayes.plots.house import new_figure
 from cobayes.report.section import Context, Recipe, Section, prose, written_section
