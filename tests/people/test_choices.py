@@ -106,6 +106,14 @@ def test_a_gap_between_rounds_is_a_warning_that_asks_for_lessons():
     assert histories(read(trials.assign(lesson=trials["round"]))) == [(), (), (), ()]
 
 
+def test_a_lesson_without_its_first_round_is_a_warning():
+    table = pd.concat([rows().iloc[[0, 1]].assign(lesson=k) for k in (1, 2)])
+    read(table)
+    with pytest.warns(cb.CobayesWarning, match="starts with round 2, others with round 1"):
+        found = read(table.iloc[[0, 1, 3]])
+    assert histories(found) == [(), (0,), ()]
+
+
 def test_choices_come_from_csv_files_and_problems_from_a_folder(tmp_path):
     rows().assign(mood="good").to_csv(tmp_path / "choices.csv", index=False)
     folder = tmp_path / "problems"

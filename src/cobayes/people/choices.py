@@ -223,6 +223,17 @@ def _lessons(
         message = "the truth changes within a lesson."
         hint = "add a column 'lesson' that numbers a person's lessons on a problem."
         _require(frame, good, "hypothesis", message, hint)
+    runs_on = _runs_on(frame, lesson, rounds)
+    late = order[~goes_on & (rounds[order] > rounds.min())]
+    if len(late) and not runs_on:
+        warn_user(
+            f"{_place(frame, late[0], 'round')}: a lesson of {_who(frame, late[0])} starts with "
+            f"round {frame['round'].iloc[late[0]]}, others with round {rounds.min():g} (lessons "
+            f"that start late: {len(late)}). Earlier rounds are taken as not shown: the learner "
+            "starts from the prior. Drop these lessons if their first rounds were removed."
+        )
+    num_rounds, num_lessons = int((~same_round).sum()), int((~goes_on).sum())
+    num_people = frame["person"].map(_text).nunique()
     skips = goes_on & np.r_[False, np.diff(rounds[order]) > 1.0]
     if skips.any():
         first = int(np.argmax(skips))
@@ -234,7 +245,7 @@ def _lessons(
             "which the learner remembers what was shown. If they are two lessons, number them in "
             "a column 'lesson'."
         )
-    elif "lesson" not in frame.columns and _runs_on(frame, lesson, rounds):
+    elif "lesson" not in frame.columns and runs_on and num_rounds > num_lessons > num_people:
         warn_user(
             "the column 'round' looks like the number of a trial: it never starts again when a "
             "person goes on to another problem. Trials of a person on one problem are taken as one "
@@ -249,12 +260,10 @@ def _lessons(
 
 
 def _runs_on(frame: pd.DataFrame, lesson: Positions, rounds: Array) -> bool:
-    """Tell whether rounds are numbered through all lessons of a person, some of several rounds."""
+    """Tell whether rounds are numbered through all lessons of a person: no number comes twice."""
     person = frame.groupby(frame["person"].map(_text), sort=False).ngroup().to_numpy()
-    steps = np.unique(np.column_stack([person, lesson, rounds]), axis=0)
-    num_lessons, num_people = (len(np.unique(own)) for own in (lesson, person))
-    has_several = len(steps) > num_lessons > num_people
-    return has_several and len(np.unique(steps[:, ::2], axis=0)) == len(steps)
+    steps = np.unique(np.column_stack([person, rounds, lesson]), axis=0)
+    return len(np.unique(steps[:, :2], axis=0)) == len(steps)
 
 
 def _who(frame: pd.DataFrame, row: int) -> str:

@@ -108,7 +108,12 @@ def _estimates(fit: Fit, _: Context) -> Section:
         plot_estimates(fit, name, ax=figure.subplots())
     fixed = {name: low for name, (low, high) in fit.family.bounds.items() if low == high}
     values = {"estimates": table, "shown": _with_intervals(fit).head(MAX_ROWS), "fixed": fixed}
-    values |= {"num_noted": (table["note"] != "").sum(), "drawn": figures, "depths": depths}
+    values |= {
+        "num_noted": (table["note"] != "").sum(),
+        "drawn": figures,
+        "depths": depths,
+        "has_depths": len(fit.family.depth) > 1,
+    }
     return _written("estimates", values, figures)
 
 
