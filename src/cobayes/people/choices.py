@@ -318,10 +318,9 @@ def read_numbers(
     if "problem" not in frame.columns:
         pandas = import_optional("pandas", "people", "a table of numbers")
         frame = pandas.concat([frame.assign(problem=name) for name in problems])
-    elif list(problems) == [ONLY] and frame["problem"].nunique() > 1:
+    elif list(problems) == [ONLY] and len(named := set(frame["problem"])) > 1:
         raise CobayesError(
-            f"the table names {frame['problem'].nunique()} problems, but one matrix was given for "
-            "all choices.",
+            f"the table names {len(named)} problems, but one matrix was given for all choices.",
             "give a matrix for each problem: a folder with a file of its name, or {name: matrix}.",
         )
     whose = _problems(frame, problems)

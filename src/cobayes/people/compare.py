@@ -84,7 +84,7 @@ class Comparison:
         shown = self.table.to_html(formatters=self._formats())
         return f"{shown}<p>{escape(self.conclusion)}</p>"
 
-    def _formats(self) -> dict[str, Any]:
+    def _formats(self) -> Any:
         """Return how numbers are shown: log-likelihoods and criteria to 0.1, shares to 0.001."""
         found: dict[str, Any] = {
             name: "{:.1f}".format for name in self.table.columns if self.table[name].dtype == float
