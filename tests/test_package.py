@@ -75,6 +75,21 @@ def test_importing_loads_nothing_heavy():
     assert found.stdout.split() == ["[]"], found.stderr
 
 
+def test_people_without_pandas_name_the_extra():
+    found = run(
+        """
+        import sys
+        sys.modules["pandas"] = None
+        import cobayes as cb
+        try:
+            cb.people
+        except cb.MissingDependencyError as error:
+            print(error.hint)
+        """
+    )
+    assert "[people]" in found.stdout, found.stderr
+
+
 def test_the_marker_for_typed_packages_ships():
     assert (SOURCE / "py.typed").exists()
 

@@ -4,6 +4,11 @@ Everything takes a long table of responses (person, problem, round, hypothesis, 
 problems by name. It needs pandas (``pip install '.[people]'``).
 """
 
+# ruff: noqa: E402 (without pandas the modules below cannot be loaded)
+from cobayes.errors import import_optional
+
+import_optional("pandas", "people", "cobayes.people")
+
 from cobayes.people.compare import Comparison as Comparison
 from cobayes.people.compare import Exceedance as Exceedance
 from cobayes.people.compare import compare as compare

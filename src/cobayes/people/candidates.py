@@ -19,10 +19,8 @@ from cobayes.people.fit import Progress, maximise
 from cobayes.people.likelihood import Evaluation, Likelihood
 from cobayes.people.model import draw_many
 from cobayes.people.posterior import log_logistic, propose, sample
-from cobayes.people.problems import Positions
+from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
-
-Array = NDArray[np.float64]
 
 # Standard deviations between people: below the first they are alike for every practical purpose;
 # with the second most people are near one of the two bounds.

@@ -9,23 +9,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from cobayes._input.labels import find, is_position, shorten, suggest
 from cobayes._input.text import advice, find_delimiter, with_decimal_point
 from cobayes._output import without_guard
-from cobayes.errors import CobayesError, import_optional, warn_user
+from cobayes.errors import CobayesError, warn_user
 from cobayes.model import as_task
-from cobayes.people.problems import Positions, Problem, Situations
+from cobayes.people.problems import Array, Positions, Problem, Situations
 from cobayes.reading import existing_file, read_model, read_parquet_frame, read_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
 
 COLUMNS = {
     "choice": ("person", "problem", "round", "hypothesis", "datum"),
@@ -316,8 +312,7 @@ def read_numbers(
         )
     columns = [name for name in frame.columns if name not in ("problem", kind)]
     if "problem" not in frame.columns:
-        pandas = import_optional("pandas", "people", "a table of numbers")
-        frame = pandas.concat([frame.assign(problem=name) for name in problems])
+        frame = pd.concat([frame.assign(problem=name) for name in problems])
     elif list(problems) == [ONLY] and len(named := set(frame["problem"])) > 1:
         raise CobayesError(
             f"the table names {len(named)} problems, but one matrix was given for all choices.",
@@ -354,7 +349,6 @@ def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataF
         From the name that a table of choices needs to the one that this table has.
     """
     names = dict(names or {})
-    pandas = import_optional("pandas", "people", "a table of choices")
     # Labels such as 01 stay labels under any name.
     labels = [*_LABELS, *names.values()]
     if isinstance(choices, (str, Path)):
@@ -364,7 +358,7 @@ def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataF
         if hasattr(choices, "to_pandas"):
             choices = choices.to_pandas()
         try:
-            frame = pandas.DataFrame(choices).reset_index(drop=True)
+            frame = pd.DataFrame(choices).reset_index(drop=True)
         except (TypeError, ValueError) as error:
             raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
     for theirs in names.values():
@@ -377,13 +371,12 @@ def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataF
 
 
 def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
-    pandas = import_optional("pandas", "people", "a table of choices")
     if file.suffix.lower() in (".parquet", ".pq"):
         return read_parquet_frame(file)
     text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
     known = sign if sign in text else None  # others are guessed
     try:
-        frame = pandas.read_csv(
+        frame = pd.read_csv(
             io.StringIO(text), sep=known, engine="python", dtype=dict.fromkeys(labels, str)
         )
     except (ValueError, OSError, csv.Error) as error:
@@ -429,12 +422,11 @@ def _require(
 
 def filled(frame: pd.DataFrame, column: str) -> Any:
     """Return a column of single values, or say which cell is empty, a list or not Unicode."""
-    pandas = import_optional("pandas", "people", "a table of choices")
     cells = frame[column]
     _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
     message = "the cell holds {}, which is not one value."
     hint = "write one row for each value: table.explode(...) does it."
-    _require(frame, cells.map(pandas.api.types.is_hashable), column, message, hint)
+    _require(frame, cells.map(pd.api.types.is_hashable), column, message, hint)
     message = "the cell holds {}, which is not Unicode text."
     _require(frame, cells.map(_is_unicode), column, message, "save the table as UTF-8.")
     return cells

@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 from scipy import special
 
 from cobayes._input.labels import shorten
@@ -25,12 +25,8 @@ from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
 from cobayes.people.fit import Progress, climb, maximise, silent
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.problems import Array
 from cobayes.people.result import Fit, group_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
 
 # Differences in AIC or BIC: below the first nothing, from the second on strong (Kass and Raftery).
 WEAK, STRONG = 2.0, 10.0
@@ -138,17 +134,16 @@ def compare(
     'social'
     """
     _require_same_responses(fits)
-    pandas = import_optional("pandas", "people", "a comparison")
     first = next(iter(fits.values()))
     sums = ["log_likelihood", "num_parameters", "aic", "bic"]
-    table = pandas.DataFrame({name: fit.estimates[sums].sum() for name, fit in fits.items()}).T
+    table = pd.DataFrame({name: fit.estimates[sums].sum() for name, fit in fits.items()}).T
     table = table.astype({"num_parameters": int})
     table.insert(1, "per_response", table["log_likelihood"] / len(first.choices))
     by_person = found = None
     if all(fit.by == "person" for fit in fits.values()):
-        by_person = pandas.DataFrame(
+        by_person = pd.DataFrame(
             {name: -0.5 * fit.estimates["bic"].to_numpy() for name, fit in fits.items()},
-            index=pandas.Index(first.units, name="person"),
+            index=pd.Index(first.units, name="person"),
         )
         found = exceedance(by_person.to_numpy())
         best = by_person.to_numpy().argmax(axis=1)
@@ -220,7 +215,6 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     >>> list(cb.people.cross_validate(fit).columns)
     ['person', 'depth', 'log_likelihood']
     """
-    pandas = import_optional("pandas", "people", "cross-validation")
     family = fit.family
     people, groups = group_rows(fit.choices, "person")
     if len(people) < 2:
@@ -239,7 +233,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
             alone = own.pooled(everybody[person : person + 1])
             held_out[person, number] = alone.log_likelihoods(found.parameters)[0]
     best = np.argmax(training, axis=1)
-    return pandas.DataFrame(
+    return pd.DataFrame(
         {
             "person": people,
             "depth": np.array(family.depth, dtype=np.float64)[best],

@@ -9,13 +9,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from cobayes.errors import CobayesError
+from cobayes.people.problems import Array
 from cobayes.rules.native import DEEPEST
-
-Array = NDArray[np.float64]
 
 _LEARNER = ("rationality", "sharpness", "lapse", "prior_temperature")
 PARAMETERS = {

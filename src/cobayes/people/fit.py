@@ -7,9 +7,10 @@ together, each with its own damping; units that have converged are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize.elementwise import find_root
 from scipy.special import chdtri
@@ -21,13 +22,9 @@ from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.likelihood import Likelihood
-from cobayes.people.problems import Positions
+from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Estimates, Fit, group_rows, trial_table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 
 # Responses per chunk, which bounds the memory.

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
@@ -25,13 +25,8 @@ from cobayes.people.family import Family, depth_name
 from cobayes.people.fit import Progress, fit, silent
 from cobayes.people.model import draw_many
 from cobayes.people.nuts import draw_by_nuts, require_sampler
-from cobayes.people.problems import Positions
+from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
 
 INTERVAL = (0.025, 0.975)
 # Draws of Laplace's method that NUTS starts from.
@@ -78,7 +73,6 @@ class GroupFit:
     @cached_property
     def estimates(self) -> pd.DataFrame:
         """One row per person: likeliest depth, posterior means, 95 % intervals, depth posterior."""
-        pandas = import_optional("pandas", "people", "a table of estimates")
         depths = self.fit.family.depth
         columns: dict[str, Any] = {"person": self.fit.units}
         columns["depth"] = np.array(depths, dtype=np.float64)[self.depth_probability.argmax(axis=1)]
@@ -89,12 +83,11 @@ class GroupFit:
             columns[f"{name}_low"], columns[f"{name}_high"] = ends
         for number, depth in enumerate(depths):
             columns[f"depth_{depth_name(depth)}"] = self.depth_probability[:, number]
-        return pandas.DataFrame(columns | {"effective": self.effective})
+        return pd.DataFrame(columns | {"effective": self.effective})
 
     @cached_property
     def group(self) -> pd.DataFrame:
         """The group: medians and spreads of the parameters, shares of depths, 95 % intervals."""
-        pandas = import_optional("pandas", "people", "a table of the group")
         names = self.fit.family.free_names()
         labels = {
             "median": [f"median {name}" for name in names],
@@ -107,7 +100,7 @@ class GroupFit:
         columns["effective"] = np.broadcast_to(self.group_effective, low.shape)
         if self.r_hat is not None:
             columns["r_hat"] = self.r_hat
-        return pandas.DataFrame(columns, index=[text for own in labels.values() for text in own])
+        return pd.DataFrame(columns, index=[text for own in labels.values() for text in own])
 
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ, with the coordinates person, depth and parameter."""

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 from scipy import special
 
 from cobayes._input.validation import generator, whole_number
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
 from cobayes.people.groups import GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
-from cobayes.people.problems import Positions
+from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
 from cobayes.people.simulate import draw_people
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
 
 # A parameter is known by the interval that it lies in, one of this number with equal probability.
 # With more, the mean response in each would come from too few draws.
@@ -77,7 +72,6 @@ def informative(
     >>> table["hypothesis"].tolist()
     ['1', '0']
     """
-    pandas = import_optional("pandas", "people", "a table of trials")
     fit = given.fit if isinstance(given, GroupFit) else given
     if family is None:
         family = Family() if fit is None else fit.family
@@ -95,7 +89,7 @@ def informative(
     known = read_problems(problems, priors)
     shown = "hypothesis" if family.is_teacher else "datum"
     trials = [(name, label) for name, own in known.items() for label in own.labels(shown)]
-    frame = pandas.DataFrame(trials, columns=["problem", shown])
+    frame = pd.DataFrame(trials, columns=["problem", shown])
     # What is answered does not matter: the probabilities of all options are asked for.
     answer, kind = ("datum", "datum") if family.is_teacher else ("guess", "hypothesis")
     frame[answer] = [known[name].labels(kind)[0] for name in frame["problem"]]

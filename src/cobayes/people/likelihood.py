@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from cobayes.people.choices import Choices
@@ -26,9 +25,7 @@ from cobayes.people.model import (
     score_options,
     think,
 )
-from cobayes.people.problems import Positions
-
-Array = NDArray[np.float64]
+from cobayes.people.problems import Array, Positions
 
 # Smaller probabilities are replaced by this in derivatives, whose squares must not overflow.
 SMALLEST_PROBABILITY = 1e-100

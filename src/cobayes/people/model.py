@@ -13,15 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobayes.errors import CobayesError
 from cobayes.people.choices import as_numbers
 from cobayes.people.family import Family
-from cobayes.people.problems import History, Positions, Problem, Tables
+from cobayes.people.problems import Array, History, Positions, Problem, Tables
 from cobayes.rules.response import add_evidence
-
-Array = NDArray[np.float64]
 
 
 def constant(value: Array, num_tangents: int = 0) -> Array:

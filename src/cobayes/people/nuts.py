@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from cobayes.errors import CobayesError, import_optional, warn_user
@@ -28,9 +27,8 @@ from cobayes.people.family import Family
 from cobayes.people.fit import Progress
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
+from cobayes.people.problems import Array
 from cobayes.people.result import Fit
-
-Array = NDArray[np.float64]
 
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # Draws between two reports of progress.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
@@ -15,14 +16,10 @@ from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
+from cobayes.people.problems import Array, Positions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cobayes.people.result import Fit
-
-Array = NDArray[np.float64]
-Positions = NDArray[np.int64]
 
 # Degrees of freedom of the t distribution that candidates come from: tails heavier than normal.
 DEGREES = 5
@@ -295,7 +292,6 @@ def calibration(
     (4, 5)
     """
     whole_number(num_bins, "num_bins", 1)
-    pandas = import_optional("pandas", "people", "a table of predictions")
     fitted, mean, available, answer, drawn = replicate(fit, num_draws, rng)
     row, option = np.nonzero(available)
     order = np.argsort(fitted[row, option], kind="stable")
@@ -318,7 +314,7 @@ def calibration(
         "predicted_high": high,
         "observed": counts[0],
     }
-    table = pandas.DataFrame({name: own[used] / sizes[used] for name, own in columns.items()})
+    table = pd.DataFrame({name: own[used] / sizes[used] for name, own in columns.items()})
     return table.assign(num_options=sizes[used])
 
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cobayes._input.validation import generator, whole_number
 from cobayes._intervals import exact_interval
 from cobayes._output import percent
-from cobayes.errors import import_optional, warn_user
+from cobayes.errors import warn_user
 from cobayes.people.choices import read_problems
 from cobayes.people.family import Family
 from cobayes.people.fit import Progress, fit, silent
 from cobayes.people.problems import Problem
 from cobayes.people.simulate import draw_people, require_affordable_lessons, simulate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths
 # take 2 s (``python -m benchmarks.people_accuracy speed``).
@@ -123,7 +121,6 @@ def recover(
     >>> people.recover(family, [[3, 1], [1, 2]], num_people=20, num_rounds=30, rng=1).num_choices
     30
     """
-    pandas = import_optional("pandas", "people", "a recovery")
     whole_number(num_people, "num_people", 1)
     random, tell = generator(rng), progress or silent
     known = read_problems(problems, priors)
@@ -148,8 +145,8 @@ def recover(
         some = truth.iloc[first : first + BLOCK]
         parts.append(_recovered(some, rows, known, family, confidence))
     tell("done", 1.0)
-    result = pandas.concat(parts, ignore_index=True)
-    confusion = pandas.crosstab(result["depth"], result["depth_estimate"], normalize="index")
+    result = pd.concat(parts, ignore_index=True)
+    confusion = pd.crosstab(result["depth"], result["depth_estimate"], normalize="index")
     return Recovery(result, confusion, _coverage(result, family), num_choices)
 
 
@@ -175,7 +172,6 @@ def _recovered(
 
 
 def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
-    pandas = import_optional("pandas", "people", "a recovery")
     records = []
     for name in family.names:
         if f"{name}_estimate" not in table.columns:
@@ -185,8 +181,8 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
             table[f"{name}_{end}"].to_numpy() for end in ("estimate", "low", "high")
         )
         known = np.isfinite(guess)
-        inside = pandas.Series((low <= truth) & (truth <= high))[known]
-        error = pandas.Series(guess - truth)[known]
+        inside = pd.Series((low <= truth) & (truth <= high))[known]
+        error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
         records.append(
             {
@@ -201,4 +197,4 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
                 "num_identified": int(known.sum()),
             }
         )
-    return pandas.DataFrame(records).set_index("parameter")
+    return pd.DataFrame(records).set_index("parameter")

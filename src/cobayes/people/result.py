@@ -7,22 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, filled, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.likelihood import Likelihood
-from cobayes.people.problems import Positions, Problem
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Array = NDArray[np.float64]
+from cobayes.people.problems import Array, Positions, Problem
 
 
 @dataclass(frozen=True)
@@ -122,14 +118,12 @@ class Fit:
     @cached_property
     def depths(self) -> pd.DataFrame:
         """One row per unit and depth: the maximum at that depth."""
-        pandas = import_optional("pandas", "people", "a table of depths")
         numbers = range(len(self.family.depth))
         parts = [self._table(np.full(len(self.groups), number)) for number in numbers]
-        return pandas.concat(parts, ignore_index=True)
+        return pd.concat(parts, ignore_index=True)
 
     def _table(self, number: Positions) -> pd.DataFrame:
         """Return the estimates of every unit at one of the depths, given by position."""
-        pandas = import_optional("pandas", "people", "a table of estimates")
         found, every = self.arrays, np.arange(len(self.groups))
         known = found.is_identified[every, number]
         is_fixed = self.family.low == self.family.high
@@ -139,14 +133,13 @@ class Fit:
         columns |= dict(zip(self.family.names, shown.T, strict=True))
         columns["log_likelihood"] = found.value[every, number]
         columns["num_parameters"] = known.sum(axis=1)
-        return pandas.DataFrame(columns)
+        return pd.DataFrame(columns)
 
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The choices with log-likelihoods, beliefs and regressors; see `score`."""
-        pandas = import_optional("pandas", "people", "a table of trials")
         parts = [trial_table(likelihood, values) for likelihood, _, values in self.at_best()]
-        return pandas.concat(parts).sort_index(kind="stable")
+        return pd.concat(parts).sort_index(kind="stable")
 
     @property
     def log_likelihood(self) -> float:

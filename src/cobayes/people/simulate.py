@@ -6,24 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from cobayes._input.validation import generator, whole_number
 from cobayes._parallel import require_affordable, short_number
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.people import model
 from cobayes.people.choices import as_numbers, read_problems
 from cobayes.people.family import STATIC, Family, as_depths
-from cobayes.people.problems import History, Problem, Tables
+from cobayes.people.problems import History, Positions, Problem, Tables
 from cobayes.people.result import Fit
 from cobayes.reading import read_model
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cobayes.model import Model
-
-Array = NDArray[np.float64]
 
 # Lower bounds on seconds per simulated response, and per entry of its matrix; measured with
 # 100 people, 10 problems of 36 x 4 and 20 rounds.
@@ -67,7 +63,7 @@ def simulate(
 
     Returns
     -------
-    pandas.DataFrame
+    DataFrame
         One row per response, in the form that `fit` reads.
 
     Examples
@@ -89,7 +85,7 @@ def simulate(
     count = 1 if is_table else whole_number(num_people, "num_people", 1)
     known = list(read_problems(problems, priors).values())
     require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
-    pandas, random = import_optional("pandas", "people", "a table of choices"), generator(rng)
+    random = generator(rng)
     people = _people(parameters, family, count)
     # All lessons take place at once: every person, problem and number of a lesson.
     people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
@@ -97,7 +93,7 @@ def simulate(
     lessons = _Lessons(people, problem * (len(people) // len(problem)), family, random)
     parts = [lessons.play(number, random) for number in range(1, num_rounds + 1)]
     # Rows of one lesson stand together.
-    table = pandas.concat(parts).sort_index(kind="stable")
+    table = pd.concat(parts).sort_index(kind="stable")
     if num_lessons > 1:
         table.insert(2, "lesson", table.index % num_lessons + 1)
     return table.reset_index(drop=True)
@@ -216,17 +212,16 @@ class _Lessons:
             table["rating"] = np.clip(rating, 0.0, 1.0)
         return table
 
-    def _labels(self, kind: str, positions: NDArray[np.int64]) -> list[str]:
+    def _labels(self, kind: str, positions: Positions) -> list[str]:
         return [own.labels(kind)[at] for own, at in zip(self.problem, positions, strict=True)]
 
 
 def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     """Return person, depth and all parameters of the family, one row per person."""
-    pandas = import_optional("pandas", "people", "a table of people")
     if isinstance(parameters, Fit):
         best, every = parameters.arrays.best, np.arange(len(parameters.groups))
         values = parameters.arrays.parameters[every, best]
-        given = pandas.DataFrame(values, columns=list(parameters.family.names))
+        given = pd.DataFrame(values, columns=list(parameters.family.names))
         given["depth"] = np.array(parameters.family.depth, dtype=np.float64)[best]
         if parameters.by is None:
             given = given.loc[[0] * num_people].reset_index(drop=True)
@@ -234,9 +229,9 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
             given["person"] = parameters.units
     elif isinstance(parameters, Mapping):
         _require_known(parameters, ("depth", *family.names))
-        given = pandas.DataFrame(dict(parameters), index=range(num_people))
+        given = pd.DataFrame(dict(parameters), index=range(num_people))
     elif hasattr(parameters, "columns"):
-        given = pandas.DataFrame(parameters).reset_index(drop=True)
+        given = pd.DataFrame(parameters).reset_index(drop=True)
     else:
         raise CobayesError(
             f"the parameters are {parameters!r}; expected a mapping, a table or a Fit.",
@@ -246,13 +241,13 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     neutral |= {"depth": family.depth[0] if len(family.depth) == 1 else 1.0}
     neutral |= {"lapse": 0.0, "noise": 0.1}
     neutral |= {name: low for name, (low, high) in family.bounds.items() if low == high}
-    found = pandas.DataFrame({"person": given.get("person", given.index + 1)}).astype(str)
+    found = pd.DataFrame({"person": given.get("person", given.index + 1)}).astype(str)
     for name in ("depth", *family.names):
-        values = given.get(name, pandas.Series(neutral[name], index=given.index))
-        found[name] = as_numbers(values)
-        if found[name].isna().any():
-            person = found["person"][found[name].isna()].iloc[0]
+        values = as_numbers(given[name] if name in given else [neutral[name]] * len(given))
+        if np.isnan(values).any():
+            person = found["person"].iloc[np.isnan(values).argmax()]
             raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+        found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
     # A family of one depth with these bounds says whether the numbers make sense.
@@ -273,7 +268,6 @@ def draw_people(
     family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
 ) -> pd.DataFrame:
     """Return true parameters, one row per person."""
-    pandas = import_optional("pandas", "people", "a table of people")
     _require_known(ranges, family.names)
     columns: dict[str, Any] = {
         "person": [str(number) for number in range(1, count + 1)],
@@ -283,4 +277,4 @@ def draw_people(
         given = ranges.get(name, family.usual(name))
         low, high = given if isinstance(given, (tuple, list)) else (given, given)
         columns[name] = random.uniform(*np.clip([low, high], *bounds), size=count)
-    return pandas.DataFrame(columns)
+    return pd.DataFrame(columns)
