@@ -1,5 +1,6 @@
 """The code of README and docs passes pyright, as users' editors check it."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -52,3 +53,18 @@ def test_the_code_of_all_pages_passes_a_type_checker(tmp_path):
         if entry["severity"] == "error"
     ]
     assert not found, "\n".join(found)
+
+
+def test_priors_of_all_functions_are_typed_alike():
+    """Arrays, or mappings by label: `Distribution`."""
+    names = {"prior", "learner_prior", "teacher_prior"}
+    wrong = []
+    for path in (ROOT / "src" / "cobayes").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for argument in (*node.args.args, *node.args.kwonlyargs):
+                kind = argument.annotation and ast.unparse(argument.annotation)
+                if argument.arg in names and kind in ("ArrayLike", "ArrayLike | None"):
+                    wrong.append((path.name, node.name, argument.arg))
+    assert wrong == []

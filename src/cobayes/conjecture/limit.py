@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
@@ -44,7 +45,7 @@ class LimitSlope(NamedTuple):
 def limit_slope(
     matrix: MatrixLike,
     hypothesis: SupportsIndex | str,
-    teacher_prior: ArrayLike,
+    teacher_prior: Distribution,
     direction: ArrayLike,
     *,
     num_rounds: int,

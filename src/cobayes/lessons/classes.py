@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobayes._input.labels import find
+from cobayes._input.labels import Distribution, find
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import number_between
 from cobayes._output import counted, probability_text
@@ -72,7 +72,7 @@ class ClassTeacher(Teacher):
         self,
         rule: RuleLike,
         hypothesis: SupportsIndex | str,
-        priors: ArrayLike,
+        priors: list[Distribution] | ArrayLike,
         weights: ArrayLike | None = None,
         *,
         aim: Aim = "mean",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from cobayes._input.labels import Distribution
 from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner
@@ -65,7 +65,7 @@ class GridWorldEnv(gymnasium.Env):
         discount: float = 0.5,
         goal: int | str | None = None,
         rule: RuleLike = "SCBI",
-        prior: ArrayLike | None = None,
+        prior: Distribution | None = None,
         teaching_weight: float = 0.0,
         render_mode: str | None = None,
     ) -> None:

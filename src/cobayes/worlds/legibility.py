@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator, whole_number
 from cobayes._output import counted
 from cobayes.errors import CobayesError, warn_user
@@ -41,7 +41,7 @@ def plan_walk(
     rule: RuleLike,
     goal: int | str,
     *,
-    prior: ArrayLike | None = None,
+    prior: Distribution | None = None,
     extra_moves: int = 0,
     beam_width: int = 20_000,
 ) -> Lesson:
@@ -210,8 +210,8 @@ def measure_legibility(
     goal: int | str,
     *,
     learner_rule: RuleLike | None = None,
-    prior: ArrayLike | None = None,
-    learner_prior: ArrayLike | None = None,
+    prior: Distribution | None = None,
+    learner_prior: Distribution | None = None,
     choice: Choice = "forward",
     level: float = 0.95,
     num_lessons: int = 200,

@@ -80,8 +80,8 @@ class Effort:
         The user may change what some of the cases depend on; the rest has its default.
         """
         places = {"num_lessons": ""}
-        for kind in {case.kind: None for case in cases}:
-            names, place = _SETTINGS[kind]
+        for case in cases:
+            names, place = _SETTINGS[case.kind]
             places |= dict.fromkeys(names.split(), place)
         values: dict[str, Any] = {"num_lessons": context.count(10_000, at_least=80, quick=1000)}
         for field in fields(cls)[1:]:
