@@ -47,6 +47,22 @@ def test_comparison_prints_criteria_to_a_tenth_and_shares_below_one(fits):
     assert f"{found.table['bic'].iloc[0]:.1f}" in found._repr_html_()
 
 
+def test_people_for_whom_models_tie_count_for_none_of_them(fits):
+    found = people.compare({"one": fits["social"], "two": fits["social"]}, loo=False)
+    assert found.table["num_best"].tolist() == [0, 0]
+
+
+def test_conclusion_says_where_fewer_parameters_decide():
+    problems = {"coins": [[0.9, 0.5], [0.1, 0.5]]}
+    truth = {"depth": 1, "rationality": 2.0}
+    choices = people.simulate(truth, problems, num_people=4, num_rounds=30, rng=1)
+    given = people.fit(choices, problems, people.Family(depth=1, rationality=2.0, lapse=0.0))
+    free = people.fit(choices, problems, people.Family(depth=1, lapse=0.0))
+    found = people.compare({"given": given, "free": free}, loo=False)
+    assert found.table.index[0] == "given"
+    assert "Most of this is for fewer identified parameters" in found.conclusion
+
+
 def test_criteria_are_sums_over_people(fits):
     fit = fits["social"]
     row = people.compare(fits, loo=False).table.loc["social"]

@@ -31,6 +31,8 @@ from cobayes.people.result import Fit, group_rows
 # Differences in AIC or BIC: below the first nothing, from the second on strong (Kass and Raftery).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
+# Models whose log evidence for a person differs by less are tied: what the optimiser leaves.
+TIE = 1e-3
 # Tolerance of the variational fit of exceedance, relative to the number of people.
 MAX_ITERATIONS, TOLERANCE = 10_000, 1e-12
 # Nodes of the trapezoidal rule: about 40 per standard deviation at counts of 1 to 10,000.
@@ -45,8 +47,8 @@ class Comparison:
     ----------
     table : DataFrame
         One row per model, the best BIC first: ``log_likelihood``, ``per_response``,
-        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom it has the lowest
-        BIC), ``frequency``, ``exceedance``, ``protected``, and where asked for
+        ``num_parameters``, ``aic``, ``bic``, ``num_best`` (people for whom it alone
+        has the lowest BIC), ``frequency``, ``exceedance``, ``protected``, and where asked for
         ``cross_validated``, ``loo``, ``loo_stderr`` and ``loo_unreliable`` (the number of responses
         whose Pareto k exceeds 0.7).
     by_person : DataFrame or None
@@ -146,9 +148,11 @@ def compare(
             index=pd.Index(first.units, name="person"),
         )
         found = exceedance(by_person.to_numpy())
-        best = by_person.to_numpy().argmax(axis=1)
+        evidence = by_person.to_numpy()
+        is_best = evidence > evidence.max(axis=1, keepdims=True) - TIE
+        is_best &= is_best.sum(axis=1, keepdims=True) == 1
         table = table.assign(
-            num_best=np.bincount(best, minlength=len(fits)),
+            num_best=is_best.sum(axis=0),
             frequency=found.frequencies,
             exceedance=found.exceedance,
             protected=found.protected,
@@ -287,6 +291,12 @@ def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> s
             how = "strongly" if lead >= STRONG else "weakly"
             verdict = f"is {how} preferred by BIC (by {lead:.1f} over {names[1]})"
         parts = [f"Over all responses {names[0]} {verdict}."]
+        gain = float(table["log_likelihood"].iloc[0] - table["log_likelihood"].iloc[1])
+        if lead >= WEAK and 2.0 * gain < lead / 2.0:
+            parts.append(
+                "Most of this is for fewer identified parameters: its log-likelihood is "
+                f"{abs(gain):.1f} {'larger' if gain > 0 else 'smaller'}."
+            )
         other = names[aic.index(min(aic))]
         if other != names[0]:
             parts.append(f"AIC prefers {other}: the answer depends on how parameters are paid for.")
