@@ -101,7 +101,8 @@ def _written(value: Any) -> str | None:
     "choices",
     type=click.Path(path_type=Path),
     help="A table (.csv, .tsv or .parquet) with the columns person, problem, round, hypothesis and "
-    "datum; or problem, hypothesis, datum and count: how many people gave this first response.",
+    "datum. Learners have guess in place of hypothesis, or hypothesis and rating. A column count "
+    "in place of person and round says how many people gave this first response (--by none).",
 )
 @options.path(
     "--problems",
