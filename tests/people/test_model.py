@@ -116,11 +116,13 @@ def test_expected_information_is_the_variance_of_the_gradient():
     family = family_of(2, "choice")
     likelihood = likelihood_of(family)
     values = np.array([[VALUES[name] for name in likelihood.names]])
-    probability, derivative = likelihood.responses(values)
+    probability, derivative = likelihood.responses(values, likelihood.names)
     # Options that only pad a smaller problem have probability zero.
     relative = derivative / np.where(probability > 0.0, probability, 1.0)
     by_hand = np.einsum("ptk,qtk->tpq", relative, derivative)
-    assert likelihood.by_row(values).information == pytest.approx(by_hand, abs=1e-14)
+    assert likelihood.by_row(values, likelihood.names).information == pytest.approx(
+        by_hand, abs=1e-14
+    )
     assert derivative.sum(axis=2) == pytest.approx(0.0, abs=1e-14)
 
 

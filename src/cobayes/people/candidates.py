@@ -2,7 +2,7 @@
 
 Every person has candidates for parameters and depth, drawn around normal approximations. Their
 log-likelihoods are computed once: a group only changes their weights. The group itself is drawn
-by importance sampling of its few parameters. Points are on the whole line (`Likelihood.to_line`).
+by importance sampling of its few parameters. Points are on the whole line (`Likelihood.from_line`).
 
 Axes: draws of the group (g), people (u), candidates (n), depths (k), free parameters (p).
 """
@@ -73,21 +73,23 @@ class Group(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Draws of a group and of its people, on the line.
+    """Draws of a group and of its people, on the line, in chains (c).
 
     Attributes
     ----------
     lines : ndarray
-        (..., g, 2 p + k - 1): points for `Group.from_line`.
+        (c, g, 2 p + k - 1): points for `Group.from_line`.
     people : ndarray
-        (..., g, u, p): parameters.
+        (c, g, u, p): parameters.
     depth : ndarray
-        (..., g, u): positions of depths.
+        (c, g, u): positions of depths.
     depth_probability : ndarray
         (u, k): mean over the draws.
     effective, group_effective : ndarray
         (u,), and (1,) or one for each quantity of the group: how many independent draws these are
         worth; the number of candidates behind a person's where they are candidates.
+    r_hat : ndarray or None
+        With NUTS: of each quantity of the group.
     """
 
     lines: Array
@@ -96,10 +98,11 @@ class Draws(NamedTuple):
     depth_probability: Array
     effective: Array
     group_effective: Array
+    r_hat: Array | None = None
 
 
 def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> Draws:
-    """Return draws of the group and of all people, one for each draw of the group."""
+    """Return one chain of draws: of the group, and of all people for each draw of the group."""
     family, every = alone.family, np.arange(len(alone.groups))
     estimates = alone.arrays.parameters[every, alone.arrays.best][:, family.columns]
     mean = np.clip(family.to_line(np.median(estimates, axis=0)), -4.0, 4.0)
@@ -267,4 +270,5 @@ def _draw_people(
         other = group.mean + group.spread * random.standard_normal((num_units, num_free))
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)
-    return Draws(lines, people, depth, probability, effective, group_effective)
+    chain = lines[None], people[None], depth[None]
+    return Draws(*chain, probability, effective, group_effective)

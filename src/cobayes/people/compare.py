@@ -229,12 +229,12 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
         own = fit.likelihood(depth)
         if fit.by != "person":
             own = Likelihood(fit.choices, family, depth, groups)
-        start = climb(own.pooled(everybody)).parameters
+        start = climb(own.take(everybody, is_pooled=True)).parameters
         for person in everybody:
-            others = own.pooled(everybody[everybody != person])
+            others = own.take(everybody[everybody != person], is_pooled=True)
             found = maximise(others, start, own.low, own.high)
             training[person, number] = found.value[0]
-            alone = own.pooled(everybody[person : person + 1])
+            alone = own.take(everybody[person : person + 1])
             held_out[person, number] = alone.log_likelihoods(found.parameters)[0]
     best = np.argmax(training, axis=1)
     return pd.DataFrame(

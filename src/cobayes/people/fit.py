@@ -208,11 +208,6 @@ class Maximum(NamedTuple):
     information: Array
     is_converged: NDArray[np.bool_]
 
-    def take(self, units: Positions) -> Maximum:
-        """Return the maxima of some units."""
-        parameters, value, information, is_converged = self
-        return Maximum(parameters[units], value[units], information[units], is_converged[units])
-
 
 def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
     """Maximise from several starting points; return the best maximum.
@@ -385,9 +380,8 @@ def _collect(
         known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)
         if intervals is not None and len(units):
-            ends = interval_ends(
-                likelihood.take(units), found.take(units), known[units], intervals, confidence
-            )
+            own = likelihood.take(units), Maximum(*(part[units] for part in found))
+            ends = interval_ends(*own, known[units], intervals, confidence)
             estimates.low[units[:, None], columns], estimates.high[units[:, None], columns] = ends
     return estimates
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from cobayes._input.validation import generator, whole_number
 from cobayes.errors import CobayesError, import_optional
-from cobayes.people.candidates import Draws, Group, draw_group
+from cobayes.people.candidates import Group, draw_group
 from cobayes.people.family import Family, depth_name
 from cobayes.people.fit import Progress, fit, silent
 from cobayes.people.model import draw_many
@@ -214,31 +214,22 @@ def fit_group(
         )
     if method == "nuts":
         guess = draw_group(alone, NUM_GUESSES, random, part("", 0.2, 0.3))
-        found, r_hat = draw_by_nuts(alone, guess, num_draws, random, part("NUTS, ", 0.3, 1.0))
+        found = draw_by_nuts(alone, guess, num_draws, random, part("NUTS, ", 0.3, 1.0))
     else:
-        found, r_hat = draw_group(alone, num_draws, random, part("", 0.2, 1.0)), None
-        found = found._replace(
-            lines=found.lines[None], people=found.people[None], depth=found.depth[None]
-        )
+        found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
     tell("done", 1.0)
-    return GroupFit(
-        alone,
-        _named(alone.family, found),
-        found.depth_probability,
-        found.effective,
-        found.group_effective,
-        r_hat,
-    )
+    lines, people, depth, *summaries = found
+    return GroupFit(alone, _named(alone.family, lines, people, depth), *summaries)
 
 
-def _named(family: Family, found: Draws) -> dict[str, Array]:
+def _named(family: Family, lines: Array, people: Array, depth: Positions) -> dict[str, Array]:
     """Return draws by name, in the units of the parameters."""
-    group = Group.from_line(found.lines, len(family.columns))
+    group = Group.from_line(lines, len(family.columns))
     draws = {
         "median": family.from_line(group.mean),
         "spread": group.spread,
         "share": np.exp(group.log_share),
-        "person_depth": np.array(family.depth, dtype=np.float64)[found.depth],
+        "person_depth": np.array(family.depth, dtype=np.float64)[depth],
     }
-    people = np.moveaxis(family.from_line(found.people), -1, 0)
-    return draws | dict(zip(family.free_names(), people, strict=True))
+    of_people = np.moveaxis(family.from_line(people), -1, 0)
+    return draws | dict(zip(family.free_names(), of_people, strict=True))

@@ -107,7 +107,7 @@ def informative(
         people = np.flatnonzero(depth == place)
         for chunk in np.array_split(people, 1 + len(people) * sums[0].size // CHUNK):
             many = likelihood.take(np.zeros(len(chunk), dtype=np.int64))
-            found, _ = many.responses(values[chunk][:, likelihood.columns], with_derivatives=False)
+            found, _ = many.responses(values[chunk][:, likelihood.columns])
             np.add.at(sums, label[chunk], found.reshape(-1, *sums.shape[1:]))
     present = counts > 0
     share, sums = counts[present] / num_draws, sums[present]

@@ -99,26 +99,23 @@ class Likelihood:
         if scores is None and not self._inner:
             self._scores = self.scores(self.low[None])
 
-    def take(self, units: Positions) -> Likelihood:
-        """Return the likelihood of some units; one may occur several times."""
-        return self._part([self._places[unit] for unit in units])
+    def take(self, units: Positions, *, is_pooled: bool = False) -> Likelihood:
+        """Return the likelihood of some units, or of all their rows as one unit.
 
-    def pooled(self, units: Positions) -> Likelihood:
-        """Return the likelihood of the rows of some units as one unit."""
-        return self._part([np.concatenate([self._places[unit] for unit in units])])
+        A unit may occur several times.
+        """
+        places = [self._places[unit] for unit in units]
+        kept = np.concatenate(places)
+        scores = None if self._scores is None else self._scores.take(kept)
+        groups = [self.rows[own] for own in ([kept] if is_pooled else places)]
+        return Likelihood(
+            self.choices, self.family, self.depth, groups, scores, self.features[:, kept]
+        )
 
     @cached_property
     def _places(self) -> list[Positions]:
         """Positions of the rows of every unit."""
         return np.split(np.arange(len(self.rows)), self._starts[1:])
-
-    def _part(self, places: Sequence[Positions]) -> Likelihood:
-        kept = np.concatenate(places)
-        scores = None if self._scores is None else self._scores.take(kept)
-        groups = [self.rows[own] for own in places]
-        return Likelihood(
-            self.choices, self.family, self.depth, groups, scores, self.features[:, kept]
-        )
 
     @cached_property
     def _situations(self) -> _Owned:
@@ -142,16 +139,8 @@ class Likelihood:
         ]
         return _Owned(owner, node, parent, place, levels)
 
-    def to_line(self, values: Array) -> Array:
-        """Return parameters on the whole line: logits of their places between the bounds.
-
-        A parameter at a bound is taken to lie a fiftieth of the range inside.
-        """
-        places = (values - self.low) / (self.high - self.low)
-        return special.logit(np.clip(places, 0.02, 0.98))
-
     def from_line(self, points: Array) -> Array:
-        """Return parameters from points on the whole line."""
+        """Return parameters from points on the whole line: logits of places between the bounds."""
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array) -> Evaluation:
@@ -235,20 +224,18 @@ class Likelihood:
             after[rows] = after_datum(followed, belief, places, datum)[0]
         return before, after
 
-    def responses(self, values: Array, *, with_derivatives: bool = True) -> tuple[Array, Array]:
-        """Return the probabilities of all options (t, k), and their derivatives (p, t, k)."""
+    def responses(self, values: Array, free: Sequence[str] = ()) -> tuple[Array, Array]:
+        """Return the probabilities of all options (t, k), and derivatives by `free` (p, t, k)."""
         at = {name: own[self.units] for name, own in self.parameters(values).items()}
-        free = self.names if with_derivatives else ()
         return choose(self.family, self.scores(values), self.features, at, free)
 
-    def by_row(self, values: Array, *, with_derivatives: bool = True) -> Evaluation:
-        """Return log-likelihood, gradient and information of every row."""
-        probability, derivative = self.responses(values, with_derivatives=with_derivatives)
+    def by_row(self, values: Array, free: Sequence[str] = ()) -> Evaluation:
+        """Return log-likelihood, gradient and information by `free` of every row."""
+        probability, derivative = self.responses(values, free)
         every = np.arange(len(self.rows))
         chosen, slope = probability[every, self.answer], derivative[:, every, self.answer].T
         if self.family.response == "rating":
             noise = self.parameters(values)["noise"][self.units]
-            free = self.names if with_derivatives else ()
             place = free.index("noise") if "noise" in free else None
             return _rated(self.choices.rating[self.rows], chosen, slope, noise, place)
         with np.errstate(divide="ignore"):
@@ -265,14 +252,14 @@ class Likelihood:
 
     def evaluate(self, values: Array) -> Evaluation:
         """Return the sums over the rows of every unit."""
-        rows = self.by_row(values)
+        rows = self.by_row(values, self.names)
         return Evaluation(*(np.add.reduceat(part, self._starts, axis=0) for part in rows))
 
     def log_likelihoods(self, values: Array) -> Array:
         """Return log-likelihoods of every unit at many parameters: (..., u, p) gives (..., u)."""
         if values.ndim > 2:
             return np.array([self.log_likelihoods(own) for own in values])
-        return np.add.reduceat(self.by_row(values, with_derivatives=False).value, self._starts)
+        return np.add.reduceat(self.by_row(values).value, self._starts)
 
 
 class _Owned(NamedTuple):

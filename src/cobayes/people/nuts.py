@@ -52,8 +52,8 @@ def require_sampler(family: Family) -> None:
 
 def draw_by_nuts(
     alone: Fit, guess: Draws, num_draws: int, random: np.random.Generator, tell: Progress
-) -> tuple[Draws, Array]:
-    """Return draws with leading axes chain and draw, and the R-hat of every group quantity.
+) -> Draws:
+    """Return draws of several chains.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def draw_by_nuts(
     depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
     by_person = _statistics().ess(people, chain_axis=0, draw_axis=1).min(axis=-1)
     probability = weights.mean(axis=(0, 1))
-    return Draws(lines, people, depth, probability, by_person, effective), r_hat
+    return Draws(lines, people, depth, probability, by_person, effective, r_hat)
 
 
 def _statistics() -> Any:
@@ -140,14 +140,15 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
     from jax import numpy as jnp
 
     names = alone.family.free_names()
-    num_units, num_free, num_lines = len(alone.groups), len(names), guess.lines.shape[1]
+    lines, people = guess.lines[0], guess.people[0]
+    num_units, num_free, num_lines = len(alone.groups), len(names), lines.shape[1]
     densities = [_density(alone.likelihood(depth), names) for depth in alone.family.depth]
-    centre, peak = jnp.float32(guess.lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
-    covariance = np.atleast_2d(np.cov(guess.lines.T)) + 1e-6 * np.eye(num_lines)
+    centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
+    covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
     # What the responses say about people: their posterior less what the group says.
-    group = Group.from_line(guess.lines.mean(axis=0), num_free)
-    mean, variance = guess.people.mean(axis=0), guess.people.var(axis=0)
+    group = Group.from_line(lines.mean(axis=0), num_free)
+    mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)
     pull = (precision + group.spread**-2.0) * mean - group.mean * group.spread**-2.0
     precision, pull = jnp.float32(precision), jnp.float32(pull)

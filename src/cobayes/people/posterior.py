@@ -97,7 +97,7 @@ def draw_parameters(
 ) -> tuple[Array, Array]:
     """Draw parameters from the posterior under flat priors within the bounds.
 
-    Adaptive importance sampling on the whole line (`Likelihood.to_line`), where a flat prior is a
+    Adaptive importance sampling on the whole line (`Likelihood.from_line`), where a flat prior is a
     logistic distribution. The first candidates are around the maximum, with the expected
     information.
 
@@ -120,7 +120,9 @@ def draw_parameters(
     """
     if not len(likelihood.names):
         return np.repeat(start[None], num_draws, axis=0), np.full(len(start), float(num_draws))
-    centre = likelihood.to_line(start)
+    # A parameter at a bound is taken to lie a fiftieth of the range inside.
+    places = (start - likelihood.low) / (likelihood.high - likelihood.low)
+    centre = special.logit(np.clip(places, 0.02, 0.98))
     information = likelihood.on_line(centre).information
     # The logistic distribution has variance pi^2 / 3.
     covariance = np.linalg.inv(information + np.eye(len(likelihood.names)) * 3.0 / np.pi**2)
@@ -243,15 +245,12 @@ def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
         for number, values in enumerate(found):
             for name, own in likelihood.parameters(values).items():
                 draws[name][0, number, units] = own
-            rows = likelihood.by_row(values, with_derivatives=False)
-            logs[0, number, likelihood.rows] = rows.value
-    answers = {"choice": "datum", "guess": "guess", "rating": "rating"}
-    observed = getattr(fit.choices, answers[fit.family.response])
+            logs[0, number, likelihood.rows] = likelihood.by_row(values).value
     return arviz.from_dict(
         {
             "posterior": draws,
             "log_likelihood": {"response": logs},
-            "observed_data": {"response": observed},
+            "observed_data": {"response": fit.answers},
             "constant_data": {"effective_draws": effective},
         },
         coords={label: [str(unit) for unit in fit.units] or ["everybody"]},
@@ -292,7 +291,7 @@ def calibration(
     (4, 5)
     """
     whole_number(num_bins, "num_bins", 1)
-    fitted, mean, available, answer, drawn = replicate(fit, num_draws, rng)
+    fitted, mean, available, drawn = replicate(fit, num_draws, rng)
     row, option = np.nonzero(available)
     order = np.argsort(fitted[row, option], kind="stable")
     row, option = row[order], option[order]
@@ -300,9 +299,9 @@ def calibration(
     share = np.cumsum(fitted[row, option])
     bins = np.zeros(fitted.shape, dtype=np.int64)
     bins[row, option] = np.minimum((share / share[-1] * num_bins).astype(int), num_bins - 1)
-    every = np.arange(len(answer))
+    every = np.arange(len(bins))
     counts = np.array(
-        [np.bincount(bins[every, own], minlength=num_bins) for own in (answer, *drawn)]
+        [np.bincount(bins[every, own], minlength=num_bins) for own in (fit.answers, *drawn)]
     )
     sizes = np.bincount(bins[row, option], minlength=num_bins)
     expected = np.bincount(bins[row, option], weights=mean[row, option], minlength=num_bins)
@@ -327,14 +326,13 @@ class Replicates(NamedTuple):
         (t, k): probabilities at the estimates, and their mean over the posterior.
     available : ndarray
         (t, k).
-    answer, drawn : ndarray
-        (t,) and (s, t): positions of the options answered, and answered in each replicate.
+    drawn : ndarray
+        (s, t): positions of the options answered in each replicate.
     """
 
     fitted: Array
     mean: Array
     available: NDArray[np.bool_]
-    answer: Positions
     drawn: Positions
 
 
@@ -352,16 +350,14 @@ def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
     shape = len(fit.choices), likelihood.scores(values).even.shape[1]
     fitted, mean, even = np.zeros((3, *shape))
     drawn = np.empty((num_draws, NUM_REPLICATES, len(fit.choices)), dtype=np.int64)
-    answer = np.empty(len(fit.choices), dtype=np.int64)
     for likelihood, _, parameters in parts:
         own = likelihood.rows
-        answer[own] = likelihood.answer
         even[own] = likelihood.scores(parameters).even
-        fitted[own], _ = likelihood.responses(parameters, with_derivatives=False)
+        fitted[own], _ = likelihood.responses(parameters)
         draws, _ = draw_parameters(likelihood, parameters, num_draws, random)
         for number, values in enumerate(draws):
-            found, _ = likelihood.responses(values, with_derivatives=False)
+            found, _ = likelihood.responses(values)
             mean[own] += found / num_draws
             for place in range(NUM_REPLICATES):
                 drawn[number, place, own] = draw_many(found, random.random(len(own)))
-    return Replicates(fitted, mean, even > 0.0, answer, drawn.reshape(-1, len(fit.choices)))
+    return Replicates(fitted, mean, even > 0.0, drawn.reshape(-1, len(fit.choices)))

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
 from cobayes.errors import CobayesError
-from cobayes.people.choices import Choices, filled, read_choices, read_problems
+from cobayes.people import posterior
+from cobayes.people.choices import COLUMNS, Choices, filled, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Array, Positions, Problem
@@ -146,6 +147,11 @@ class Fit:
         """The sum over units."""
         return float(self.arrays.value.max(axis=1).sum())
 
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The responses: positions of data or hypotheses, or ratings."""
+        return getattr(self.choices, COLUMNS[self.family.response][-1])
+
     def likelihood(self, depth: float) -> Likelihood:
         """Return the likelihood of all units at a depth; it is made once."""
         if depth not in self._likelihoods:
@@ -162,12 +168,8 @@ class Fit:
         for number, depth in enumerate(self.family.depth):
             units = np.flatnonzero(best == number)
             if len(units):
-                likelihood = self.likelihood(depth).take(units)
-                yield (
-                    likelihood,
-                    units,
-                    self.arrays.parameters[units, number][:, likelihood.columns],
-                )
+                own = self.likelihood(depth).take(units)
+                yield own, units, self.arrays.parameters[units, number][:, own.columns]
 
     def at_depth(self, depth: float) -> Fit:
         """Return the fit of one depth alone; intervals are left out."""
@@ -195,9 +197,7 @@ class Fit:
         rng
             Anything that `numpy.random.default_rng` takes.
         """
-        from cobayes.people.posterior import to_arviz
-
-        return to_arviz(self, num_draws, rng)
+        return posterior.to_arviz(self, num_draws, rng)
 
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.
@@ -336,7 +336,7 @@ def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     likelihood, values
         Of some units, and their free parameters, (u, p).
     """
-    probability, _ = likelihood.responses(values, with_derivatives=False)
+    probability, _ = likelihood.responses(values)
     before, after = likelihood.beliefs(values)
     every = np.arange(len(likelihood.rows))
     own = probability[every, likelihood.answer][:, None]
@@ -350,7 +350,7 @@ def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     added = {
         "depth": likelihood.depth,
         "probability": own[:, 0],
-        "log_likelihood": likelihood.by_row(values, with_derivatives=False).value,
+        "log_likelihood": likelihood.by_row(values).value,
         "rank": above + 0.5 * (equal + 1.0),
         "belief": np.exp(before[every, about]),
         "belief_after": np.exp(after[every, about]),
