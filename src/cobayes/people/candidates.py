@@ -143,7 +143,7 @@ class _Penalised:
     def approximate(self) -> tuple[Array, Any]:
         """Return modes (u, p) and covariances (u, p, p) of normal approximations."""
         start = np.tile(self.mean, (self.likelihood.num_units, 1))
-        found = maximise(self, start, self.low, self.high)
+        found = maximise(self, start)
         return found.parameters, np.linalg.inv(found.information)
 
 

@@ -228,7 +228,7 @@ def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
         values = likelihood.log_likelihoods(points[1:])
         likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
         starts = np.concatenate([starts, points[likeliest, every]])
-    climbs = [maximise(likelihood, start, low, high) for start in starts]
+    climbs = [maximise(likelihood, start) for start in starts]
     best = np.argmax([found.value for found in climbs], axis=0)
     return Maximum(*(np.stack(parts)[best, every] for parts in zip(*climbs, strict=True)))
 
@@ -239,7 +239,7 @@ def _inside(likelihood: Likelihood, parameters: Array) -> Array:
     return np.clip(parameters, likelihood.low + margin, likelihood.high - margin)
 
 
-def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
+def maximise(likelihood: Any, start: Array, fixed: Sequence[int] = ()) -> Maximum:
     """Maximise the likelihood within bounds from a starting point, for all units at once.
 
     Parameters
@@ -248,31 +248,27 @@ def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
         A `Likelihood`, or anything else with `evaluate`, `take`, `low` and `high`.
     start
         (units, free).
-    low, high
-        (free,) or (units, free); a parameter with equal bounds stays where it is.
+    fixed
+        Positions of parameters that stay where they are.
     """
-    low, high = (np.broadcast_to(bound, start.shape) for bound in (low, high))
+    low, high, is_fixed = likelihood.low, likelihood.high, np.zeros(start.shape[1], dtype=bool)
+    is_fixed[list(fixed)] = True
     parameters = start.copy()
     value, gradient, information = likelihood.evaluate(parameters)
     curvature = information.copy()
     damping = np.full(len(start), DAMPING)
     converged = np.isfinite(value)
-    active = np.flatnonzero(converged & (low < high).any(axis=1))
+    active = np.flatnonzero(converged & ~is_fixed.all())
     for _ in range(MAX_STEPS):
-        step, gain = _step(
-            parameters[active],
-            gradient[active],
-            curvature[active],
-            damping[active],
-            (low[active], high[active]),
-            likelihood.high - likelihood.low,
-        )
+        up, at = gradient[active], parameters[active]
+        blocked = is_fixed | ((at <= low) & (up <= 0.0)) | ((at >= high) & (up >= 0.0))
+        step, gain = _step(up, curvature[active], damping[active], blocked, high - low)
         converged[active] = gain <= GAIN_TOLERANCE
         going = ~converged[active] & (damping[active] <= MAX_DAMPING)
         active, step = active[going], step[going]
         if not len(active):
             break
-        trial = np.clip(parameters[active] + step, low[active], high[active])
+        trial = np.clip(parameters[active] + step, low, high)
         new = likelihood.take(active).evaluate(trial)
         # Steps without gain are accepted, too: near the maximum the gain may be below rounding.
         better = new.value >= value[active]
@@ -289,10 +285,8 @@ def maximise(likelihood: Any, start: Array, low: Array, high: Array) -> Maximum:
     return Maximum(parameters, value, information, converged)
 
 
-def _step(parameters, gradient, information, damping, bounds, width) -> tuple[Array, Array]:
+def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]:
     """Return damped scoring steps (u, p) and the gains they promise without damping (u,)."""
-    low, high = bounds
-    blocked = ((parameters <= low) & (gradient <= 0.0)) | ((parameters >= high) & (gradient >= 0.0))
     slope = np.where(blocked, 0.0, gradient) * width
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
@@ -346,9 +340,8 @@ def profile(
         """Return how far below the target the profile is."""
         # At a bound the expected information can be so large that no step leaves it.
         start = _inside(likelihood, maximum.parameters[units])
-        low, high = (np.tile(own, (len(at), 1)) for own in (likelihood.low, likelihood.high))
-        start[:, column] = low[:, column] = high[:, column] = at
-        found = maximise(likelihood.take(units), start, low, high)
+        start[:, column] = at
+        found = maximise(likelihood.take(units), start, [column])
         # Signed roots are nearly linear in the parameter, so few steps are needed.
         lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
         return np.where(np.isfinite(lost), lost, 1e3)

@@ -161,7 +161,6 @@ def sample(
     draws, effective : ndarray
         As in `draw_parameters`.
     """
-    points, weights = centre[None], np.ones((1, len(centre)))
     for per_draw, power in STAGES:
         count = max(100, per_draw * num_draws)
         points, log_proposal = propose([(centre, covariance)], count, random)

@@ -228,7 +228,7 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
         else:
             given["person"] = parameters.units
     elif isinstance(parameters, Mapping):
-        _require_known(parameters, ("depth", *family.names))
+        require_known(parameters, ("depth", *family.names))
         given = pd.DataFrame(dict(parameters), index=range(num_people))
     elif hasattr(parameters, "columns"):
         given = pd.DataFrame(parameters).reset_index(drop=True)
@@ -255,26 +255,10 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     return found
 
 
-def _require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
+def require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise an error where a parameter does not exist."""
     unknown = [name for name in given if name not in names]
     if unknown:
         raise CobayesError(
             f"there is no parameter {unknown[0]!r}.", f"choose from {', '.join(names)}."
         )
-
-
-def draw_people(
-    family: Family, count: int, ranges: Mapping[str, Any], random: np.random.Generator
-) -> pd.DataFrame:
-    """Return true parameters, one row per person."""
-    _require_known(ranges, family.names)
-    columns: dict[str, Any] = {
-        "person": [str(number) for number in range(1, count + 1)],
-        "depth": random.choice([float(depth) for depth in family.depth], size=count),
-    }
-    for name, bounds in family.bounds.items():
-        given = ranges.get(name, family.usual(name))
-        low, high = given if isinstance(given, (tuple, list)) else (given, given)
-        columns[name] = random.uniform(*np.clip([low, high], *bounds), size=count)
-    return pd.DataFrame(columns)
