@@ -272,10 +272,12 @@ def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame 
     if group is not None:
         print()
         terminal.show_table(
-            "the group, with 95 % intervals",
-            [("quantity", "<"), ("estimate", ">"), ("low", ">"), ("high", ">")],
+            "the group, with 95 % intervals and the effective number of draws (poor below 50)",
+            [("quantity", "<"), *((name, ">") for name in ("estimate", "low", "high", "draws"))],
             [
-                [name, *(f"{number:.2g}" for number in numbers)]
-                for name, *numbers in group[["quantity", "estimate", "low", "high"]].to_numpy()
+                [name, *(f"{number:.2g}" for number in numbers), f"{draws:.0f}"]
+                for name, *numbers, draws in group[
+                    ["quantity", "estimate", "low", "high", "effective"]
+                ].to_numpy()
             ],
         )
