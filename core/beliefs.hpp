@@ -52,7 +52,7 @@ CORE_INLINE T log_belief(T mantissa, T shift) {
 // Mantissa and shift of exp(log); the shift brings the mantissa into [2**-512, 1).
 CORE_INLINE void from_log(double log, double& mantissa, double& shift) {
   shift = 0.0, mantissa = 0.0;
-  if (!(log > -1e18)) return;  // the shift would exceed 2**51: count the hypothesis as excluded
+  if (!(log > -1e18)) return;  // the shift would exceed 2**51: treat the hypothesis as excluded
   if (log < -UNIT_LOG) shift = double(int64_t(-log / UNIT_LOG));
   mantissa = exponential((log + shift * UNIT_LOG) + shift * UNIT_LOG_REST);
   renormalise(mantissa, shift);

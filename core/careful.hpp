@@ -76,7 +76,7 @@ class Careful {
         // The dual is convex: past its minimum along the step the slope turns positive.
         is_taken = slope_along() <= 0.5 * magnitude(slope) || length <= p.tolerance;
       }
-      if (!is_taken) sweep();  // the slope is rounding error, so that only columns with tiny sums are still wrong
+      if (!is_taken) sweep();  // the slope is rounding error: only columns with tiny sums may still have the wrong sum
       if (length <= p.tolerance) return larger(larger(length, balance_levels(max_steps)), ROUNDING);
     }
     return INFINITE;
@@ -127,7 +127,7 @@ class Careful {
     for (int j = 0; j < m; ++j) errors[j] = c[j] > 0 ? flows[j].value() / c[j] : right[j] - 1.0;
   }
 
-  // One plain sweep. It corrects columns with tiny sums, to which the line search is blind.
+  // One plain sweep. It corrects columns with tiny sums, which are too small to affect the slope in the line search.
   void sweep() {
     for (int j = 0; j < m; ++j) {
       double total = 0;

@@ -17,7 +17,7 @@ struct LaneTable {
   Vec row_sum(int i) const { return load(row_sums + size_t(i) * NATIVE); }
 };
 
-// Problems on one table, zeros or not, and their answers: T_ij = row_i M_ij factor_j where the labels agree.
+// Problems on one table, with or without zeros, and their answers: T_ij = row_i M_ij factor_j where the labels agree.
 class Scaler {
  public:
   explicit Scaler(const Problem& problem) : p(problem) {}
@@ -51,7 +51,7 @@ class Scaler {
 
  private:
   struct Part {
-    int problem, rows, columns, h, k;  // positions of its rows and columns in `index`; h rows, k columns
+    int problem, rows, columns, h, k;  // positions in `index` of the component's rows and columns; it has h rows and k columns
   };
 
   // Split a problem into its components.
@@ -237,7 +237,8 @@ class Scaler {
   }
 
   // Divide the factors by the powers of two by which the table was balanced. If one of them would then be out of the range of float64,
-  // all row factors are multiplied, and all column factors divided, by one power of two; where none helps, the error is infinite.
+  // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
+  // range, the error is infinite.
   static void undo_balance(const Problem& own, Scalings& one) {
     double low = -4000, high = 4000;  // exponents of that power of two
     auto exponent = [](double factor, int unit) {
@@ -273,7 +274,7 @@ class Scaler {
     double total = 0.0;
     for (int i = 0; i < p.n; ++i) total += rows[i * W] == label ? u[i * W] * p.row(i)[j] : 0.0;
     s.factor.at(problem)[j * W] = 1.0 / total;
-    if (!(total >= 0x1p-1022 && total < 0x1p1022)) s.error[problem] = __builtin_inf();  // no factor holds such a column
+    if (!(total >= 0x1p-1022 && total < 0x1p1022)) s.error[problem] = __builtin_inf();  // no factor can represent such a column
   }
 
   const Problem& p;

@@ -70,7 +70,7 @@ static inline void merge_moments(int m, const double* other, double* own) {
   own[0] = weight;
 }
 
-// The number of random matrices in a batch. It is part of the random numbers: another value gives other matrices.
+// The number of random matrices in a batch. A different value gives different random matrices.
 inline constexpr int RATE_BATCH = 512;
 // Sums over random matrices: of BI's rate, of SCBI's rate, and of SCBI's minus BI's.
 struct RateSums {
@@ -87,9 +87,9 @@ struct TeachingEnds {
   size_t stride;               // the number of lessons in all blocks together
   void* const* learners;       // their workers
   const double* learner_logs;  // (learners, m)
-  const bool* goes_on;         // whether a teacher who is sure goes on until the learner is
+  const bool* goes_on;         // whether a teacher who is sure continues until the learner is sure
   double* believed;            // (learners, lessons, m)
-  bool* is_known;              // (learners, lessons): whether the belief says which hypothesis the learner ends at
+  bool* is_known;              // (learners, lessons): whether the belief determines the hypothesis that the learner converges to
 };
 
 // A rule's answers to `size` log-beliefs. A null array is not filled.

@@ -151,8 +151,8 @@ double entry(double u, double x, double w, double c) {
   return exponential(logarithm_of_any(u) + logarithm_of_any(x) + logarithm_of_any(w) + logarithm_of_any(c));
 }
 
-// Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum has W partial sums for
-// every width of a vector, so the bits are the same.
+// Fill the row u x_j w_j c_j of a scaled table, add it to the totals of the columns, and return its sum. The sum is made of W partial sums
+// whatever the vector width, so every instruction set gives the same bits.
 double fill_row(const double* x, double u, const double* w, const double* c, const double* weights, int m, double* out, double* totals) {
   alignas(64) double sums[W] = {};
   int j = 0;

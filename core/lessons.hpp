@@ -109,7 +109,7 @@ class Follower {
       for (int lane = 0; lane < NATIVE; ++lane) entry[lane] = row[lane][j];
       if (answers.has_labels) entry = select(load(answers.column_label.at(at) + j * W) == label, entry, Vec{});
       const Vec before = load(x + j * W), value = before * (entry * load(column + j * W));
-      apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // it might underflow when divided by the total
+      apart |= (value < 0x1p-700) & (before > 0.0) & (entry > 0.0);  // the belief might underflow when divided by the total
       store(joint + j * NATIVE, value);
       total += as_number(value, load(s + j * W));
     }
@@ -242,7 +242,8 @@ class Block {
     return load(round % 2 ? &odd[at] : &even[at]);
   }
 
-  // Record the learners' beliefs after round k. Sums have W = 8 partial sums for every width of a vector, so the bits are the same.
+  // Record the learners' beliefs after round k. Sums are made of W = 8 partial sums whatever the vector width, so every instruction set
+  // gives the same bits.
   void write_down(int k) {
     const int m = learner.m, whole = count / W * W;
     for (int j = 0; j < m; ++j) {

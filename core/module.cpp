@@ -116,7 +116,8 @@ static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work
   if (failure) std::rethrow_exception(failure);
 }
 
-// Multiplications. Less work is done by the calling thread, without checks for Ctrl-C: it takes less than a millisecond.
+// A number of multiplications. Calls with fewer of them take less than a millisecond; the calling thread does them without checks for
+// Ctrl-C.
 constexpr double SHORT_WORK = 4e6;
 
 // A rule bound to its table, with one worker for each thread that uses it.
@@ -153,7 +154,7 @@ class Rule {
     void* worker_;
   };
 
-  // Answer beliefs in blocks, on several threads if it is long work. Return the answers, the largest error, the most iterations.
+  // Answer beliefs in blocks, on several threads if the work is long. Return the answers, the largest error, the most iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
     constexpr int BLOCK = 256;
     const size_t count = logs.shape(0);
@@ -523,7 +524,7 @@ static std::optional<Out<double>> normalized(Numbers x, double slack, bool in_lo
 }
 
 NB_MODULE(_core, mod) {
-  nb::set_leak_warnings(false);  // rules may live until the interpreter ends
+  nb::set_leak_warnings(false);  // rules may still exist when the interpreter ends
   nb::class_<Rule>(mod, "Rule")
       .def(nb::init<In<2>, std::optional<In<1>>, const std::string&, int, double, const std::string&, double>(), "matrix"_a, nb::kw_only(),
            "data_prior"_a = nb::none(), "kind"_a, "depth"_a = 0, "rationality"_a = 1.0, "literal"_a = "likelihood", "tolerance"_a = 1e-12)

@@ -12,7 +12,7 @@
 
 namespace core::CORE_ISA {
 
-// Steps of log w are cut to this length (of sweeps.hpp, too): the polynomial `growth` stands for exp up to 1.
+// Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;  // three to five are usual; then careful.hpp takes over
 inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component; larger ones go to solver.hpp. It bounds arrays on the stack
@@ -120,7 +120,7 @@ struct NewtonState {
     const Vec next = next_length(length, before);
     const Mask is_close = length * length <= 0.01 * tolerance;
     const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
-    // With a weaker coupling the error cannot be estimated here: infinity sends the problem to careful.hpp.
+    // With a weaker coupling the error cannot be estimated here; an infinite error sends the problem to careful.hpp.
     const Vec found = select(is_weak, broadcast(__builtin_inf()), larger(smaller(length, next), broadcast(ROUNDING)));
     error = select(active & is_last, found, error);
     steps = select(active, steps + 1.0, steps);

@@ -129,7 +129,7 @@ inline bool has_normal_factors(const Problem& p, const Scalings& s, int k) {
   for (int i = 0; i < p.n; ++i) found &= p.row_sum(i) == 0.0 || is_normal(s.row.at(k)[i * W]);
   return found;
 }
-// Whether the factors of problem k lead to its sums, at least roughly. A method that overflowed may take itself to have converged.
+// Whether the factors of problem k lead to its sums, at least roughly. After an overflow a method may report convergence wrongly.
 inline bool meets_sums(const Problem& p, const Scalings& s, int k) {
   const double *u = s.row.at(k), *w = s.factor.at(k), *c = s.column_sum.at(k);
   bool found = true;

@@ -78,7 +78,7 @@ class TwoColumns {
     Vec x, y, x_log, y_log, over_w, over_u;
   };
 
-  // Several short loops are faster than a long one, in which each operation waits for the one before.
+  // Several short loops are faster than one long loop, in which each operation waits for the previous one.
   Sums sum_rows(Streams& streams) const {
     Sums sums{};
     Vec u[TILE], G[TILE], over_both[TILE], s[TILE];

@@ -183,7 +183,7 @@ class Recursion final : public Rule {
       store(&b[j], select(sum > 0.0, 1.0 / sum, Vec{}));
     }
   }
-  // Mark lessons with a sum out of range. Where nothing can underflow, a sum of zero is exact: no believed hypothesis allows the datum.
+  // Mark lessons with a sum out of range. If no term can underflow, a sum of zero is exact: no believed hypothesis allows the datum.
   void check(Vec sum, int at) {
     const Mask is_zero = never_underflows ? sum == 0.0 : sum < 0.0;
     const Mask is_good = ((sum > LEAST_SUM) & (sum < 1.0 / LEAST_SUM)) | is_zero;

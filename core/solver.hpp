@@ -24,7 +24,7 @@ inline void solve_one_column(const Problem& problem, Scalings& s) {
 // Find problems in which one column has nearly all of the total, so that the other columns change no factor by more than rounding.
 // All such problems with the same column share the answer to the first of them.
 inline void share_certain(const Problem& problem, Scalings& s) {
-  constexpr double SURE = 0.99;  // a share of the total; a quick test, which the threshold on the other columns then makes exact
+  constexpr double SURE = 0.99;  // a share of the total, for a quick test; the threshold on the other columns then decides
   const int n = problem.n, m = problem.m;
   const double threshold = WEAK_COUPLING * problem.tolerance * problem.least_row_sum;
   Array<int> first(m, -1);
@@ -49,7 +49,8 @@ inline void share_certain(const Problem& problem, Scalings& s) {
   }
 }
 
-// Fill in the answers to all problems. No positive entry of the table may vanish in the limit: components.hpp splits such tables.
+// Fill in the answers to all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
+// tables.
 inline void solve(const Problem& problem, Scalings& s) {
   switch (problem.m) {
     case 1: return solve_one_column(problem, s);

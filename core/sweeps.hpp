@@ -4,8 +4,8 @@
 // Steps are accelerated by Anderson's method with a memory of two: weights come from the Gram matrix of the last three residuals f.
 // The last step is plain, w_j = 1 / sum_i u_i M_ij, so that columns sum to c_j.
 //
-// A problem in which column h has more than half of the total starts at the limit in which it has all: w_j = n / sum_i r_i M_ij / M_ih.
-// Other problems start at w = 1.
+// A problem in which column h has more than half of the total starts at the limit in which column h has the whole total:
+// w_j = n / sum_i r_i M_ij / M_ih. Other problems start at w = 1.
 //
 // The error after the last change follows from rho, the factor by which a sweep reduces the error: the second eigenvalue of
 // J_jk = sum_i S_ij S_ik / (r_i c_j). Let delta = 1 - min_i S_ih / r_i, h the column with the largest sum. A sweep reduces the spread
@@ -196,7 +196,7 @@ class Sweeps {
     return most;
   }
 
-  // The factors that a problem starts with whose column h has most of the total; h = m: no column has.
+  // The starting factors of a problem whose column h has more than half of the total; h = m: no column has.
   const double* start(int h) {
     if (start_of.size() == 0) start_of.assign(m + 1, -1);
     if (start_of[h] >= 0) return &starts[size_t(start_of[h]) * m];
@@ -338,7 +338,7 @@ class Sweeps {
       for (int i = 0; i < n; ++i) rows_here[i * L + lane] = row[i * W];
       rate_now[lane] = rate[k];
     }
-    bool any_open = true, is_open[L];  // a lane is closed by its own numbers alone, so its estimate does not depend on its neighbours
+    bool any_open = true, is_open[L];  // a lane ends by its own numbers alone: its estimate does not depend on its neighbours
     for (int lane = 0; lane < L; ++lane) is_open[lane] = lane < count;
     for (int probes = 1; any_open; ++probes) {
       for (int lane = 0; lane < L; ++lane) {  // subtract the mean; before that the largest column's entry, which reduces cancellation
@@ -399,11 +399,11 @@ class Sweeps {
 
   const Problem& p;
   int n, m, num_probes = 0;
-  const double close_enough;  // without a bound, a larger change is never the last: it bounds the error from below
-  const double small_change;  // the bound is looked at below this change
+  const double close_enough;  // without a bound, sweeps continue after a larger change: the change bounds the error from below
+  const double small_change;  // the bound is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;
-  bool is_first = true;       // problems start at `start`, not where they were left
+  bool is_first = true;       // problems start at `start`, not at their last factors
   Array<double> rate;         // by problem: the estimated rate
   Array<char> is_unproved;    // by problem: whether a probe must confirm the rate
   Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1

@@ -107,7 +107,7 @@ class Teaching {
     for (int lesson = 0; lesson < count; ++lesson) finished[lesson] = is_finished[lesson];
   }
 
-  // Show the data to a learner. Fill its last log-beliefs (count, m), and whether they say which hypothesis it ends at.
+  // Show the data to a learner. Fill its last log-beliefs (count, m), and whether they determine the hypothesis that it converges to.
   void follow(Rule& rule, const double* start, bool goes_on, double* logs, bool* is_known) {
     Follower agent(rule, false, count);
     Slots slots(count);

@@ -5,15 +5,15 @@
 // Start with all rows I and columns J, and lambda = c(J) / r(I). Column j sends its sum c_j along positive entries to rows; row i
 // has the capacity lambda r_i.
 //   - If all mass can be sent, (I, J) is a block.
-//   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio. They become a
-//     part of their own, and both parts are treated in the same way.
-// Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph, which has
-// arcs column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (it can be taken back).
+//   - Otherwise the rows and columns that are reachable from unsent mass in the residual graph have a higher ratio. They become a separate
+//     part, and both parts are treated in the same way.
+// Inside a block an entry survives if its row and column are in one strongly connected component of the residual graph, which has arcs
+// column j -> row i where M_ij > 0 (j can send more) and row i -> column j where flow_ij > 0 (it can be taken back).
 //
 // Ties between ratios are common (uniform priors), and sums carry rounding errors, so exact comparison would be arbitrary. Amounts
-// that differ relatively by less than TIE count as equal. This is safe because the limit is continuous in the sums: treating a near
-// tie as a tie changes the scaled table by at most about TIE (n + m) times its total. Not continuous is the conditional
-// distribution of a column with less than TIE of its neighbours' mass; `attach` chooses its component.
+// that differ relatively by less than TIE count as equal. This is safe because the limit is continuous in the sums: treating a near tie as
+// a tie changes the scaled table by at most about TIE (n + m) times its total. Only the conditional distribution of a column with less than
+// TIE of its neighbours' mass is not continuous; `attach` chooses the component of such a column.
 //
 // Rows with the same pattern always share a component. They are one node, a "kind": with m columns there are at most 2^m - 1.
 #pragma once
@@ -72,7 +72,7 @@ struct Components {
   Array<int> kind_label, column_label;
   Array<int> block;      // by component, numbered from the highest ratio to the lowest
   Array<int> reached;    // by component: the number of columns that can be reached from it in the residual graph
-  Array<double> ratio;   // by component: its rows are scaled to this multiple of their sums
+  Array<double> ratio;   // by component: the factor by which the sums of its rows are multiplied in the limit
   Array<double> mass;    // by column: its sum; one for columns of sum zero whose rows no other column allows
 };
 
@@ -135,8 +135,8 @@ class BlockFinder {
   bool counts(int k, int j) { return flow_at(k, j) > TIE * larger(out.mass[j], capacity[k]); }
   bool has_spare(int k) const { return spare[k] > TIE * capacity[k]; }
 
-  // Mark what is reachable from the columns in the queue (Backward: from where they are reachable). With StopsAtSpare do not go on
-  // from rows with spare capacity, and return their number.
+  // Mark the rows and columns that are reachable from the columns in the queue (Backward: those from which these columns are reachable).
+  // With StopsAtSpare the search ends at rows with spare capacity; return the number of these rows.
   template <bool Backward, bool StopsAtSpare>
   int search(int length) {
     int found = 0;
@@ -209,7 +209,7 @@ class BlockFinder {
     }
   }
 
-  // Find a maximum flow inside a part. What is reachable from unsent mass stays marked.
+  // Find a maximum flow inside a part. Rows and columns that are reachable from unsent mass stay marked.
   void maximise() {
     for (int w = 0; w < p.kind_words; ++w) open[w] = kinds_in[w];
     for (int j : columns)  // a greedy start
@@ -231,7 +231,7 @@ class BlockFinder {
     }
   }
 
-  // Move what is marked into a new part; return false, and move nothing, if that would be everything.
+  // Move the marked rows and columns into a new part; if all are marked, move nothing and return false.
   bool split(int part) {
     bool is_left = false;
     for (int k : kinds) is_left |= !has(kinds_seen.get(), k);
@@ -290,8 +290,8 @@ class BlockFinder {
       --height;
     }
   }
-  // Columns with less than TIE of a part's mass may be left without a row: all their rows had sums below TIE, too. Decompose these
-  // columns and rows by themselves. Each time at least the column with the largest sum finds its rows.
+  // Columns with less than TIE of a part's mass may be left without a row: all their rows have sums below TIE, too. Decompose these columns
+  // and rows separately. Each pass assigns rows at least to the column with the largest sum.
   void find_lost() {
     for (bool is_lost = true; is_lost && !is_stopped();) {
       is_lost = false;
@@ -354,7 +354,7 @@ class BlockFinder {
           });
       if (best >= 0) row_totals[best] += r[k];
     }
-    attach_columns();  // those whose rows have only now got a component
+    attach_columns();  // columns whose rows have just been given a component
     for (int j = 0; j < p.m; ++j) if (out.column_label[j] >= 0) out.ratio[out.column_label[j]] += out.mass[j];
     for (int label = 0; label < out.size; ++label) out.ratio[label] /= row_totals[label];
   }

@@ -1,8 +1,9 @@
 """The native core: everything that is computed often.
 
 Beliefs are logarithms, arrays are float64 and contiguous. An answer depends on its arguments alone:
-batches and single calls, any number of threads and any instruction set give the same bits. Numbers
-never raise: each problem has an estimated error, infinite where no answer was found.
+batches and single calls, any number of threads and any instruction set give the same bits. No
+exception is raised for numerical reasons: each problem has an estimated error, which is infinite
+where no answer was found.
 """
 
 from typing import Any
@@ -39,10 +40,10 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods or their logarithms (k, n, m), the largest error, most iterations.
+        """Return likelihoods or logarithms (k, n, m), the largest error and iteration count.
 
         Likelihoods are what a teacher draws from: columns sum to one. Their logarithms are what a
-        learner takes as evidence. ``gone`` has a set of data for each belief that are not
+        learner takes as evidence. ``gone`` holds for each belief the set of data that are not
         available, (k, words of 64 bits).
         """
 
@@ -60,9 +61,9 @@ class Rule:
         in_logs: bool = True,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return log-beliefs after a datum, the same for all or one each, (k, m); NaN: impossible.
+        """Return log-beliefs after one datum for all or one datum each, (k, m); NaN if impossible.
 
-        Without ``in_logs`` the beliefs themselves.
+        Without ``in_logs`` return beliefs.
         """
 
 def simulate(
@@ -83,7 +84,7 @@ def simulate(
     keep_data: bool = False,
     num_threads: int = 1,
 ) -> dict[str, Any]:
-    """Play lessons and return their statistics.
+    """Simulate lessons and return their statistics.
 
     A learner of None has the teacher's rule, log-beliefs of None are the teacher's. The random
     number of a round is a function of (seed, lesson, round). The first ``num_paths`` lessons
@@ -113,10 +114,10 @@ def teach(
 ) -> tuple[Array, Array, Integers, NDArray[np.bool_], NDArray[np.bool_]]:
     """Teach until the teacher's belief exceeds ``level``; K learners follow the same data.
 
-    ``goes_on`` says for which learners a sure teacher goes on, with data from ``law``, until they
-    are sure or have excluded the hypothesis. Return log-beliefs of the teacher (lessons, m) and of
-    the learners (K, lessons, m), rounds and whether the teacher was sure (lessons,), and whether a
-    learner's belief says where it ends (K, lessons).
+    ``goes_on`` says for which learners a sure teacher continues, with data drawn from ``law``,
+    until they are sure or have excluded the hypothesis. Return log-beliefs of the teacher (lessons,
+    m) and of the learners (K, lessons, m), rounds and whether the teacher was sure (lessons,), and
+    whether a learner's belief determines the hypothesis that it converges to (K, lessons).
     """
 
 def couple(
@@ -133,7 +134,7 @@ def couple(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, int]:
-    """Show the same data from ``law`` to two agents until one of them is sure of something.
+    """Show the same data from ``law`` to two agents until one of them is sure of a hypothesis.
 
     Return the log-beliefs of both, (pairs, m), and the number of pairs that were cut off. Pairs are
     numbered from ``first`` on.
@@ -151,7 +152,8 @@ def exact_rounds(
 ) -> tuple[Array, Array]:
     """Return means and variances of beliefs after every round, (k, m), from all sequences of data.
 
-    ``data`` are those that lead to different posteriors, ``copies`` how many share each posterior.
+    ``data`` are data that lead to different posteriors; ``copies`` is the number of data that share
+    each posterior.
     """
 
 def random_rates(
@@ -165,8 +167,8 @@ def random_rates(
 ) -> tuple[int, Array, Array, Array, Array]:
     """Draw random matrices and sum the mean rates of BI, of SCBI and their difference.
 
-    Return how often SCBI's is at least BI's, sums and sums of squares (3,), and with ``keep`` the
-    rates themselves.
+    Return the number of matrices on which SCBI's rate is at least BI's, the sums and sums of
+    squares (3,), and with ``keep`` the rates themselves.
     """
 
 def scale(
@@ -181,16 +183,15 @@ def scale(
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
     Row sums of None are ones, column sums of None are equal. Return scaled tables, row factors,
-    column factors, column factors before they were multiplied by the column sums, the row and
-    column sums that were scaled to, and a report (k, 4): estimated error, residual, iterations and
-    status (0 exact, 1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums
-    that no table has).
+    column factors, column factors before they were multiplied by the column sums, the target row
+    and column sums, and a report (k, 4): estimated error, residual, iterations and status (0 exact,
+    1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums that no table has).
     """
 
 def scaling_blocks(
     matrix: Array, row_sums: Array, column_sums: Array
 ) -> tuple[Integers, Integers, Integers, int, int]:
-    """Return components of rows and of columns, each one's block, their number, the status."""
+    """Return the component of each row and column, their blocks, their number, the status."""
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:
     """Return distributions along the last axis divided by their sums, or their logarithms.
@@ -208,4 +209,4 @@ def instruction_set() -> str:
     """Return the instruction set in use."""
 
 def force_instruction_set(name: str) -> str:
-    """Use "v2", "v3", "v4" or "auto" from now on, for tests; return the one in use."""
+    """Choose the instruction set "v2", "v3", "v4" or "auto", for tests; return the one in use."""

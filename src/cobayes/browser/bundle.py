@@ -61,12 +61,12 @@ def _collect(path: str, parts: dict[str, str], above: tuple[str, ...]) -> None:
     if path in parts:
         return
     if path in above:
-        raise CobayesError(f"{path} imports itself by way of {', '.join(above)}.")
+        raise CobayesError(f"{path} imports itself through {', '.join(above)}.")
     text = read(path)
     for _, _, target in _FROM.findall(text):
         found = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
         _collect(found, parts, (*above, path))
     body = _FROM.sub("", text)
     if above == () and not _DEFINED.search(body):
-        return  # an entry that only exports names of other modules
+        return  # a module that only exports names of other modules
     parts[path] = re.sub(r"^export\s+(?=\w)", "", body, flags=re.MULTILINE)

@@ -84,31 +84,32 @@ def write_experiment(
         "likelihood", or the numbers as they are ("truth", as in rational speech acts).
     prior, data_prior
         The belief before the first datum and the probability of each datum that the partner
-        assumes; uniform by default. A mapping by label or numbers in the order of the table, for
-        every problem, or a mapping from the name of a problem to its own.
+        assumes; uniform by default. For all problems: a mapping by label, or numbers in the order
+        of the table. For each problem its own: a mapping from problem names to such values.
     response
         What a person who learns is asked for after each datum: "guess" or "rating".
     num_rounds
         Data per lesson.
     repeats
-        Whether a datum may be shown again in a lesson; False holds for all problems.
+        Whether a datum may be shown again in a lesson; False forbids it in all problems.
     stimuli
         Texts and pictures that stand for labels: rows (mappings), or a CSV file with the columns
-        label, text, image, alt (what is said in place of the image) and problem; only label is
-        required. An image is a local file, which is copied, or a data URI. A later row wins.
+        label, text, image, alt (the image's alternative text) and problem; only label is required.
+        An image is a local file, which is copied, or a data URI. Of two rows for a label the later
+        one is used.
     grid
         Rows and columns of a board on which the data are laid out in the order of the table, row
         by row; by default they are buttons in random order.
     seed
-        Seed of the partner's draws; by default every person gets other draws.
+        Seed of the partner's draws; by default the draws differ between persons.
     title
         The title of the page.
 
     Returns
     -------
     Path
-        The folder. Its README says how to host it; the table that it saves is what
-        ``cobayes fit`` reads.
+        The folder. Its README says how to host it. ``cobayes fit`` reads the table of responses
+        that the experiment saves.
 
     Examples
     --------
@@ -280,7 +281,7 @@ def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
         except csv.Error as error:
             raise CobayesError(
                 f"the stimuli cannot be read from {file}: {error}.",
-                "name images as files where data URIs are long.",
+                "if a data URI is too long, give the image as a file.",
             ) from error
     made: list[dict[str, str]] = []
     for row in rows:

@@ -200,7 +200,7 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
     if isinstance(matrix, Task) and not isinstance(matrix, Model | WithoutRepeats):
         raise CobayesError(
             f"the studio shows one table; that of a {type(matrix).__name__} changes.",
-            "give the table of one state, task.matrix_at(state); boards are drawn on the page.",
+            "give the table of one state, task.matrix_at(state); draw boards in the view 'grid'.",
         )
     example = examples["gestures"] if matrix is None else matrix
     model = as_model(example)
@@ -217,7 +217,7 @@ def _first_table(matrix: MatrixLike | None) -> dict[str, Any]:
 
 
 def _examples() -> list[dict[str, Any]]:
-    """Return the built-in examples as plain content, the gestures and one with zeros first."""
+    """Return the built-in examples as dictionaries, first "gestures", then one with zeros."""
     first = {"gestures": 0, "reference-game": 1}
     return [
         {

@@ -16,7 +16,7 @@ const CONFIG = {
   truths: null,
   // Whether lessons and buttons come in random order; data on a grid keep their places.
   shuffle: true,
-  // Seed of the partner's draws; null: other draws for each person.
+  // Seed of the partner's draws; null: different draws for each person.
   seed: $seed,
   // Whether progress is shown.
   progress_bar: true,

@@ -49,7 +49,7 @@ export class CobayesLesson {
     this.hypothesisOrder = order(hypotheses, !this.shuffle);
   }
 
-  /** Whether a datum may be shown next; a person who teaches may show what the truth rules out. */
+  /** Whether a datum may be shown next. A person who teaches may also show data that the truth rules out. */
   isAvailable(datum) {
     return this.partner.dataPrior[datum] > 0;
   }

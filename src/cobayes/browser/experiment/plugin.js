@@ -2,7 +2,7 @@
  * plugin-cobayes: a jsPsych 8 plugin. One trial is one round of a lesson with an artificial partner.
  *
  * The person learns from a teacher that follows BI, a pragmatic rule or SCBI and adapts to the person's
- * answers, or teaches a learner that follows such a rule. A lesson is an object that its rounds share.
+ * answers, or teaches a learner that follows such a rule. All rounds of a lesson share one `Lesson` object.
  */
 import { button, digits, h, put } from "../page/dom.js";
 import { toCsv } from "../page/tables.js";
@@ -184,7 +184,7 @@ class CobayesPlugin {
     return h("p", { class: "cobayes-head" }, h("b", {}, this.texts[lesson.role]), h("span", {}, place));
   }
 
-  /** All hypotheses, the truth marked: what the teacher knows. */
+  /** All hypotheses with the truth marked, shown to a person who teaches. */
   candidates({ problem, hypothesisOrder, truth }) {
     const item = (j) => {
       const isTruth = j === truth;

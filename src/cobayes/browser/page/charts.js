@@ -225,7 +225,7 @@ function makeDraggable(root, size, corners, onDrag) {
   root.classList.add("draggable");
   root.addEventListener("pointerdown", (event) => {
     event.preventDefault();
-    // The drawing is replaced while it is dragged, so that the window listens; its box is measured once.
+    // The drawing is replaced while the point is dragged, so the listeners are on the window; the drawing's box is measured once.
     const box = root.getBoundingClientRect();
     const follow = ({ clientX, clientY }) =>
       onDrag(

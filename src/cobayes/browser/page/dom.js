@@ -48,7 +48,7 @@ export function put(element, ...children) {
   return element;
 }
 
-/** Set a text if it has changed: the browser would lay out an equal text again. */
+/** Set a text only if it has changed: setting it makes the browser compute the layout again. */
 export function setText(element, text) {
   if (element.lastText === text) return;
   element.lastText = text;

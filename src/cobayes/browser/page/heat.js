@@ -109,7 +109,7 @@ export function heatMap({
   for (const row of rows) outlines.append(frame(row, 0, 1, m, "pointed"));
   if (column >= 0) outlines.append(frame(0, column, n, 1, "pointed column"));
   (blocks ?? []).forEach((block, b) => {
-    // Blocks need not be contiguous: every cell gets the edges that its neighbours do not share.
+    // Blocks need not be contiguous: each cell is outlined where its neighbour is in another block.
     for (const i of block.rows)
       for (const j of block.columns)
         outlines.append(...edges(i, j, block, left - 1, TOP - 1, cellWidth, cellHeight, b));
@@ -162,11 +162,11 @@ function fitted(value, count, width) {
   return texts.find((text) => text.length <= limit) ?? "";
 }
 
-/** Bars of sums on one scale, their numbers no wider than `width`; `place(one, length, goal)` sets the lengths. */
+/** Bars for sums on one scale, with numbers no wider than `width`; `place(one, length, goal)` sets the lengths. */
 function showSums(parts, sums, goals, isFresh, width, place) {
   const most = Math.max(...sums, ...(goals ?? []), 1e-300);
   parts.forEach((one, k) => {
-    // The browser lays out an attribute again when it is set, even to an equal value.
+    // Attributes are set only if they change: setting one makes the browser compute the layout again.
     const now = `${sums[k]} ${goals?.[k]} ${most} ${isFresh}`;
     if (one.shown === now) return;
     one.shown = now;

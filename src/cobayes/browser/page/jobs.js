@@ -1,11 +1,11 @@
-/** Simulations in a Web Worker, made from the page's own script; on the page where workers are refused. */
+/** Simulations in a Web Worker made from the page's own script; in the page itself if the browser refuses workers. */
 import { simulate } from "../twin/ensembles.js";
 
 /**
  * Start a simulation.
- * @param {object} settings What `simulate` takes.
+ * @param {object} settings The settings of `simulate`.
  * @param {(done: number) => void} onProgress
- * @returns {{result: Promise<object>, cancel: () => void}} A cancelled job never settles.
+ * @returns {{result: Promise<object>, cancel: () => void}} The promise of a cancelled job stays pending.
  */
 export function startSimulation(settings, onProgress) {
   let worker = null,

@@ -23,7 +23,7 @@ export const LESSON_KEYS = [
   "seed",
 ];
 
-/** Some values of the state as one text: it differs where any of them has changed. */
+/** Some values of the state as one text, which changes if any of them changes. */
 export const keyOf = (state, names) => JSON.stringify(names.map((name) => state[name]));
 
 /** Settings of one of the three rules, for `makeRule`. */
@@ -86,7 +86,7 @@ function extend(lesson, state) {
   }
 }
 
-/** A learner of one rule as it was before a round. */
+/** The learner of one rule before a round. */
 export function agentBefore(state, kind, lesson, round) {
   const agent = new Learner(ruleOf(state, kind), state.prior, { noRepeats: !state.repeats });
   agent.logBelief = lesson.logBeliefs[Math.min(round, lesson.logBeliefs.length - 1)];

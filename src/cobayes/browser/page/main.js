@@ -101,7 +101,7 @@ function listenToHead(store, views) {
   });
 }
 
-/** Make the frame of an embedded page as high as its content. It never shrinks: text around it would move. */
+/** Make the frame of an embedded page as high as its content. The frame never shrinks, so that the text below it does not jump. */
 function growFrame() {
   const app = find("#app");
   new ResizeObserver(() => {
@@ -109,7 +109,7 @@ function growFrame() {
       const wanted = app.offsetHeight + 8;
       if (frameElement && wanted > frameElement.clientHeight) frameElement.style.setProperty("height", `${wanted}px`);
     } catch {
-      // A frame from another origin keeps the height that its page gave it.
+      // A frame from another origin keeps the height set by the page that contains it.
     }
   }).observe(app);
 }

@@ -1,4 +1,4 @@
-/** What one round does: the table through its normalisations, to the matrix of SCBI. */
+/** One round: the alternating normalisations of the table, up to the matrix of SCBI. */
 import { alternate, scaleToBelief } from "../twin/scaling.js";
 import { digits, h, inSightFirst, player, put, setText, svg } from "./dom.js";
 import { figure } from "./figures.js";
@@ -71,7 +71,7 @@ export function oneRound(store) {
           ...shared,
           matrix: values,
           x: isWide ? part + 46 : 0,
-          title: "The table through its normalisations",
+          title: "The table after each normalisation",
           blocks: isLimit && binds ? scaled.blocks : null,
         });
         shown = { key, map };

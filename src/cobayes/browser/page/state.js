@@ -26,7 +26,7 @@ const FIELDS = {
   prior: [null, weights],
   dataPrior: [null, weights],
   choice: ["draw", oneOf("draw", "likeliest", "you")],
-  // Among the first 200 seeds, one whose opening lesson keeps the three curves apart.
+  // The seed, of the first 200, whose opening lesson separates the three curves well.
   seed: [103, isSeed],
   round: [0, whole(0, 500)],
   picks: [[], (x) => Array.isArray(x) && x.length <= 500 && x.every(whole(0, 199))],
@@ -127,7 +127,7 @@ export class Store {
     for (const listener of this.watchers) listener(this.state, before);
   }
 
-  /** Choose an example: its table, what it teaches, no priors. */
+  /** Choose an example: its table and taught hypothesis, with uniform priors. */
   chooseExample(name) {
     const example = this.examples.find((one) => one.name === name);
     if (example) this.set({ ...FRESH, example: name, table: null, truth: example.hypothesis });

@@ -60,7 +60,7 @@ export function parseTable(text) {
 /**
  * What is wrong with a table.
  * @param {Table} table
- * @returns {{message: string, row?: number, column?: number}[]} With the place where it has one.
+ * @returns {{message: string, row?: number, column?: number}[]} `row` and `column`: the cell concerned, if there is one.
  */
 export function problems({ data, hypotheses, matrix }) {
   const found = [];

@@ -112,7 +112,7 @@ export function gridView(store) {
     message.textContent = text;
     message.classList.toggle("bad", text !== "");
   }
-  /** Change the size; what would lie outside of the board is refused. */
+  /** Change the size of the board, unless its start or a goal would then lie outside. */
   function setSize(changes) {
     const next = { ...store.state.board, ...changes };
     const isInside = ([row, column]) => row < next.height && column < next.width;

@@ -1,4 +1,4 @@
-/** Play as learner: a teacher has one hypothesis in mind; guess it from what it shows. */
+/** Play as learner: guess the teacher's hypothesis from the data that it shows. */
 import { Learner, Teacher, runLesson } from "../twin/lessons.js";
 import { Random } from "../twin/random.js";
 import { lineChart } from "./charts.js";

@@ -1,4 +1,4 @@
-/** Why this datum: what each alternative would have done to the learner's belief. */
+/** Why this datum: the learner's belief after each datum that could have been shown. */
 import { h, headedTable, inSightFirst, percent, put, segments, setText } from "./dom.js";
 import { RULE_LIST, agentBefore } from "./lesson_data.js";
 

@@ -78,7 +78,7 @@ function split(matrix, rowSums, columnSums, rows, columns, blocks) {
     blocks.push({ rows, columns, ratio, components });
     return;
   }
-  // The columns that can reach only saturated rows, and those rows, have more than the average ratio.
+  // The columns that can reach only saturated rows, and those rows, have a ratio above the average.
   const full = reachable(
     next,
     positions(columns.length).filter((j) => unsent[j] > TIE / columns.length),
@@ -101,7 +101,7 @@ function maximumFlow(allowed, supply, capacity) {
   const flow = allowed.map(() => new Float64Array(capacity.length));
   const spare = capacity.slice(),
     unsent = supply.slice();
-  // Columns with few rows first: most problems need no path longer than one edge then.
+  // Columns with few rows first: then most problems need no path longer than one edge.
   const order = positions(allowed.length).sort((a, b) => allowed[a].length - allowed[b].length);
   for (const j of order)
     for (const i of allowed[j]) {
@@ -122,7 +122,7 @@ function maximumFlow(allowed, supply, capacity) {
     unsent[first] -= amount;
     spare[last] -= amount;
   }
-  // A rest below the tie goes to one row, so that every column has an entry with flow.
+  // Unsent supply below the tolerance goes to one row, so that every column has an entry with flow.
   if (total(unsent) <= TIE) unsent.forEach((rest, j) => (flow[j][allowed[j][0]] += rest));
   return { flow, unsent };
 }

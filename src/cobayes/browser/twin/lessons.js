@@ -36,7 +36,7 @@ export class Learner {
   }
 
   /**
-   * exp(-cost) of going from the last datum to this one, in proportion to the cheapest step.
+   * exp(-cost) of going from the last datum to this one, relative to the cheapest step.
    * @param {number} datum
    */
   #ease(datum) {
@@ -72,7 +72,7 @@ export class Teacher extends Learner {
   /**
    * @param {Rule} rule
    * @param {number} hypothesis The truth.
-   * @param {number[] | null} [prior] What it takes the learner's prior to be.
+   * @param {number[] | null} [prior] The learner's prior as the teacher assumes it.
    * @param {{rng?: Random, choice?: "draw" | "likeliest", noRepeats?: boolean,
    *   costs?: (number | null)[][] | null}} [options]
    */
@@ -97,7 +97,7 @@ export class Teacher extends Learner {
     if (!weights.some((w) => w > 0)) return -1;
     if (this.choice === "draw") return this.rng.draw(weights, uniform);
     const most = Math.max(...weights);
-    // Ties are rounded away, so that the first of equals is chosen.
+    // Probabilities are rounded, so that the first of several equal data is chosen.
     return weights.findIndex((w) => w >= most * (1 - 1e-9));
   }
 }

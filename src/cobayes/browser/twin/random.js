@@ -82,7 +82,7 @@ export class Random {
 }
 
 /**
- * NumPy's `SeedSequence(seed).generate_state(count)`: words that differ in every bit for nearby seeds.
+ * NumPy's `SeedSequence(seed).generate_state(count)`: unrelated words even for nearby seeds.
  * @param {number} seed An integer from 0 to 2^53.
  * @param {number} count
  * @returns {number[]} 32-bit words.

@@ -22,7 +22,7 @@ export class Rule {
     this.dataPrior = normalize(dataPrior ?? new Array(this.numData).fill(1));
     /** @type {{logBelief: number[], dataPrior: number[], logs: number[][]} | null} */
     this.last = null;
-    // Zeros exclude hypotheses, so that lessons meet at few beliefs: answers are kept (ten times as fast).
+    // Zeros exclude hypotheses, so lessons have few different beliefs: answers are cached (ten times as fast).
     /** @type {Map<string, number[][]> | null} */
     this.known = matrix.some((row) => row.includes(0)) ? new Map() : null;
   }
@@ -39,7 +39,7 @@ export class Rule {
   }
 
   /**
-   * The same, remembered: a teacher who chooses and then learns asks twice.
+   * The same, cached: a teacher asks for it when it chooses a datum and when it updates its belief.
    * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
    */
   answer(logBelief, dataPrior = this.dataPrior) {
@@ -68,7 +68,7 @@ export class Rule {
   }
 
   /**
-   * The posterior after a datum; NaN where nobody believed allows it.
+   * The posterior after a datum; NaN where no believed hypothesis allows the datum.
    * @type {(belief: number[], datum: number, dataPrior?: number[]) => number[]}
    */
   update(belief, datum, dataPrior) {
@@ -93,7 +93,7 @@ export class Rule {
   }
 
   /**
-   * What the learner multiplies its belief by; the likelihood, except where a rule says otherwise.
+   * The factors by which the learner multiplies its belief: the likelihood, unless a rule overrides this.
    * @type {(logBelief: number[], dataPrior?: number[]) => number[][]}
    */
   logListener(logBelief, dataPrior) {
@@ -188,8 +188,8 @@ export function makeRule(matrix, settings, dataPrior = null) {
  * @returns {number} Infinity where a datum of the truth rules the others out.
  */
 export function rate(rule, hypothesis) {
-  // With zeros, a recursion of finite depth has no answer to data that the truth rules out when nothing
-  // else is believed at all: look at ever smaller doubts instead.
+  // With zeros, a recursion of finite depth is not defined at certainty for data that the truth rules out: take the limit of beliefs in the
+  // other hypotheses that tend to zero.
   const doubts = rule instanceof Pragmatic ? [-300, -600] : [-Infinity];
   const found = doubts.map((doubt) => divergences(rule, hypothesis, doubt));
   const last = found[found.length - 1];
@@ -257,7 +257,7 @@ function logColumns(logs) {
 }
 
 /**
- * A sum in which minus infinity wins.
+ * A sum that is minus infinity if one term is.
  * @type {(a: number, b: number) => number}
  */
 const addLogs = (a, b) => (a === -Infinity || b === -Infinity ? -Infinity : a + b);

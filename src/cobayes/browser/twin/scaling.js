@@ -2,8 +2,8 @@
  * The scaling of SCBI: row sums in proportion to a data prior, column sums in proportion to the belief.
  *
  * The scaled matrix is S[i][j] = r_i M[i][j] e^{v_j} theta_j / den_i with den_i = sum_k M[i][k] e^{v_k} theta_k:
- * rows are exact by construction, theta enters as a weight only, and Newton's method finds v. Columns
- * of a belief too small for a float are scaled like the others; they just weigh nothing.
+ * rows are exact by construction, theta enters as a weight only, and Newton's method finds v. Columns whose belief underflows are scaled
+ * like the others, with weight zero.
  */
 import { positions, scalingBlocks, total } from "./blocks.js";
 
@@ -40,7 +40,7 @@ export function scaleToBelief(matrix, logBelief, dataPrior, start = null) {
     components = [{ rows, columns: believed }];
   if (!isPositive) {
     const weights = linearWeights(logBelief, positions(numColumns));
-    // Beliefs too small for a float keep a place in the blocks.
+    // Hypotheses whose belief underflows still belong to a block.
     const sums = weights.map((w, j) => (logBelief[j] > -Infinity ? Math.max(w, Number.MIN_VALUE * 1e15) : 0));
     blocks = scalingBlocks(matrix, dataPrior, sums).blocks;
     components = blocks.flatMap((block) => block.components);
@@ -62,7 +62,7 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
   const priorTotal = rows.reduce((sum, i) => sum + dataPrior[i], 0);
   const r = Float64Array.from(rows, (i) => dataPrior[i] / priorTotal);
   const weights = Float64Array.from(linearWeights(logBelief, columns));
-  // Columns of very different size are brought to one size first; the factors undo it.
+  // Columns are first divided by their largest entry; the factors are corrected for it.
   const largest = columns.map((j) => rows.reduce((most, i) => Math.max(most, matrix[i][j]), 0));
   const kernel = new Float64Array(rows.length * size);
   rows.forEach((i, a) => columns.forEach((j, k) => (kernel[a * size + k] = matrix[i][j] / largest[k])));
@@ -79,7 +79,7 @@ function scaleComponent(matrix, logBelief, dataPrior, { rows, columns }, factors
  * Find v with sum_i r_i kernel[i][j] e^{v_j} / den_i = 1 for every column j.
  *
  * The convex function sum_i r_i log den_i - sum_j theta_j v_j has its minimum there: Newton steps with a
- * line search on it, and a sweep (one Sinkhorn step) before each, which also settles weightless columns.
+ * line search on it, and a sweep (one Sinkhorn step) before each, which also solves for columns of weight zero.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, start: number[] | null) => Point}
  */
 function solve(kernel, r, weights, start) {
@@ -118,7 +118,7 @@ function solve(kernel, r, weights, start) {
 }
 
 /**
- * At v: den, and the ratios of column sums to what they should be, with the largest error of a logarithm.
+ * At v: den, the ratios of column sums to their targets, and the largest absolute logarithm of a ratio.
  * @type {(kernel: Float64Array, r: Float64Array, weights: Float64Array, v: Float64Array) => Point}
  */
 function evaluate(kernel, r, weights, v) {
@@ -144,7 +144,7 @@ function evaluate(kernel, r, weights, v) {
 }
 
 /**
- * The convex function that is least at the solution.
+ * The convex function whose minimum is the solution.
  * @type {(point: Point, r: Float64Array, weights: Float64Array) => number}
  */
 function potential({ v, den }, r, weights) {
@@ -155,7 +155,7 @@ function potential({ v, den }, r, weights) {
 }
 
 /**
- * Solve the linearised equations; the column with the largest sum stays where it is. Null where they are singular.
+ * Solve the linearised equations; the factor of the column with the largest sum is kept. Null where they are singular.
  * @type {(kernel: Float64Array, weights: Float64Array, r: Float64Array, point: Point) => Float64Array | null}
  */
 function newtonStep(kernel, weights, r, { grown, ratio, den }) {
@@ -208,9 +208,9 @@ function eliminate(system) {
 }
 
 /**
- * Fill the columns of hypotheses that nobody believes: the limit of a belief that tends to zero. Such a
- * column goes where there is most room: to rows that nobody else reaches (shared evenly with others like
- * it), else to its block of lowest ratio, and there to the component that can hand mass to most others.
+ * Fill the columns of hypotheses that nobody believes: the limit of a belief that tends to zero. Such a column gets its mass from rows that
+ * no other column allows (shared evenly with other such columns), else from its block with the lowest ratio, and there from the component
+ * from which most columns can be reached.
  * @type {(matrix: number[][], logBelief: number[], dataPrior: number[], blocks: Block[] | null,
  *   rowFactors: number[], result: number[][]) => void}
  */
@@ -236,7 +236,7 @@ function attachUnbelieved(matrix, logBelief, dataPrior, blocks, rowFactors, resu
 }
 
 /**
- * The component with most room among those of the rows that a column allows.
+ * The component, among those of the rows that a column allows, that a column of vanishing sum belongs to.
  * @type {(blocks: Block[], numRows: number, isAllowed: (i: number) => boolean) => Component | undefined}
  */
 function roomiest(blocks, numRows, isAllowed) {
@@ -253,7 +253,7 @@ function roomiest(blocks, numRows, isAllowed) {
 }
 
 /**
- * Weights of these columns in floats, in total one.
+ * The beliefs in these columns as numbers with sum one.
  * @type {(logBelief: number[], columns: number[]) => number[]}
  */
 function linearWeights(logBelief, columns) {
@@ -272,7 +272,7 @@ export function logSum(logs) {
 }
 
 /**
- * What one round does: the table after each normalisation, columns to n theta and rows to n p in turn.
+ * One round: the table after each normalisation, in turn columns to n theta and rows to n p.
  * @param {number[][]} matrix
  * @param {number[]} belief
  * @param {number[]} dataPrior
