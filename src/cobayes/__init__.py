@@ -14,7 +14,7 @@ from cobayes.worlds import register_with_gymnasium
 
 register_with_gymnasium()
 _listed, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-# Where a name is looked for that is not here, so that the error says where it is.
+# Modules that are searched for an unknown name, so that the error can say where the name is.
 _SEARCHED = ("lessons", "plots", "stability", "tasks", "theory", "worlds")
 
 

@@ -1,7 +1,7 @@
 """Confidence intervals that are valid for proportions near 0 and 1.
 
 An observed proportion of 1 is not a probability of 1: the usual ``p +- z sqrt(p(1-p)/N)`` has no
-width there. The exact interval always has.
+width there. The exact interval always has a positive width.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cobayes.errors import CobayesError
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return z such that a normal variable lies within z deviations with this confidence.
+    """Return z: a normal variable lies within z standard deviations with this confidence.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
 
     Notes
     -----
-    With no exception in N trials the lower end is (alpha/2)**(1/N), about 1 - 3.7/N at 95 %.
+    If all N trials succeed, the lower end is (alpha/2)**(1/N), about 1 - 3.7/N at 95 %.
     """
     from scipy.special import betaincinv
 
@@ -48,7 +48,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
-    # Through the failures: 1 - high is accurate when it is tiny.
+    # Computed from the failures, so that 1 - high is accurate when it is tiny.
     high = 1.0 if failures == 0 else 1.0 - float(betaincinv(failures, successes + 1.0, tail))
     return low, high
 
@@ -57,7 +57,8 @@ def proportion_stderr(successes: int, trials: int) -> float:
     """Return a standard error of a proportion that is never zero.
 
     The standard deviation of the Beta(successes + 1, failures + 1) distribution, which is the
-    usual sqrt(p(1-p)/N) for many successes and failures and about 1/N when there are none.
+    usual sqrt(p(1-p)/N) for many successes and failures, and about 1/N for no success or no
+    failure.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share as "99.5 %", with up to three more digits where these would say 0 or 100 %."""
+    """Return a share as "99.5 %", with more digits if it would be rounded to 0 or 100 %."""
     for places in range(digits, digits + 4):
         text = f"{100.0 * share:.{places}f}"
         if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
@@ -83,7 +83,7 @@ def rounds_dataset(
     attributes
         Attributes of the Dataset.
     events
-        What happened before each row: k + 1 texts for every name.
+        The event before each row: k + 1 texts for every name.
     """
     xarray = import_optional("xarray", "labels", "a Dataset")
     num_rows = len(next(iter(values.values())))
@@ -101,7 +101,7 @@ MOST_SHOWN = 20
 
 
 def shown_positions(count: int, keep: int = 0) -> list[int | None]:
-    """Return which rows or columns of a table a notebook shows; None where some are left out.
+    """Return the rows or columns of a table that a notebook shows; None marks a gap.
 
     The first and the last ones, and the one at the position `keep`.
     """
@@ -119,12 +119,12 @@ def html_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
     Parameters
     ----------
     title
-        A line above the table, or nothing.
+        A line above the table, or "".
     headings
         One for each column; the first column holds labels.
     rows
         Cells: text, which is escaped, or a belief, which gets a bar. Of a long table the first
-        rows are shown, one more than `MOST_SHOWN`, which may be a row of dots.
+        `MOST_SHOWN` + 1 rows are shown (one of them may be a row of dots).
     """
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(
@@ -149,9 +149,9 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def not_a_formula(cell: object) -> object:
-    """Return a CSV cell that no spreadsheet runs: a text like a formula gets an apostrophe.
+    """Return a CSV cell that no spreadsheet runs: an apostrophe precedes text like a formula.
 
-    Numbers stay as they are, also where they are text; `cobayes.read_model` removes the
+    Numbers stay as they are, also if they are given as text. `cobayes.read_model` removes the
     apostrophe.
     """
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
@@ -194,7 +194,7 @@ def frame_csv(frame: pd.DataFrame) -> str:
 def write_csv(
     path: str | os.PathLike[str], rows: Iterable[Iterable[object]], *, raw: bool = False
 ) -> None:
-    """Write rows to a CSV file, whole or not at all; see `csv_text`."""
+    """Write rows to a CSV file, completely or not at all; see `csv_text`."""
     try:
         write_text(path, csv_text(rows, raw=raw))
     except OSError as error:
@@ -205,8 +205,8 @@ def write_csv(
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file so that an interruption leaves the old file or the complete new one.
 
-    The block writes a new file of the given name beside the target, which it then replaces. The
-    new file has ordinary permissions, not the private ones of a temporary file.
+    The ``with`` block writes to a new file beside the target, which then replaces the target. The
+    new file has ordinary permissions, not those of a temporary file.
 
     Parameters
     ----------

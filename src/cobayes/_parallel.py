@@ -108,13 +108,13 @@ def require_affordable_simulation(
     Parameters
     ----------
     num_lessons, num_rounds
-        How many lessons, and the rounds of each.
+        The number of lessons, and of rounds in each.
     num_data, num_hypotheses
         The shape of the matrix.
     num_kept
-        Beliefs that are kept.
+        The number of beliefs that are kept in memory.
     """
-    # Python integers: the product of counts that a user types may exceed the range of float64.
+    # Python integers, because the product of the user's counts may exceed the range of float64.
     per_round = _NANOSECONDS_PER_ROUND + int(_NANOSECONDS_PER_ENTRY * num_data * num_hypotheses)
     nanoseconds = num_lessons * max(num_rounds, 1) * per_round
     num_bytes = 8 * num_hypotheses * (8 * num_rounds + num_kept)

@@ -59,7 +59,7 @@ class Report:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The findings that are not fulfilled."""
+        """The findings about assumptions that are not fulfilled."""
         return tuple(finding for finding in self.findings if finding.status != "holds")
 
     @property
@@ -150,7 +150,7 @@ def proportional_columns(matrix: NDArray[np.float64]) -> list[list[int]]:
     positive = matrix > 0.0
     logs = np.log(matrix, where=positive, out=np.zeros(matrix.shape))
     logs = np.where(positive, logs - logs.sum(axis=0) / positive.sum(axis=0), 0.0)
-    # Proportional columns have equal zeros, and equal projections: sorting these by both avoids
+    # Proportional columns have equal zeros and equal projections: sorting columns by both avoids
     # comparing all pairs.
     direction = np.cos(np.arange(1.0, len(matrix) + 1.0))
     keys = direction @ logs
@@ -232,7 +232,7 @@ def _not_additive(ratio: NDArray[np.float64], positive: NDArray[np.bool_]) -> ND
         return rest - rest.mean(axis=0)
     rows, columns = np.full(ratio.shape[0], np.nan), np.full(ratio.shape[1], np.nan)
     while np.isnan(columns).any():
-        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one term per connected part is free
+        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one constant per part is free
         num_known = -1
         while (known := int((~np.isnan(columns)).sum())) > num_known:
             num_known = known

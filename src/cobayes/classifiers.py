@@ -35,14 +35,14 @@ def model_from_classifiers(
     points
         The points that may be shown, (p, features).
     true_labels
-        The label of each point, for instance what the classifier to explain predicts: each point
-        is then one datum, and the data of a lesson are rows of `points`. By default every point
-        is shown with every label, p times the number of classes.
+        The label of each point, for instance the prediction of the classifier to explain: each
+        point is then one datum, and the data of a lesson are rows of `points`. By default every
+        point may be shown with every label: p times the number of classes data.
     names
         Names of the points; by default the index of a DataFrame, else numbers.
     smallest
-        Lower bound for all probabilities: a zero would let a single example rule a classifier
-        out.
+        Lower bound for all probabilities; with a zero, a single example could rule out a
+        classifier.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def model_from_classifiers(
 
 
 def _label(kind: Any) -> str:
-    """Return a class as text: 1.0, as the trees of a forest write it, is 1."""
+    """Return a class as text; 1.0, as the trees of a forest name their classes, becomes "1"."""
     return str(int(kind)) if isinstance(kind, float) and kind.is_integer() else str(kind)
 
 

@@ -47,7 +47,7 @@ class ConvergenceError(CobayesError):
     Attributes
     ----------
     result
-        The unconverged result, or None where there is none to show.
+        The unconverged result, or None if there is no result.
 
     Examples
     --------
@@ -90,11 +90,11 @@ class InfeasibleError(ConvergenceError):
 
 
 class ImpossibleDatumError(CobayesError):
-    """A datum that the agent's task, or all it believes, rules out; its belief is unchanged."""
+    """The datum is ruled out by the task or by all believed hypotheses; beliefs are unchanged."""
 
 
 class MissingDependencyError(CobayesError, ImportError):
-    """A feature of an optional extra was used and the extra is not installed.
+    """An optional feature was used, and the extra that it needs is not installed.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class MissingDependencyError(CobayesError, ImportError):
 
 
 class CobayesWarning(UserWarning):
-    """Something legal that a user probably did not mean.
+    """Valid input that a user probably did not intend.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def warn_user(message: str) -> None:
     Parameters
     ----------
     message
-        What was found, how it is taken, and what to do if that is wrong.
+        What was found, how it is interpreted, and what to do if that is wrong.
     """
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -139,7 +139,7 @@ def warn_user(message: str) -> None:
 
 
 def import_optional(module: str, extra: str, purpose: str):
-    """Import an optional dependency or say which extra brings it.
+    """Import an optional dependency, or raise an error that names the extra that installs it.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def unteachable(label: str, what: str) -> CobayesError:
     label
         The hypothesis.
     what
-        Whose probability of it is zero: "prior", "teacher's prior" or "belief".
+        The distribution in which its probability is zero: "prior", "teacher's prior" or "belief".
     """
     return CobayesError(
         f"the {what} in the hypothesis to teach, {label!r}, is zero; no data can ever raise it, "

@@ -66,11 +66,12 @@ class UnknownExampleError(CobayesError, KeyError):
 class ExampleLibrary(Mapping[str, Example]):
     """A read-only mapping from names to examples; iterating gives the names.
 
-    Plain names for shells work too: ``M1`` means ``M_1`` and ``M1p`` means ``M'_1``.
+    Names without special characters, for shells, are accepted, too: ``M1`` means ``M_1`` and
+    ``M1p`` means ``M'_1``.
     """
 
     def __getitem__(self, name: str) -> Example:
-        # M3p needs no quotation marks in a shell; M3' and M'3 are accepted, too.
+        # M3p can be typed in a shell without quotation marks; M3' and M'3 are accepted, too.
         plain = re.fullmatch(r"M(?:([1-9])(p|')?|'([1-9]))", name)
         if plain:
             name = f"M'_{plain[1] or plain[3]}" if plain[2] or plain[3] else f"M_{plain[1]}"
@@ -111,7 +112,7 @@ class ExampleLibrary(Mapping[str, Example]):
 
 @functools.cache
 def _entries() -> dict[str, dict[str, Any]]:
-    """Return what ``data/examples.json`` holds, by name."""
+    """Return the content of ``data/examples.json``, by name."""
     file = resources.files("cobayes") / "data" / "examples.json"
     return {entry["name"]: entry for entry in json.loads(file.read_text(encoding="utf-8"))}
 

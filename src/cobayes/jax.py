@@ -30,8 +30,9 @@ __all__ = ["log_likelihood", "posteriors", "scale"]
 def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Array:
     """Scale a matrix to given row and column sums, as `cobayes.scale` does.
 
-    The derivative is that of the implicit function: one linear system with as many unknowns as
-    there are columns. Entries that are zero stay zero. Sums that cannot be met are an error.
+    The derivative follows from the implicit function theorem: it needs one linear system with as
+    many unknowns as there are columns. Entries that are zero stay zero. Sums that cannot be met are
+    an error.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def scale(matrix: Any, row_sums: Any = None, column_sums: Any = None) -> jax.Arr
 
 
 def posteriors(matrix: Any, belief: Any) -> jax.Array:
-    """Return what an SCBI learner believes after every datum, as ``cobayes.SCBI`` does.
+    """Return an SCBI learner's belief after every datum, as ``cobayes.SCBI.posteriors`` does.
 
     Parameters
     ----------
@@ -156,13 +157,13 @@ def _scaled(matrix: jax.Array, row_sums: jax.Array, column_sums: jax.Array) -> j
 
 @_scaled.defjvp
 def _(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
-    """With S = diag(u) M diag(v): dS = S dM / M + diag(a) S + S diag(b), and the sums are met."""
+    """With S = diag(u) M diag(v): dS = S dM / M + diag(a) S + S diag(b); a and b keep the sums."""
     scaled = _scaled(*primals)
     by_matrix = scaled / jnp.where(primals[0] > 0.0, primals[0], 1.0) * tangents[0]
     row_change = tangents[1] - by_matrix.sum(axis=1)
     column_change = tangents[2] - by_matrix.sum(axis=0)
     share = scaled / scaled.sum(axis=1, keepdims=True)
-    # Factors are known up to a constant for each connected block: the pseudoinverse picks one.
+    # Factors are known up to a constant for each connected block; the pseudoinverse chooses it.
     system = jnp.diag(scaled.sum(axis=0)) - share.T @ scaled
     b = jnp.linalg.pinv(system, hermitian=True) @ (column_change - share.T @ row_change)
     a = row_change / scaled.sum(axis=1) - share @ b

@@ -39,7 +39,7 @@ class Model(Task):
 
     Entry (d, h) says how strongly datum d goes with hypothesis h; zero means that the hypothesis
     rules the datum out. Columns need not sum to one: both rules normalise them. Labels are text;
-    a DataFrame's or DataArray's own labels are taken over. In every call of the library an
+    those of a DataFrame or DataArray are used. In every call of the library an
     integer means a position and a string means a label.
 
     Parameters
@@ -135,7 +135,7 @@ class Model(Task):
         over
             "hypothesis" or "datum".
         name
-            What to call it in an error message.
+            The name of the distribution in error messages.
         batch
             Whether several distributions are allowed, along leading axes.
 
@@ -163,11 +163,11 @@ class Model(Task):
         Parameters
         ----------
         prior
-            What the teacher takes the learner's prior to be; uniform by default.
+            The learner's prior as the teacher assumes it; uniform by default.
         learner
             The learner's matrix, where it differs from this one.
         learner_prior
-            The learner's actual prior, where it differs from the teacher's idea of it.
+            The learner's actual prior, where it differs from `prior`.
 
         Returns
         -------
@@ -300,7 +300,7 @@ def _read_table(
     matrix
         See `unpack`.
     data, hypotheses
-        Labels in the place of those that the table brings along, or None.
+        Labels that replace those of the table, or None.
     empty_allowed
         Whether rows may consist of zeros.
     """
@@ -319,7 +319,7 @@ def _read_table(
     columns = label_rules.make_labels(
         own_hypotheses if hypotheses is None else hypotheses, array.shape[1], "hypothesis"
     )
-    # Two reductions need no temporary array; NaN spreads through both.
+    # The minimum and the maximum need no temporary array, and are NaN if an entry is.
     if not (array.min() > 0.0 and array.max() < np.inf):
         require_entries(array, rows, columns, empty_allowed=empty_allowed)
     return array, rows, columns
@@ -350,12 +350,12 @@ def smooth(matrix: MatrixLike, epsilon: float) -> Model:
     matrix
         Non-negative and finite; the row of a datum may be all zeros.
     epsilon
-        How much of the uniform distribution to mix in, strictly between 0 and 1.
+        The share of the uniform distribution, strictly between 0 and 1.
 
     Returns
     -------
     Model
-        The positive matrix, with the labels of the one given.
+        The positive matrix, with the labels of `matrix`.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def normalize_columns(array: NDArray[np.float64]) -> NDArray[np.float64]:
 def require_same_world(teacher: Model, learner: Model) -> None:
     """Raise an error unless two models have the same data and hypotheses.
 
-    A model without labels of its own goes with any of its shape.
+    A model without labels of its own may be combined with any model of the same shape.
     """
     if teacher.shape != learner.shape:
         raise CobayesError(

@@ -38,7 +38,7 @@ _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """Read a labelled matrix from a file; its suffix says the format.
+    """Read a labelled matrix from a file; the suffix of its name determines the format.
 
     In a table (``.csv``, ``.tsv``) the first row holds the hypotheses and the first column the
     data; a table of numbers alone is a matrix without labels. Semicolons and a first line
@@ -80,7 +80,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
 
 def read_entries(path: str | os.PathLike[str]) -> Entries:
-    """Return the matrix in a file with the labels of data and hypotheses; lines may be zero."""
+    """Return the matrix in a file with its labels; rows and columns may be all zeros."""
     file = existing_file(path)
     suffix = file.suffix.lower()
     if suffix in _SEPARATORS:
@@ -91,7 +91,7 @@ def read_entries(path: str | os.PathLike[str]) -> Entries:
         table = _read_parquet(file)
     elif suffix in _SPREADSHEETS:
         raise CobayesError(
-            f"{file} is a spreadsheet, which is not read.",
+            f"{file} is a spreadsheet, which cobayes cannot read.",
             "save it as 'CSV UTF-8', or read it with pandas.read_excel(file, index_col=0) and give "
             "the DataFrame.",
         )
@@ -126,7 +126,7 @@ def existing_file(path: object) -> Path:
         raise CobayesError(f"{file} is a folder, not a file.", "name the file inside it.")
     if not exists:
         raise CobayesError(f"there is no file {file}.", hint)
-    if not file.is_file():  # it may never end
+    if not file.is_file():  # reading it may never end
         raise CobayesError(
             f"{file} is a device or a pipe, not a file.", "write its content to a file first."
         )
@@ -181,7 +181,7 @@ def _to_entries(file: Path, table: Table) -> Entries:
 
 
 def read_text(file: Path) -> str:
-    """Return the text of a table, without a mark of its encoding; an empty one is an error."""
+    """Return the text of a file without its byte order mark; an empty file is an error."""
     try:
         _require_short_texts(file, file.stat().st_size)
         content = file.read_bytes()
@@ -216,7 +216,8 @@ def _read_json(file: Path) -> Table:
     except ValueError:
         # Python refuses to turn thousands of digits into an integer.
         raise CobayesError(
-            f"{file} holds an integer of thousands of digits.", "write it as, say, 1e6."
+            f"{file} holds an integer of thousands of digits.",
+            "write it in exponential form, such as 1e6.",
         ) from None
     data = hypotheses = None
     rows: Any = content
@@ -260,7 +261,7 @@ def _require_labels(file: Path, name: str, labels: Any, count: int) -> None:
 
 
 def read_parquet_frame(file: Path) -> pd.DataFrame:
-    """Return a Parquet file as a DataFrame; one that would be too large in memory is an error."""
+    """Return a Parquet file as a DataFrame; raise an error if it would need too much memory."""
     import_optional("pandas", "labels", "reading Parquet")
     import_optional("pyarrow", "labels", "reading Parquet")
     from pyarrow import parquet
@@ -274,7 +275,7 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
         return table.to_pandas()
     except CobayesError:
         raise
-    except Exception as error:  # pyarrow raises many types, not all of them public
+    except Exception as error:  # pyarrow raises many types of exceptions, not all of them public
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "unknown format"
         raise CobayesError(
             f"{file} cannot be read as Parquet: {reason}", "write it with DataFrame.to_parquet."
@@ -314,14 +315,14 @@ def _read_parquet(file: Path) -> Table:
 def _require_small(file: Path, opened: Any) -> list[str]:
     """Return the text columns, or raise an error where the file would be too large in memory.
 
-    The sizes are those of the file's own index; reading fails where they are wrong.
+    The sizes come from the file's metadata; if these are wrong, reading fails later.
     """
     metadata = opened.metadata
     num_cells = metadata.num_rows * metadata.num_columns
     if num_cells > _MOST_CELLS:
         raise CobayesError(
             f"{file} holds {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, more "
-            f"than the {_MOST_CELLS:,} cells that are read.",
+            f"than the limit of {_MOST_CELLS:,} cells.",
             "take a part of its rows or columns.",
         )
     text_columns = []
@@ -347,8 +348,8 @@ def _require_small(file: Path, opened: Any) -> list[str]:
 def _require_short_texts(file: Path, num_bytes: int) -> None:
     if num_bytes > _MOST_BYTES_OF_TEXT:
         raise CobayesError(
-            f"{file} holds {num_bytes:,} bytes of text, more than the {_MOST_BYTES_OF_TEXT:,} "
-            "that are read.",
+            f"{file} holds {num_bytes:,} bytes of text, more than the limit of "
+            f"{_MOST_BYTES_OF_TEXT:,} bytes.",
             "take a part of its rows or columns, or shorten its labels.",
         )
 

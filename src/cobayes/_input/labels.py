@@ -23,14 +23,14 @@ SUM_SLACK = 1e-3
 
 
 def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple[str, ...]:
-    """Turn what the user gave into unique text labels.
+    """Turn the user's labels into unique texts.
 
     Parameters
     ----------
     labels
         The user's labels; None numbers the positions from zero.
     count
-        How many there must be.
+        The required number of labels.
     kind
         "datum" or "hypothesis", for messages.
     """
@@ -49,7 +49,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
         if text in seen:
             raise CobayesError(
                 f"the {kind} label {quoted(text)} occurs twice; labels must differ.",
-                "rename or merge the rows or columns that share it.",
+                "rename or merge the rows or columns with this label.",
             )
         seen.add(text)
     numbered = [is_position(label) for label in given]
@@ -115,9 +115,9 @@ def suggest(value: object, names: Sequence[str], limit: int = 12) -> str:
     Parameters
     ----------
     value
-        What was given.
+        The name that was given.
     names
-        What is known.
+        The known names.
     limit
         How many names to list at most.
     """
@@ -159,7 +159,7 @@ def as_distribution(
     values
         Shape (m,), or (..., m) where `batch` is true; None is the uniform distribution.
     labels, kind
-        The m labels, and what they are labels of: "datum" or "hypothesis".
+        The m labels, and their kind: "datum" or "hypothesis".
     name
         What to call the values in an error message.
     batch
@@ -178,7 +178,7 @@ def as_distribution(
         raise CobayesError(
             f"the {name} has shape {array.shape}; expected one number for each of the "
             f"{count} {plural(kind)}.",
-            f"they are, in this order: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
+            f"their order is: {', '.join(labels[:12])}{', ...' if count > 12 else ''}.",
         )
     found = _core.normalized(array, SUM_SLACK, in_logs=in_logs)
     if found is None:
@@ -218,7 +218,7 @@ def aligned(values: Any, labels: tuple[str, ...], kind: str, name: str) -> Any:
     values
         A mapping, a Series, a DataArray of one dimension, or anything without labels.
     labels, kind
-        The labels, and what they are labels of.
+        The labels, and their kind: "datum" or "hypothesis".
     name
         What to call the values in an error message.
     """

@@ -1,4 +1,4 @@
-"""From what users hold (arrays, frames, files) to float64 values and labels."""
+"""Convert arrays, data frames and files to float64 values and labels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cobayes.errors import CobayesError
 
 
 def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
-    """Separate values from the labels that a table brings along.
+    """Separate the values of a table from its labels.
 
     Parameters
     ----------
     matrix
-        An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or what
-        holds one, the path of a file, or ``"example:NAME"``.
+        An array, a DataFrame of pandas or polars, a DataArray, a sparse matrix, a model or an
+        example, the path of a file, or ``"example:NAME"``.
     empty_allowed
         Whether rows of a file may consist of zeros.
 
@@ -32,7 +32,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
     if isinstance(matrix, (np.ndarray, list)):
         return matrix, None, None
     if isinstance(matrix, (str, os.PathLike)):
-        from cobayes import reading  # at the top: a circular import
+        from cobayes import reading  # not at the top of the file: the import would be circular
 
         if empty_allowed and not str(matrix).startswith(reading.EXAMPLE_PREFIX):
             return reading.read_entries(matrix)
@@ -73,7 +73,7 @@ def unpack(matrix: Any, *, empty_allowed: bool = False) -> tuple[Any, Any, Any]:
                 "data by hypotheses."
             )
         if tuple(matrix.dims) == ("hypothesis", "datum"):
-            matrix = matrix.transpose()  # by its names the first dimension is "hypothesis"
+            matrix = matrix.transpose()  # the name of the first dimension is "hypothesis"
         own = [
             list(matrix.coords[dim].values) if dim in matrix.coords else None for dim in matrix.dims
         ]
@@ -116,7 +116,7 @@ def _has_objects(frame: Any) -> bool:
 
 
 def _unpack_polars(frame: Any) -> tuple[Any, Any, Any]:
-    """Return values and labels: polars has no index, a first column of text holds the labels."""
+    """Return values and labels; polars has no index, so a first column of text holds labels."""
     names = list(frame.columns)
     texts = [name for name in names if all(isinstance(cell, str) for cell in frame[name].to_list())]
     if frame.height and texts:
@@ -138,7 +138,7 @@ def as_floats(values: Any, *, copy: bool, name: str = "matrix") -> NDArray[np.fl
     values
         Anything that NumPy takes. Masked, complex and text entries are refused.
     copy
-        Whether the result must not share memory with the values.
+        Whether the result must have its own memory.
     name
         What to call the values in an error message.
     """

@@ -1,4 +1,4 @@
-"""Tables of text: which sign separates cells, which cells are labels, and the number in a cell."""
+"""Tables of text: the separator, the cells that are labels, and the number in a cell."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def parse_table(file: Path, text: str, promised: str) -> Table:
     file
         Named in messages.
     text
-        What the file holds.
+        The content of the file.
     promised
         The separator that the file's suffix implies; see `find_delimiter`.
     """
@@ -73,7 +73,7 @@ def parse_table(file: Path, text: str, promised: str) -> Table:
     filled = [(line + skipped, cells) for line, cells in lines if any(cells)]
     if not filled:
         raise CobayesError(
-            f"{file} is empty: it has separators and nothing between them.",
+            f"{file} is empty: it has separators, but no cell between them has content.",
             "give it at least one row and one column.",
         )
     rows = [cells for _, cells in filled]
@@ -83,11 +83,11 @@ def parse_table(file: Path, text: str, promised: str) -> Table:
 
 
 def find_delimiter(text: str, promised: str) -> tuple[str, str, int]:
-    """Return the text to read, its separator, and how many lines were taken off.
+    """Return the text to read, its separator, and the number of lines that were removed.
 
-    A first line ``sep=;`` names the separator. Otherwise it is the tab that the suffix promises,
-    or a semicolon that every line has as often as the first (or once more, where the corner above
-    the labels is left out), or else a comma, a tab or a semicolon in the first line.
+    A first line ``sep=;`` names the separator. Otherwise it is a tab if the suffix is ``.tsv``; a
+    semicolon if all lines have the same number of them (the first may have one less, if the cell
+    above the labels is left out); else a comma, a tab or a semicolon that occurs in the first line.
     """
     declared, _, rest = text.partition("\n")
     if found := re.fullmatch(r'"?sep=(.)"?\r?', declared, re.IGNORECASE):
@@ -111,7 +111,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
     """Separate the first row and the first column from the numbers, if they are labels.
 
     A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
-    and the first column the data, unless that column holds numbers under a heading of its own.
+    and the first column the data. A first column of numbers that has a heading is a hypothesis.
     """
     # Some programs omit the cell above the data's labels.
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
@@ -121,7 +121,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
     header, body = rows[0], rows[1:]
     if not body:
         raise CobayesError(
-            f"{file} has one line and it is not all numbers; the first line holds the hypotheses.",
+            f"{file} has only one line, the labels of the hypotheses.",
             "add a line for each datum: its label, then one number for each hypothesis.",
         )
     require_rectangle(file, rows if has_corner else body, lines if has_corner else lines[1:])
@@ -166,7 +166,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
 
 
 def require_rectangle(file: Path, rows: Sequence[Sequence[object]], places: Sequence[str]) -> None:
-    """Raise an error that names the place of the first row with another number of cells."""
+    """Raise an error that names the first row with a wrong number of cells."""
     width = len(rows[0])
     for place, cells in zip(places, rows, strict=True):
         if len(cells) != width:
@@ -226,7 +226,7 @@ def not_negative(cell: Any) -> float:
     if value == 0.0 and text is not None and re.match(r"[+-]?[0.]*[1-9]", text):
         raise CobayesError(
             f"{plain} is too small for floating point.",
-            "rescale the matrix, or write 0 for what is impossible.",
+            "rescale the matrix, or write 0 for impossible data.",
         )
     return value
 

@@ -43,7 +43,7 @@ def number_between(
     is_number = isinstance(value, (float, numbers.Real)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else float("nan")
-    except OverflowError:  # integers and fractions may exceed float64
+    except OverflowError:  # beyond the range of float64
         number = float("nan")  # outside of all bounds
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
@@ -79,14 +79,14 @@ def generator(rng: Any = None) -> np.random.Generator:
 def seed_of(rng: Any) -> int:
     """Return 64 random bits, the seed of a call of the native core.
 
-    A seed or a SeedSequence gives the same bits every time it is used; a Generator moves on, as it
-    does when numbers are drawn from it.
+    A seed or a SeedSequence gives the same bits every time it is used. A Generator advances, as in
+    any draw from it.
     """
     return int(generator(rng).integers(2**64, dtype=np.uint64))
 
 
 def spawn_generators(rng: Any, count: int) -> list[np.random.Generator]:
-    """Return independent generators; see `seed_of` for what repeats."""
+    """Return independent generators; `seed_of` says when they are the same again."""
     return np.random.default_rng(seed_of(rng)).spawn(count)
 
 

@@ -1,8 +1,8 @@
 """Certificates of counter-examples to Conjecture 5.3, and checking them.
 
-The conjecture says that a learner whose prior is at distance d from the teacher's idea of it
-succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a JSON file with a
-matrix and priors for which that fails; anyone can run the check again.
+The conjecture says that a learner whose prior is at distance d from the prior that the teacher
+assumes succeeds with probability at least ``1 - d / theta^T(h)``. A certificate is a JSON file with
+a matrix and priors for which the success rate is lower; anyone can run the check again.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ FOLDER = resources.files("cobayes") / "data" / "conjecture"
 FORMAT = 2
 # A counter-example is confirmed if the failure rate exceeds the bound by this many standard errors.
 STANDARD_ERRORS = 6.0
-# The largest number of pairs of a coupling, for small priors of the taught hypothesis.
+# The largest number of pairs of a coupling; it matters if the prior of the taught hypothesis is
+# small.
 MOST_PAIRS = 20_000_000
 # The longest witness: its data are observed one by one, in about 0.1 ms each.
 LONGEST_WITNESS = 10_000
-# The tree of data that encloses the success rate: about a second of work.
+# Size of the tree of data that encloses the success rate; it takes about a second.
 ENCLOSURE_ROUNDS, ENCLOSURE_LEAVES = 100, 100_000
 
 
@@ -74,13 +75,14 @@ class Certificate(_Claim):
         The two priors, (m,).
     num_lessons, max_rounds : int
         The number of lessons of a full check, and the largest number of rounds of each. The
-        coupling has 1 / theta^T(h) times as many pairs, since a share theta^T(h) of them ends at h.
+        coupling has 1 / theta^T(h) times as many pairs, since only a share theta^T(h) of the
+        teachers converges to h.
     level : float
         The teacher is sure when its belief exceeds this; see `success_rate`.
     witness : tuple of int
         Positions of data that prove the claim without statistics; see `witness_margin`.
     evidence : dict
-        What was measured when the certificate was made.
+        The numbers measured when the certificate was made.
 
     Examples
     --------
@@ -108,9 +110,9 @@ class Certificate(_Claim):
         self.witness = tuple(self.model.datum_index(datum) for datum in witness)
         if not 0.0 < self.conjectured_success < 1.0:
             raise CobayesError(
-                f"the conjecture's bound is {self.conjectured_success:.4g} here; it says something "
-                "only strictly between 0 and 1.",
-                "take other priors, closer to each other.",
+                f"the conjecture's bound is {self.conjectured_success:.4g} here; expected a "
+                "number strictly between 0 and 1.",
+                "take priors that are closer to each other, but differ.",
             )
 
     @property
@@ -126,7 +128,7 @@ class Certificate(_Claim):
         return float((1.0 - success) * self.teacher_prior[self.hypothesis] / apart)
 
     def check(self, num_lessons: int | None = None, rng: Any = None) -> CertificateCheck:
-        """Estimate the success rate in both ways, with new random numbers, and enclose it.
+        """Estimate the success rate from lessons and from a coupling, and enclose it.
 
         Parameters
         ----------
@@ -177,9 +179,9 @@ class LimitCertificate(_Claim):
     num_rounds, num_lessons : int
         The number of rounds and lessons of a full check.
     sizes : tuple of float
-        Decimal logarithms of L1 distances at which a check measures the ratio, too.
+        Decimal logarithms of the L1 distances at which a check also measures the ratio.
     evidence : dict
-        What was measured when the certificate was made.
+        The numbers measured when the certificate was made.
 
     Examples
     --------
@@ -282,7 +284,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
     kind, version = str(found.get("kind")), found.get("format")
     if kind not in kinds or version != FORMAT:
         raise CobayesError(
-            f"this is no certificate of format {FORMAT}: its kind is {kind!r}, its format "
+            f"this is not a certificate of format {FORMAT}: its kind is {kind!r}, its format "
             f"{version!r}.",
             f"expected one of the kinds {', '.join(map(repr, kinds))}.",
         )
@@ -299,7 +301,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
 
 
 def _read(source: str | Path) -> Any:
-    """Return the content of a certificate's file, or of one that comes with cobayes by its name."""
+    """Return the content of a certificate, from its file or its name in cobayes."""
     known = known_certificates()
     path = Path(str(FOLDER), f"{source}.json") if str(source) in known else Path(source)
     if not path.exists():
@@ -398,14 +400,14 @@ class CertificateCheck:
 
 
 def witness_margin(certificate: Certificate) -> float:
-    """Return the margin by which a certificate's witness proves it; negative if it proves nothing.
+    """Return the margin of a certificate's witness; if it is positive, the witness is a proof.
 
     Let the learner's prior exceed the teacher's everywhere but at the taught hypothesis h. Then
     the total variation is ``theta^T(h) - theta^L(h)`` and the conjecture says that the learner
-    never ends at h unless the teacher does. Suppose that after some data the teacher believes
-    some other i with p and the learner believes h with q. From there on both events happen
-    together with probability at least p + q - 1, the margin. A positive margin contradicts the
-    conjecture, since the data have a positive probability.
+    converges to h only if the teacher does. Suppose that after some data the teacher's belief in
+    another hypothesis i is p and the learner's belief in h is q. Then the teacher converges to i
+    and the learner to h with probability at least p + q - 1, the margin. A positive margin
+    contradicts the conjecture, since the data have a positive probability.
 
     Parameters
     ----------
@@ -427,8 +429,8 @@ def witness_margin(certificate: Certificate) -> float:
     others = np.arange(len(own)) != h
     if certificate.distance != "tv" or not (theirs >= own - 1e-12)[others].all():
         raise CobayesError(
-            "a witness proves the form of total variation only, for a learner whose prior is "
-            "smaller than the teacher's at the taught hypothesis alone."
+            "a witness needs the distance 'tv', and a learner's prior that is smaller than the "
+            "teacher's at the taught hypothesis only."
         )
     rule = SCBI(certificate.model)
     agents = Learner(rule, own), Learner(rule, theirs)

@@ -21,14 +21,15 @@ from cobayes.rules import SCBI
 
 Array = NDArray[np.float64]
 
-# While the ratio of two beliefs is this close to one, only one and a derivative are kept.
+# While the ratio of the two beliefs is this close to one, one belief and a derivative are kept
+# instead of both.
 NEARLY_EQUAL = math.log(1e-5)
 # A sequence ends when teacher and learner both have a belief this close to certainty.
 SETTLED = math.log1p(-1e-9)
 
 
 class LimitSlope(NamedTuple):
-    """An estimated lower bound on the failure rate divided by Conjecture 5.3's bound, in L1.
+    """An estimated lower bound on the ratio of the failure rate to Conjecture 5.3's bound, in L1.
 
     Examples
     --------
@@ -55,9 +56,9 @@ def limit_slope(
 ) -> LimitSlope:
     """Estimate the failure rate divided by Conjecture 5.3's bound in L1, for tiny perturbations.
 
-    The learner's prior is the teacher's plus a multiple of a direction. The estimate is of a lower
-    bound on the ratio, which grows with the number of rounds and converges to the ratio. A value
-    above one contradicts the conjecture.
+    The learner's prior is the teacher's plus a multiple of a direction. What is estimated is a
+    lower bound on this ratio, which grows with the number of rounds and converges to the ratio. A
+    value above one contradicts the conjecture.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def limit_slope(
     hypothesis
         The hypothesis that is taught, by position or label.
     teacher_prior
-        What the teacher takes the learner's prior to be; positive.
+        The learner's prior as the teacher assumes it; positive.
     direction
         Direction of the learner's error, (m,); it sums to zero.
     num_rounds
@@ -87,9 +88,9 @@ def limit_slope(
     Notes
     -----
     In the limit the value is ``(E|J(h)| - direction(h)) / (2 ||direction||_1)`` with J the
-    derivative of the belief along the direction and E the mean over uniform data. For a given
-    size the difference of the beliefs stands in place of J; see docs/conjecture.md. Data are
-    drawn in proportion to the L1 size of the derivative after them, and weighted accordingly.
+    derivative of the belief along the direction and E the mean over uniform data. For a given size
+    J is replaced by the difference of the beliefs divided by the size; see docs/conjecture.md. Data
+    are drawn in proportion to the L1 size of the derivative after them, and weighted accordingly.
 
     Examples
     --------
@@ -120,13 +121,14 @@ def limit_slope(
         log_size = math.log(10.0) * number_between(log10_size, "log10_size", -math.inf, 0.0)
         if log_size > -300.0 and (prior + math.exp(log_size) * step <= 0.0).any():
             raise CobayesError(
-                f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller one."
+                f"a step of L1 size 1e{log10_size:g} leaves the simplex.", "take a smaller step."
             )
     num_data, num_hypotheses = rule.model.shape
     require_affordable(
         f"{short_number(count)} sequences of {short_number(rounds)} rounds",
         "take fewer sequences or rounds; 10,000 sequences give two digits.",
-        # A lower bound: 2 us per round were measured for three data and hypotheses.
+        # A lower bound on the time per round: 2 us were measured with three data and three
+        # hypotheses.
         seconds=1e-6 * min(count, 10**200) * min(rounds, 10**100),
         num_bytes=32.0 * min(count, 10**300) * num_hypotheses * (num_data + 1),
     )
@@ -136,10 +138,10 @@ def limit_slope(
 
 
 class _Sequences:
-    """Sequences of data, each with the teacher's belief and how the learner's differs from it.
+    """Sequences of data, the teacher's belief after each, and the learner's deviation from it.
 
     The learner's belief is ``taught * (1 + exp(scale) * ratio)`` while the two are nearly equal,
-    and is followed by itself afterwards.
+    and is computed separately afterwards.
 
     Parameters
     ----------
@@ -187,7 +189,7 @@ class _Sequences:
         return np.exp(own - self.log_differences + self.log_weights)
 
     def _separate(self) -> None:
-        """Follow the learner's belief separately where it differs enough from the teacher's."""
+        """Compute the learner's belief separately where it is no longer close to the teacher's."""
         is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
         if is_new.any():
             change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]
@@ -237,8 +239,8 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     """Return log-posteriors after every datum, and the derivatives of these: (k, n, m).
 
     Let the belief's logarithm have the derivative x. With S the scaled matrix, whose rows sum to
-    one, ``d log S_ij = b_j - (S b)_i``. The column sums say ``b - A' S b = x``, where A is the
-    likelihood at the belief. Nothing is divided by a belief, however small.
+    one, ``d log S_ij = b_j - (S b)_i``. The column sums give ``b - A' S b = x``, where A is the
+    likelihood at the belief. There is no division by a belief, which may be tiny.
 
     Parameters
     ----------
@@ -254,7 +256,8 @@ def children(rule: SCBI, log_beliefs: Array, ratios: Array) -> tuple[Array, Arra
     likelihoods = np.exp(log_likelihoods)
     likelihoods /= likelihoods.sum(axis=1, keepdims=True)
     system = np.eye(size) - likelihoods.transpose(0, 2, 1) @ scaled
-    # b is determined up to a constant: it is zero at the hypothesis believed most.
+    # b is determined up to a constant, chosen so that b is zero at the hypothesis with the largest
+    # belief.
     each, pinned = np.arange(count), log_beliefs.argmax(axis=1)
     targets = ratios.copy()
     system[each, pinned] = np.eye(size)[pinned]

@@ -248,7 +248,7 @@ class Teacher(Learner):
     hypothesis
         The true hypothesis, by position or label.
     prior
-        What it takes the learner's prior to be; uniform by default.
+        The learner's prior as the teacher assumes it; uniform by default.
     rng
         Anything that `numpy.random.default_rng` takes.
     choice

@@ -61,7 +61,7 @@ def simulate(
     num_rounds, num_lessons
         The number of rounds in a lesson, and of lessons.
     prior
-        What the teacher takes the learner's prior to be; uniform by default.
+        The learner's prior as the teacher assumes it; uniform by default.
     learner_rule, learner_prior
         The learner's, where they differ from the teacher's.
     rng

@@ -46,7 +46,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
     names
         Names of the sections to build (default: all).
     **options
-        Further keywords of `cobayes.report.build_report`: scale, seed, formats and so on.
+        Further keywords of `cobayes.report.build_report`: scale, seed, formats and others.
 
     Returns
     -------

@@ -63,7 +63,7 @@ def beliefs_shard(
     parameters
         "part" ("exact" or "simulated"), "size", "num_rounds"; "num_lessons" where simulated.
     seed_sequence
-        The shard's own.
+        The seed of the shard.
     num_samples
         Number of matrices.
     """
@@ -91,7 +91,7 @@ def random_matrix(rng: np.random.Generator, size: int = SIZE) -> Array:
 
 
 def beliefs_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate by how much SCBI's mean and sd exceed BI's, on average over matrices."""
+    """Estimate the differences of SCBI's mean and sd from BI's, on average over matrices."""
     found = {}
     for name in QUANTITIES:
         ahead = np.asarray(statistics[f"{name}_scbi"]) - np.asarray(statistics[f"{name}_bi"])
@@ -127,9 +127,9 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
     Parameters
     ----------
     claim
-        Its name in ``claims.md``; the quantity is the first word.
+        The claim's name in ``claims.md``; its first word is the quantity.
     sign
-        1 where SCBI's should be larger, -1 where smaller.
+        1 if SCBI's value should be larger, -1 if smaller.
     place
         The panels that show it.
     beliefs
@@ -153,7 +153,7 @@ def judge_average(claim: str, sign: float, place: str, beliefs: pd.DataFrame) ->
 
 
 def _noise(beliefs: pd.DataFrame, quantity: str) -> Array:
-    """Return standard errors of the differences between the rules, or upper bounds of them."""
+    """Return standard errors of the differences between the rules, or upper bounds on them."""
     if not beliefs.num_lessons[0]:
         return np.zeros(len(beliefs))
     variances = np.zeros(len(beliefs))

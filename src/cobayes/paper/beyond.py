@@ -122,7 +122,7 @@ def predictable() -> list[str]:
 def _rounds_needed(
     rule: Rule, hypothesis: int, num_lessons: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the rounds until the learner is sure; the number of all rounds if it never is."""
+    """Return the round in which the learner is sure, or the last round if it never is."""
     predicted = predicted_rounds(rule, hypothesis, level=1.0 - DOUBT)
     num_rounds = math.ceil(predicted.mean + 10.0 * predicted.std) + 50
     lessons = simulate(rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, rng=rng)
@@ -132,14 +132,15 @@ def _rounds_needed(
 
 
 def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
-    """Return beliefs of one learner: data drawn, chosen for it, and chosen for another learner."""
+    """Return a learner's beliefs for drawn data, and for data chosen for it or for another one."""
     model = examples[TEACHERS_MATRIX].model
     rule, other = RULES[name](model), RULES["SCBI" if name == "BI" else "BI"](model)
     prior = model.distribution()
     found = {"chosen": [prior[0]], "borrowed": [prior[0]]}
     for rounds in range(1, num_rounds + 1):
         for key, owner in (("chosen", rule), ("borrowed", other)):
-            # The best data for a learner with either rule; this learner sees both sequences.
+            # The best data for a BI learner and for an SCBI learner; this learner sees both
+            # sequences.
             belief = prior
             for datum in plan_lesson(owner, 0, rounds, look_ahead=rounds).data.tolist():
                 belief = rule.update(belief, datum)

@@ -72,7 +72,7 @@ def recompute() -> pd.DataFrame:
 
 
 def rounds_to(value: float, text: str) -> bool:
-    """Return whether a number rounds to the printed digits; ties may round either way."""
+    """Return whether a number rounds to the printed digits (halves may be rounded up or down)."""
     half_unit = 0.5000001 * 10.0 ** -len(text.partition(".")[2])
     return bool(abs(float(text) - value) <= half_unit)
 
@@ -93,7 +93,7 @@ def divergences(num_rounds: int = 12) -> NDArray[np.float64]:
 
 
 def judge_example(numbers: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge the printed numbers and what the text says about divergence and convergence."""
+    """Judge the printed numbers, and the statements about divergence and convergence."""
     wrong = list(numbers.printed[~numbers.agrees])
     are_misprints = set(wrong) == {MISPRINT}
     verdict = "holds" if not wrong else "holds except" if are_misprints else "does not hold"
@@ -108,7 +108,7 @@ def judge_example(numbers: pd.DataFrame) -> tuple[Claim, ...]:
 
 
 def judge_divergence(kl: NDArray[np.float64]) -> Claim:
-    """Judge that the divergence is increasing, on the rounds that are printed and after them."""
+    """Judge that the divergence is increasing, in the printed rounds and in later ones."""
     rises = np.diff(kl) > 0.0
     printed, later = rises[:PRINTED_ROUNDS], rises[PRINTED_ROUNDS:]
     verdict = "holds" if rises.all() else "holds except" if printed.all() else "does not hold"

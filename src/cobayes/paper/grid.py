@@ -1,7 +1,7 @@
 """Figure 6: the grid world, and two trends that the paper asserts for larger boards.
 
-Everything is exact. The paper says what larger boards do, but not what exactly grows,
-which walk is watched, and how the gap is measured. A `Reading` says all three.
+Everything is exact. The paper does not say how exactly larger boards grow, which walk is watched,
+and how the gap is measured. A `Reading` is one choice of all three.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Reading:
     Attributes
     ----------
     name : str
-        What grows, and what is watched.
+        The growing quantity and the watched walk, in words.
     sizes : tuple
         Pairs (width, number of goals), in growing order.
     layout : str
@@ -166,9 +166,9 @@ def misjudgement(
     rule
         `BI` or `SCBI`.
     board
-        Makes a world for a discount.
+        A function that returns the world for a discount.
     discount, shift, num_rounds
-        See above.
+        The teacher's discount, the learner's deviation from it, and the number of moves.
     """
     own = rule(board(discount))
     total = 0.0
@@ -255,7 +255,7 @@ def _judge_ahead(claim: str, ahead: Array, discounts: Any) -> Claim:
 
 
 def _judge_convergence(beliefs: Mapping[str, Any], worlds: Sequence[GridWorld]) -> Claim:
-    """Judge that both rules converge to the truth, by the belief when a walk ends at the goal."""
+    """Judge that both rules converge to the truth, by the belief at the end of a walk."""
     rows = {}
     for name, rule in RULES.items():
         at_goal = np.asarray(beliefs[f"{name}_at_goal"])
@@ -276,9 +276,9 @@ def trend_of(values: Array, sign: float) -> tuple[NDArray[np.bool_], NDArray[np.
     Parameters
     ----------
     values
-        A quantity by board and discount, (sizes, discounts).
+        A quantity for each board and discount, (sizes, discounts).
     sign
-        1 where it should rise, -1 where it should fall.
+        1 if it should rise, -1 if it should fall.
     """
     same = _SAME * np.abs(values).max(axis=0)
     steps = (sign * np.diff(values, axis=0) > same).all(axis=0)

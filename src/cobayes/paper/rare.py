@@ -1,9 +1,10 @@
 """1 - P for random matrices on which BI is almost never faster, by multilevel splitting.
 
-The score of a matrix is BI's mean rate less SCBI's, and 1 - P is the probability of a positive
+The score of a matrix is BI's mean rate minus SCBI's, and 1 - P is the probability of a positive
 score. A population of matrices climbs through rising levels of the score up to zero. At each level
-the matrices below it are replaced by copies of those above, and all of them make a Markov chain's
-steps that stay above the level. The shares that pass the levels multiply to an estimate of 1 - P.
+the matrices below it are replaced by copies of those above, and all of them take steps of a Markov
+chain that stays above the level. The product of the shares that pass the levels is an estimate of 1
+- P.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from cobayes.errors import CobayesError
 
 Array = NDArray[np.float64]
 
-# The share of a population that passes a level, and the share of accepted proposals: choices
-# common for splitting, neither of which biases the estimates.
+# The share of a population that passes a level, and the share of accepted proposals: usual choices
+# for splitting; neither biases the estimates.
 _SURVIVAL = 0.3
 _ACCEPTANCE = 0.3
 _FIRST_STEP = 0.5
@@ -44,14 +45,14 @@ def exception_probabilities(
     num_particles
         Matrices in a population.
     num_sweeps
-        How often every column of every matrix is moved at each level.
+        The number of moves of every column of every matrix at each level.
     rng
         Draws the matrices and their moves.
 
     Notes
     -----
-    A first population chooses the levels and the step sizes, and is then thrown away. Given both,
-    every estimate is unbiased, however badly its chains mix; bad mixing shows as scatter.
+    A first population chooses the levels and the step sizes, and is then discarded. Given both,
+    every estimate is unbiased, even if its chains mix badly; bad mixing increases the variance.
     """
     pilot = Population(1, num_particles, num_data, num_hypotheses, rng)
     levels, steps = _choose_levels(pilot, num_sweeps)
@@ -64,7 +65,7 @@ def exception_probabilities(
 
 
 class Population:
-    """Random matrices with their scores, in groups that are resampled apart.
+    """Random matrices with their scores, in groups that are resampled separately.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Population:
         Independent exponentials, (groups * size, m, n); a column of a matrix is one of these rows
         divided by its sum, which makes it uniform on the simplex.
     scores : ndarray
-        BI's mean rate less SCBI's, (groups, size).
+        BI's mean rate minus SCBI's, (groups, size).
     """
 
     def __init__(
@@ -144,7 +145,7 @@ class Population:
         """Compute the tables from which the scores follow.
 
         ``cross[j, :, h]`` is the sum over data of M_dh log M_dj, and ``ratio[j, :, h]`` the
-        logarithm of the sum over data of M_dj / M_dh, less the mean of log M_dj, for all matrices.
+        logarithm of the sum over data of M_dj / M_dh, minus the mean of log M_dj, for all matrices.
         The first axis is j because the scores need extremes over j: twice as fast at 50 x 50.
         """
         self._columns = self.exponentials / self.exponentials.sum(axis=2, keepdims=True)
@@ -215,14 +216,14 @@ def propose_exponentials(old: Array, step: float, rng: np.random.Generator) -> A
 
 
 def _choose_levels(population: Population, num_sweeps: int) -> tuple[list[float], list[float]]:
-    """Raise a population to level zero; return the levels below zero and the step sizes used."""
+    """Move a population up to level zero; return the levels below zero and the step sizes."""
     levels: list[float] = []
     steps: list[float] = []
     step = _FIRST_STEP
     while (level := float(np.quantile(population.scores, 1.0 - _SURVIVAL))) < 0.0:
         if levels and level <= levels[-1]:
             raise CobayesError(
-                f"multilevel splitting got stuck at level {level:.4g}.",
+                f"multilevel splitting made no progress beyond level {level:.4g}.",
                 "use more particles.",
             )
         levels.append(level)

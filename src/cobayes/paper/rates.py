@@ -1,7 +1,7 @@
 """Figures 2 and S1: how often, and by how much, SCBI is faster than BI on random matrices.
 
 P is the probability that SCBI's mean rate is at least BI's, and E the mean of the difference. An
-exception is a matrix on which BI's mean rate is the higher one.
+exception is a matrix on which BI's mean rate is higher than SCBI's.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
-# Our readings of words that the paper gives no limit for.
+# Our limits for words that the paper does not quantify.
 _STRAIGHT = 0.25  # "straight": the slopes of both halves differ by less than this share
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
@@ -116,7 +116,7 @@ def splitting_experiment(context: Context) -> Experiment:
     """Return the experiment that estimates 1 - P of square matrices too rare for plain sampling.
 
     The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size from
-    populations of 256 matrices; fewer than ten estimates could not say how much they scatter.
+    populations of 256 matrices; fewer than ten estimates would not give a standard error.
     """
     estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
     particles = context.setting("num_particles", context.count(256, at_least=64, quick=128))
@@ -352,9 +352,9 @@ def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     columns = ["size", "minus_log", "minus_log_stderr"]
     sizes, values, errors = table[columns].to_numpy(dtype=float)[at].T
     first, second = 1.0 / np.diff(sizes)
-    with np.errstate(invalid="ignore"):  # infinite where no exception was seen
+    with np.errstate(invalid="ignore"):  # infinite if no exception was seen
         early, late = np.diff(values) / np.diff(sizes)
-    # The middle value enters both slopes.
+    # The middle value is part of both slopes.
     noise = np.linalg.norm(errors * [first, first + second, second])
     return float(early), float(late), float(noise)
 
@@ -381,13 +381,13 @@ class Fit:
         The four parameters in the order of `GUESS`.
     misfit : float
         Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
-        residuals; zero where they do by themselves.
+        residuals; zero if the sampling errors suffice.
     chi_square, guess_chi_square : float
         Sum of squared residuals, in units of sampling errors: best fit, and authors' guess.
     chance, guess_chance : float
         The probability of larger residuals if the form, or the authors' formula, were exact.
     num_points : int
-        Sizes with exceptions.
+        The number of sizes with exceptions.
     """
 
     values: Array
@@ -403,8 +403,8 @@ class Fit:
 def fit_formula(rates: pd.DataFrame) -> Fit:
     """Fit the formula's four parameters by weighted least squares.
 
-    Where the sampling errors are too small to explain the residuals, a common variance is added
-    to all of them until they do. Otherwise the sizes with the smallest errors would decide alone.
+    If the sampling errors are too small to explain the residuals, a common variance is added to all
+    of them. Otherwise the fit would depend only on the sizes with the smallest errors.
     """
     from scipy.optimize import brentq, curve_fit
     from scipy.special import gammaincc
@@ -607,7 +607,7 @@ def _formula_pictures(rates: pd.DataFrame, numbers: pd.DataFrame, fit: Fit) -> d
 
 
 def _label(ax: Axes, rates: pd.DataFrame, label: str) -> None:
-    """Label the axes; ticks below fall on round integers."""
+    """Label the axes; the ticks of the horizontal axis are round integers."""
     from matplotlib.ticker import MaxNLocator
 
     growing = "columns m" if rates.family.iloc[0] == "10-by-m" else "rows n"

@@ -46,8 +46,8 @@ SETTLED = 1.0 - 1e-5
 MIXTURE_MATRIX, MIXTURE_ROUNDS = "M_3", 10_000
 _LESSONS_PER_SHARD, _LEARNERS_PER_SHARD = 200, 2048
 
-# Limits of agreement: of a slope, as a share of the theorem's rate; of a share of learners; of an
-# identity, in double precision.
+# Largest differences that count as agreement: for a slope, as a share of the theorem's rate; for a
+# share of learners; for an identity in double precision.
 _RATE_LIMIT, _SHARE_LIMIT, _ROUNDING = 0.05, 0.05, 1e-9
 # Our readings of "in probability" and of "almost never" in finitely many rounds.
 _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
@@ -57,7 +57,7 @@ _SURE_SHARE, _ALMOST_ALL = 0.95, 0.9
 
 
 def models_of(context: Context) -> dict[str, tuple[Model, int]]:
-    """Return the matrices by name, each with the position of what is taught."""
+    """Return the matrices by name, each with the position of the taught hypothesis."""
     found = {}
     for name in EXAMPLES:
         model = examples[name].model
@@ -69,7 +69,7 @@ def models_of(context: Context) -> dict[str, tuple[Model, int]]:
 
 
 def theorem_experiment(context: Context, models: Models) -> Experiment:
-    """Return the experiment: slopes of log-odds, invariants, ends under uniform data, mixtures."""
+    """Return the experiment: slopes, invariants, limits under uniform data, mixtures."""
     # Many rounds: the slope is asymptotic, and hypotheses with nearly equal rates separate slowly.
     num_rounds = context.setting("num_rounds", 4000 if context.is_quick else 8000)
     num_lessons = context.setting("num_lessons", context.count(2000, at_least=20, quick=200))
@@ -161,7 +161,7 @@ def _shard_of_invariants(
 def _shard_of_uniform(
     parameters: Mapping[str, Any], num_learners: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Count at which hypotheses learners end; with two equal agents the coupling is diagonal."""
+    """Count the hypotheses that learners end at; with two equal agents the coupling is diagonal."""
     ends = coupling(
         np.array(parameters["matrix"]),
         prior=parameters["prior"],
@@ -176,7 +176,7 @@ def _shard_of_uniform(
 def _shard_of_mixtures(
     parameters: Mapping[str, Any], count: int, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Let BI learn from data of mixtures of hypotheses; count how often it ends elsewhere."""
+    """Let BI learn from mixtures of hypotheses; count how often it misses the mixture."""
     matrix = np.array(parameters["matrix"])
     truths = rng.dirichlet(np.ones(matrix.shape[1]), count)
     logs = rng.multinomial(MIXTURE_ROUNDS, truths @ matrix.T) @ np.log(matrix)
@@ -239,7 +239,7 @@ def slopes_table(models: Models, result: RunResult) -> pd.DataFrame:
 
 
 def ends_table(result: RunResult) -> pd.DataFrame:
-    """Return how many learners end where under uniform data, one row per matrix."""
+    """Return the numbers of learners that end at each hypothesis, one row per matrix."""
     import pandas as pd
 
     rows = []

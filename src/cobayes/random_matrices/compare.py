@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-# Matrices of one call of the native core.
+# The number of matrices per call of the native core.
 CHUNK = 1 << 26
 MOST_DATA_DIGITS = 300
 # Beyond this argument the asymptotic series of exp(t) E1(t) is exact to the last bit.
@@ -38,7 +38,7 @@ RateStatistics = dict[str, int | float]
 def sample_rates_chunk(
     num_data: int, num_hypotheses: int, num_samples: int, seed_sequence: np.random.SeedSequence
 ) -> RateStatistics:
-    """Draw random matrices and return sums over them, which add up over chunks.
+    """Draw random matrices and return sums over them; sums of several chunks can be added.
 
     Parameters
     ----------
@@ -47,13 +47,14 @@ def sample_rates_chunk(
     num_samples
         The number of matrices.
     seed_sequence
-        The chunk's own seed: the same one gives the same bits.
+        The seed of the chunk; the same seed gives the same bits.
 
     Returns
     -------
     dict
-        "count"; "count_not_slower", how often SCBI's mean rate was at least BI's; "sum_..." and
-        "sum_squared_..." of "bi", "scbi" (mean rates) and "difference" (SCBI minus BI).
+        "count"; "count_not_slower", the number of matrices on which SCBI's mean rate was at least
+        BI's; "sum_..." and "sum_squared_..." of "bi", "scbi" (mean rates) and
+        "difference" (SCBI minus BI).
     """
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     not_slower, sums, squares, _, _ = _core.random_rates(
@@ -78,7 +79,7 @@ def add_statistics(left: RateStatistics, right: RateStatistics) -> RateStatistic
 
 
 def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
-    """Return both as integers, or raise an error unless they are at least two."""
+    """Return both sides of a shape as integers, or raise an error if one is below two."""
     for value, what in ((num_data, "data"), (num_hypotheses, "hypotheses")):
         if not is_position(value) or value < 2:
             raise CobayesError(
@@ -88,7 +89,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
     require_affordable(
         f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
         "take a smaller shape.",
-        # Four matrices at once, with their logarithms and inverses.
+        # Memory for four matrices at once, with their logarithms and inverses.
         num_bytes=4.0 * 24.0 * min(num_data * num_hypotheses, 10**300),
     )
     return int(num_data), int(num_hypotheses)
@@ -96,7 +97,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class RateComparison:
-    """P and E for matrices of one shape, estimated from random ones.
+    """P and E for matrices of one shape, estimated from random matrices.
 
     Attributes
     ----------
@@ -149,7 +150,7 @@ class RateComparison:
         num_data, num_hypotheses
             The shape.
         statistics
-            Sums over at least two matrices, of one chunk or added up over many.
+            Sums over at least two matrices, from one chunk or added over several.
         confidence
             Confidence level of the intervals.
 
@@ -186,7 +187,7 @@ class RateComparison:
 
     @property
     def probability_stderr(self) -> float:
-        """The standard error of P; about 1/num_samples, not zero, where P was seen as 1."""
+        """The standard error of P; about 1 / num_samples, not zero, if the estimate of P is 1."""
         return proportion_stderr(self.num_exceptions, self.num_samples)
 
     @property
@@ -197,7 +198,7 @@ class RateComparison:
 
     @property
     def exception_probability(self) -> float:
-        """1 - P, with all its digits."""
+        """1 - P, computed without cancellation."""
         return self.num_exceptions / self.num_samples
 
     @property
@@ -300,7 +301,7 @@ def compare_rates(
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     number_between(confidence, "the confidence", 0.0, 1.0, hint="0.95 is the default.")
     count = whole_number(num_samples, "num_samples", 2)
-    # About 1 ns for every pair of columns and row, and 5 ns for every entry.
+    # Time per matrix: about 1 ns for every row and pair of columns, and 5 ns for every entry.
     work = num_data * num_hypotheses * (5.0 + num_hypotheses)
     require_affordable(
         f"{short_number(count)} matrices of {num_data} x {num_hypotheses}",
@@ -334,7 +335,8 @@ def expected_advantage(num_data: int) -> float:
     Returns
     -------
     float
-        Zero for one datum, pi^2/8 - ln 2 - 1/2 for two, growing from there on.
+        In nats per round: zero for one datum, pi^2/8 - ln 2 - 1/2 for two, and growing with the
+        number of data.
 
     Notes
     -----
@@ -355,9 +357,7 @@ def expected_advantage(num_data: int) -> float:
     """
     num_data = whole_number(num_data, "num_data", 1)
     if num_data > 10**MOST_DATA_DIGITS:
-        raise CobayesError(
-            f"num_data is larger than 1e{MOST_DATA_DIGITS}, beyond what float64 holds."
-        )
+        raise CobayesError(f"num_data is larger than 1e{MOST_DATA_DIGITS}, the limit for float64.")
     if num_data == 1:
         return 0.0
     if num_data == 2:
@@ -367,7 +367,7 @@ def expected_advantage(num_data: int) -> float:
 
 def _mean_log_ratio_sum(num_data: int) -> float:
     """Return the mean of log(sum_i x_i / y_i) over two uniform columns."""
-    # Near zero the integrand is of size n t log(1/t); far out phi(t) < 1/t.
+    # Near zero the integrand is of the order n t log(1/t); for large t, phi(t) < 1/t.
     start = -46.0 - math.log(num_data)
     stop = max(4.0, 38.0 / num_data)
     u = np.arange(math.floor(start / _STEP), math.ceil(stop / _STEP) + 1) * _STEP

@@ -44,9 +44,9 @@ def build_report(
     """Build sections and write the page of all sections that are in the folder.
 
     Every section has a folder of its own. A section that is there already is built again only if
-    its code, the scale, the seed, a setting or the formats have changed, or its own files have. A
-    method, a lambda or a function inside another one is run every time. Files that a builder reads
-    are not looked at: use `fresh`.
+    its code, the scale, the seed, a setting, the formats or its own files have changed. A method, a
+    lambda or a function inside another one is run every time. Changes of files that a builder reads
+    are not noticed: use `fresh`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def build_report(
     formats
         Formats of pictures ("svg", "png", "pdf") and numbers ("csv") to save.
     fresh
-        Whether to build the sections and to run their experiments from the start.
+        Whether to build all sections again and to run their experiments from the start.
     settings
         Parameters of the chosen sections to change, see `Context.setting`.
     tell
@@ -175,9 +175,9 @@ def _build(
 
 
 def _key(recipe: Recipe, choices: list[Any]) -> str:
-    """Return a digest of what decides how a section comes out; empty where it is not known.
+    """Return a digest of everything that a section depends on; empty if that is unknown.
 
-    What a method, a lambda or a function inside another one depends on besides its code is unknown.
+    It is unknown for a method, a lambda or a function inside another one.
     """
     builder = recipe.builder()
     if not isinstance(builder, FunctionType) or "<" in builder.__qualname__:
@@ -198,5 +198,5 @@ def _failures_explained(place: Path) -> Iterator[None]:
             raise
         raise CobayesError(
             f"cannot write {str(error.filename or place)!r}: {error.strerror}.",
-            "choose another folder, or make room; finished shards and sections are kept.",
+            "choose another folder, or free disk space; finished shards and sections are kept.",
         ) from error

@@ -34,15 +34,15 @@ class Claim:
     Attributes
     ----------
     statement : str
-        What is claimed, in one sentence.
+        The claim, in one sentence.
     source : str
-        Where it is claimed.
+        Its source, such as a page of the paper.
     verdict : str
         "holds", "holds except", "does not hold", or "not decided".
     measured : str
         The measured numbers, and the exceptions where there are some.
     uncertainty : str
-        The error of the numbers; "exact" for what was computed without sampling.
+        The error of the numbers; "exact" for numbers computed without sampling.
     rule : str
         How the verdict follows from the numbers.
     topic : str
@@ -94,10 +94,10 @@ def judge_interval(
     names
         Names of the cases.
     what, places
-        The quantity's name, and what the cases are, in the plural.
+        The quantity's name, and the noun for the cases, in the plural.
     **texts
-        Further texts of the claim: its topic; measured, uncertainty or rule in place of the ones
-        written here.
+        Further texts of the claim: its topic; `measured`, `uncertainty` or `rule` replace the texts
+        written by this function.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def judge_agreement(
     """Judge that measured values equal the claimed ones.
 
     The claim "holds" where every interval lies within a limit around the claimed value, and "does
-    not hold" where a χ² test rejects equality. Too few data give neither.
+    not hold" where a χ² test rejects equality. With too few data the verdict is "not decided".
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def judge_agreement(
     chi_square
         The χ² statistic and its degrees of freedom where the values depend on each other, such
         as Pearson's for shares of one total (default: the sum of ((value - expected) / stderr)²
-        over the values, which are then taken as independent).
+        over the values, which are then assumed to be independent).
     **texts
         See `judge_interval`.
 
@@ -330,7 +330,7 @@ def number_text(value: float) -> str:
 
 
 def listed(names: Sequence[str], chosen: ArrayLike, separator: str = ", ") -> str:
-    """Return the first few of the chosen names, and how many more there are.
+    """Return the first few of the chosen names, and the number of the others.
 
     Parameters
     ----------

@@ -130,15 +130,15 @@ def save_section(
     Parameters
     ----------
     section
-        What to write.
+        The section to write.
     folder
         The section's folder.
     made
-        How it was made: command, seed, scale, seconds, versions, instruction set.
+        Its provenance: command, seed, scale, seconds, versions, instruction set.
     formats
         Some of `FORMATS`. SVG or PNG is written in any case, for the page.
     key
-        Digest of what the section depends on.
+        Digest of everything that the section depends on.
     """
     folder.mkdir(parents=True, exist_ok=True)
     downloads = [
@@ -163,7 +163,7 @@ def save_section(
 
 
 def load_section(folder: Path) -> dict[str, Any] | None:
-    """Return what `save_section` wrote, or None where it or one of its files is not as written.
+    """Return the stored section, or None if it or one of its files is missing or changed.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _number_in(topic: str) -> float:
 
 
 def _groups(section: dict[str, Any], folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield blocks of one kind that follow each other, with their pictures inside."""
+    """Yield runs of consecutive blocks of one kind, with their pictures embedded."""
     number = 0
     for kind, group in groupby(section["blocks"], key=lambda block: block["kind"]):
         blocks = [dict(block) for block in group]
@@ -236,20 +236,21 @@ def _save_block(
 
 
 def _save_drawing(drawing: Any, name: str, folder: Path, formats: Collection[str]) -> list[str]:
-    """Save a drawing in the wanted formats; return the file names, the one to show first."""
+    """Save a drawing in the given formats; return the file names, first that shown on the page."""
     import matplotlib as mpl
 
     wanted = [suffix for suffix in PICTURE_FORMATS if suffix in formats]
     if not {"svg", "png"} & set(wanted):
         wanted.insert(0, "svg")
-    # A fixed salt and no date: the same drawing gives the same bytes.
+    # With a fixed salt and no date the same drawing gives the same bytes.
     metadata = {
         "svg": {"Date": None, "Creator": None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
     files = [f"{name}.{suffix}" for suffix in wanted]
     for suffix, file in zip(wanted, files, strict=True):
-        # Drawn in memory first: on a full disk Matplotlib would hide the operating system's error.
+        # Drawn in memory first, because Matplotlib hides the operating system's error about a full
+        # disk.
         content = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": name}):
             drawing.savefig(content, format=suffix, dpi=200, metadata=metadata.get(suffix))

@@ -43,7 +43,7 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
     Parameters
     ----------
     fit
-        All depths, by person or pooled.
+        The fit of all depths, by person or pooled.
     comparison
         Comparison of its depths, or of other models with them.
 
@@ -125,7 +125,7 @@ def _with_intervals(fit: Fit) -> pd.DataFrame:
             f"{_text(value) or '?'}\u00a0[{_text(low)},\u00a0{_text(high)}]"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
         ]
-    # Long labels in the first column would squeeze the notes to one word per line.
+    # Long labels in the first column would leave room for one word per line in the notes.
     table["note"] = table["note"].str.replace(" ", "\u00a0").str.replace(";\u00a0", "; ")
     ends = [f"{name}_{end}" for name in fit.family.names for end in ("low", "high")]
     fixed = [name for name in fit.family.names if name not in free]
@@ -160,5 +160,5 @@ def _text(value: Any, name: Any = "") -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text whose signs are no Markdown."""
+    """Return a text with its Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Sections of a report, and what a section's builder is given."""
+"""Sections of a report, and the context that a section's builder gets."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Section:
         Claims judged by the section's numbers; the page shows the claims of all sections in one
         table.
     sizes : str
-        How much was computed, in words.
+        The numbers of samples and lessons that were computed, in words.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def _written_table(paragraph: str) -> Table:
 
 
 def _described(text: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that a text describes, with its title."""
+    """Return the title and the descriptions of columns in a text."""
     columns = re.findall(r"^- `(\w+)`: (.+)$", text, flags=re.MULTILINE)
     title = text.partition("\n")[0]
     return data_frame(title, *((column, frame[column], said) for column, said in columns))
@@ -274,12 +274,12 @@ class Context:
     tell : callable
         Takes one line of text about the progress.
     is_quick : bool
-        Whether the quick numbers of samples apply instead of a share of the full ones.
+        Whether the quick numbers of samples apply, instead of `scale` times the full ones.
     options : mapping
         Keywords of `cobayes.runs.run_all`: executor, progress and so on. Without an executor
         the experiments run in this process.
     fresh : bool
-        Whether to delete what earlier runs left; each folder once.
+        Whether to delete the shards of earlier runs; each folder once.
     settings : mapping
         Parameters that the user has changed, see `setting`.
 
@@ -314,7 +314,7 @@ class Context:
         return np.random.default_rng(self.seeds())
 
     def seeds(self) -> np.random.SeedSequence:
-        """Return the section's own seeds: building it alone or with others is the same."""
+        """Return the section's own seeds, which do not depend on the other sections."""
         return np.random.SeedSequence([self.seed, *self.name.encode()])
 
     def count(self, full: int, *, at_least: int = 1, quick: int | None = None) -> int:
@@ -348,7 +348,7 @@ class Context:
         default
             Its value unless `settings` has another, which must be of the same type.
         where
-            What it changes, for the list of parameters that an unknown name leads to.
+            Its effect, for the list of parameters in the error about an unknown name.
 
         Returns
         -------
@@ -372,7 +372,7 @@ class Context:
             kind = "positive integer" if isinstance(default, int) else "positive number"
             raise CobayesError(
                 f"the setting {name} is {given!r}; expected a {kind}.",
-                f"its value without a setting is {default}.",
+                f"its default is {default}.",
             )
         return value
 
@@ -419,7 +419,7 @@ class Context:
         self.check_settings()
         start = time.perf_counter()
         plans = [(plan, self.folder.parent / "runs" / name) for plan, name in experiments]
-        # Sections may share an experiment: the second must not delete what the first computed.
+        # Sections may share an experiment: the second must not delete the shards of the first.
         old = [plan for plan in plans if self.fresh and plan[1] not in self._deleted]
         results = {}
         for some, fresh in ((old, True), ([plan for plan in plans if plan not in old], False)):

@@ -1,8 +1,8 @@
 """The contract that every rule fulfils.
 
-A rule is a map from the learner's belief to a likelihood matrix: everything else, what the
-teacher does and what the learner concludes, follows from Bayes' formula. Plain Bayesian
-inference has the same likelihood for every belief; SCBI scales it to the belief.
+A rule is a map from the learner's belief to a likelihood matrix: the teacher's choices and the
+learner's posterior follow from it by Bayes' formula. Plain Bayesian inference has the same
+likelihood for every belief; SCBI scales it to the belief.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
 
-# What `Rule.to_dict` holds beside the settings.
+# Keys of `Rule.to_dict` that are not settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
 # How far the sum of a column of a custom rule may be from one.
 COLUMN_SLACK = 1e-6
@@ -101,8 +101,8 @@ class Rule(ABC):
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms.
 
-        This is the one step that agents, exact trees and the command line share; the
-        public methods below are views of it.
+        Agents, exact trees and the command line all use this method; the other public methods are
+        computed from it.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Rule(ABC):
         """
 
     def answer(self, log_belief: Array) -> Response:
-        """Return what `respond` returns, or say what is wrong with it in a custom rule."""
+        """Return the result of `respond`; raise an error if that of a custom rule is invalid."""
         found = self.respond(log_belief)
         wrong = None if self.core is not None else _what_is_wrong(found, self.model)
         if wrong is not None:
@@ -131,28 +131,29 @@ class Rule(ABC):
         )
 
     def _checked(self, answer: tuple[Array, float, int]) -> Array:
-        """Return an answer of the core, or raise an error where it missed the tolerance."""
+        """Return the likelihood from the core, or raise an error if it missed the tolerance."""
         values, error, iterations = answer
         if not error <= self.tolerance:
             raise not_converged(error, self.tolerance, iterations)
         return values
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments beside the matrix that make the same rule again."""
+        """Return the arguments, apart from the matrix, that make the same rule again."""
         return {}
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty about a hypothesis.
 
-        Rates of convergence follow from it: the teacher's choices tend to its column of the
-        hypothesis, and another hypothesis loses the divergence of the two columns per round.
+        Rates of convergence follow from it: the teacher's choices tend to the column of the taught
+        hypothesis, and the log-odds against another hypothesis grow per round by the divergence of
+        the two columns.
         """
         logs = np.full(self.model.num_hypotheses, -np.inf)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         return self.answer(logs)
 
     def at(self, state: State) -> Rule:
-        """Return the rule in a state of its task: with the matrix and the data prior there.
+        """Return the rule in a state of its task, with the matrix and the data prior of the state.
 
         A rule whose matrix is a `Model`, the task that never changes, is returned as it is.
         """
@@ -195,7 +196,7 @@ class Rule(ABC):
         Parameters
         ----------
         belief
-            Of shape (m,). Beliefs of shape (k, m) give (k, n, m).
+            The belief, (m,). Beliefs of shape (k, m) give (k, n, m).
 
         Returns
         -------
@@ -216,7 +217,7 @@ class Rule(ABC):
         Parameters
         ----------
         belief
-            The learner's belief, as far as the teacher knows, (m,). Beliefs of shape (k, m)
+            The teacher's estimate of the learner's belief, (m,). Beliefs of shape (k, m)
             give (k, n).
         hypothesis
             The true hypothesis, by position or label; it must not be ruled out.
@@ -224,7 +225,7 @@ class Rule(ABC):
         Returns
         -------
         ndarray
-            The chances of the data, (n,) or (k, n); they sum to one.
+            The probabilities of the data, (n,) or (k, n); they sum to one.
         """
         column = self.model.hypothesis_index(hypothesis)
         require_teachable(self.model, self.log_beliefs(belief), column, "belief")
@@ -237,7 +238,7 @@ class Rule(ABC):
         Parameters
         ----------
         belief
-            The belief before it, (m,). Beliefs of shape (k, m) give (k, m).
+            The belief before the datum, (m,). Beliefs of shape (k, m) give (k, m).
         datum
             The datum, by position or label.
 
@@ -325,11 +326,11 @@ class Rule(ABC):
         name, model = content["rule"], Model.from_dict(content)
         try:
             found = rule_from_settings(name, model, own)
-        except TypeError as error:  # as an argument that the rule does not have
+        except TypeError as error:  # such as an argument that the rule does not have
             raise CobayesError(f"{name} cannot be made from {own}: {error}.") from error
         if not isinstance(found, cls):
             raise CobayesError(
-                f"the content is of the rule {found.name}, not {cls.name}.",
+                f"the content describes the rule {found.name}, not {cls.name}.",
                 "cobayes.Rule.from_dict makes rules of any kind.",
             )
         return found
@@ -368,7 +369,7 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
     Returns
     -------
     Rule
-        It answers as the rule that gave the settings.
+        A rule with the same matrix and settings.
 
     Examples
     --------
@@ -390,12 +391,12 @@ def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
 
 
 def _threads(log_beliefs: Array) -> int:
-    """Return the number of threads for beliefs (k, m): one belief is work for one thread."""
+    """Return the number of threads for beliefs (k, m); a single belief needs only one."""
     return num_threads() if len(log_beliefs) > 1 else 1
 
 
 def _what_is_wrong(response: Any, model: Model) -> str | None:
-    """Return what a custom rule responds instead of a likelihood matrix; None: nothing is wrong."""
+    """Return what is wrong with the response of a custom rule; None if nothing is."""
     if not isinstance(response, Response):
         return f"an object of type {type(response).__name__}; expected a Response"
     likelihood = response.likelihood
@@ -425,12 +426,12 @@ class Restricted(Rule):
     Parameters
     ----------
     rule
-        Gives the kind of rule.
+        The rule to restrict.
     model
         The matrix with all data.
     prior
-        Zero for data that are not available. Other differences are ignored; a rule that uses them
-        overrides `Rule._restricted`.
+        The data prior: zero for data that are not available. Its other values are ignored; a rule
+        that uses them overrides `Rule._restricted`.
     """
 
     name = "restricted"
@@ -445,7 +446,7 @@ class Restricted(Rule):
         inner = self._within.answer(log_belief)
         likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
         totals = likelihood.sum(axis=0)
-        # A hypothesis that allows none of the available data is ruled out by whatever is shown.
+        # A hypothesis that allows none of the available data is ruled out by any datum.
         return Response(likelihood / np.where(totals > 0.0, totals, 1.0))
 
 
@@ -454,8 +455,8 @@ def in_every_round(rule: Rule) -> Rule:
     if rule.task.is_constant:
         return rule.at(rule.task.start)
     raise CobayesError(
-        "this needs rounds that are all alike; in the task "
-        f"{type(rule.task).__name__} they depend on what was shown.",
+        "this computation needs the same matrix in all rounds; in the task "
+        f"{type(rule.task).__name__} the matrix depends on the data shown before.",
         "simulate(...) and run_lesson(...) take such tasks; cobayes.Model(task) is the table.",
     )
 

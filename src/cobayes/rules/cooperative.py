@@ -39,7 +39,7 @@ class CooperativeInference:
     learner_prior, teacher_prior : ndarray
         P_L0 over hypotheses and P_T0 over data.
     scaling : ScalingResult
-        The scaling behind it, over the data that the teacher may choose.
+        The scaled matrix, for the data that the teacher may choose.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def cooperative_inference(
         scale(model.matrix, over_data, over_hypotheses)  # raises an error that says why
     rule = SCBI(model, data_prior=over_data)
     teacher, learner = rule.likelihood(over_hypotheses), rule.posteriors(over_hypotheses)
-    # Data that are never chosen still have a posterior, by the same column scaling.
+    # Data that are never chosen still have a posterior, from the same column factors.
     unused = over_data == 0.0
     support = scaling_blocks(model.matrix, over_data, over_hypotheses).support
     logs = np.where(support, _core.log(model.matrix), -np.inf) + _core.log(scaling.factors)

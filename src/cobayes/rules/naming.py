@@ -1,4 +1,4 @@
-"""What a user may give wherever a rule, or a teacher and a learner, are asked for."""
+"""Turn arguments (a rule, its name or class, a matrix) into rules; check teacher and learner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RuleLike = Any
 
 
 class Agents(NamedTuple):
-    """Who teaches whom what: checked rules, log-priors and the hypothesis.
+    """A teacher and a learner: validated rules, log-priors and the taught hypothesis.
 
     Attributes
     ----------
@@ -53,19 +53,19 @@ def as_agents(
     *,
     every_round: bool = False,
 ) -> Agents:
-    """Check who teaches whom what.
+    """Validate the rules and priors of teacher and learner, and the taught hypothesis.
 
     Parameters
     ----------
     rule, hypothesis, prior, learner_rule, learner_prior
         Those of `cobayes.simulate`.
     every_round
-        Whether to return the rules that hold in all rounds; a task that changes is an error.
+        Whether the matrix must be the same in all rounds; a task that changes is then an error.
 
     Returns
     -------
     Agents
-        Rules, log-priors and the position of the hypothesis, which both priors believe and which
+        Rules, log-priors and the position of the hypothesis. Its prior is positive for both, and it
         allows a datum that may be shown.
     """
     teacher = rule if isinstance(rule, Rule) else as_rule(rule)
@@ -102,7 +102,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     matrix
         The data-by-hypotheses matrix for a class or a name.
     **settings
-        Further arguments for a class or a name, as the depth of "pragmatic".
+        Further arguments for a class or a name, such as the depth of "pragmatic".
 
     Returns
     -------
@@ -131,7 +131,7 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
             "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
         )
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
-        return SCBI(rule)  # of a matrix or a task; any other text names a file or an example
+        return SCBI(rule)  # SCBI of a matrix or a task; any other text names a file or an example
     if matrix is None:
         raise CobayesError(
             f"the rule is {rule.__name__}, without a matrix.",
@@ -139,8 +139,8 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
         )
     try:
         return rule(matrix, **settings)
-    except TypeError as error:  # as "pragmatic" without a depth
+    except TypeError as error:  # such as "pragmatic" without a depth
         raise CobayesError(
             f"{rule.__name__} cannot be made from a matrix alone: {error}.",
-            f"give the rule itself, as cobayes.{rule.__name__}(matrix, ...).",
+            f"give the rule itself: cobayes.{rule.__name__}(matrix, ...).",
         ) from error

@@ -18,10 +18,10 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# Logarithms this far below zero stand for zero in the limit of certainty.
+# The log-belief in the other hypotheses that approximates the limit of certainty.
 _DOUBT = 1e8
 
-# A level is one pass over the matrix: deeper recursion would seem to hang.
+# Each level is one pass over the matrix; a deeper recursion would take too long.
 DEEPEST = 10_000
 
 
@@ -35,7 +35,7 @@ class NativeRule(Rule):
     data_prior
         Probabilities of the data before anything is taught, or None: uniform.
     tolerance
-        For the relative error of an answer.
+        Tolerance for the relative error of the likelihood.
     **options
         Further arguments of `_core.Rule`, such as its kind and depth.
     """
@@ -99,7 +99,7 @@ class BI(NativeRule):
         self.depends_on_belief = self.core is None
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the literal likelihood over the available data, which is that of depth 0."""
+        """Return the rule of depth 0, which is literal, for the available data."""
         if self.is_custom:
             return Restricted(self, model, prior)
         available = prior > 0.0
@@ -123,8 +123,8 @@ class SCBI(NativeRule):
         Probabilities of the data before anything is taught; uniform by default, zero for data
         that are not available. The row sums are ``n data_prior``.
     tolerance
-        For the relative error of the scaling. Values above 1e-9 count as 1e-9: a looser scaling
-        saves next to nothing.
+        Tolerance for the relative error of the scaling. Values above 1e-9 are replaced by 1e-9: a
+        larger tolerance would save almost no time.
 
     Notes
     -----
@@ -154,7 +154,7 @@ class SCBI(NativeRule):
             1e-15,
             1.0,
             closed="low",
-            hint="1e-12 is the default; float64 itself is good for about 1e-15.",
+            hint="1e-12 is the default; the precision of float64 allows about 1e-15.",
         )
         super().__init__(matrix, data_prior, min(tolerance, LOOSEST), kind="cooperation")
         self.is_scbi = not self.is_custom
@@ -162,8 +162,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        With zeros, another hypothesis that allows a datum which this one rules out is known to
-        choose such data only.
+        With zeros: if another hypothesis allows data that this one rules out, its teacher chooses
+        only such data.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
@@ -244,7 +244,7 @@ class Pragmatic(NativeRule):
         literal: Literal["likelihood", "truth"] = "likelihood",
     ) -> None:
         self.depth = _checked_depth(depth)
-        # Larger exponents would overflow; the best datum is certain long before.
+        # Larger exponents would overflow; the best datum has probability one long before.
         self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
         if literal not in ("likelihood", "truth"):
             raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
@@ -256,7 +256,7 @@ class Pragmatic(NativeRule):
             options["rationality"] = self.rationality
         elif self.rationality != 1.0:
             raise CobayesError(
-                f"infinite depth has one limit for rationality 1 only; found {rationality:g}.",
+                f"the rationality is {rationality:g}; infinite depth needs rationality 1.",
                 "give a finite depth, or rationality 1.",
             )
         super().__init__(matrix, data_prior, 1e-12, **options)
@@ -280,8 +280,8 @@ class Pragmatic(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self.depth == math.inf:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
-        # Other hypotheses have almost no belief, but are not ruled out: where they allow a datum
-        # that this one does not, they are known to choose it.
+        # Other hypotheses have almost no belief, but are not ruled out: if one allows data that
+        # this hypothesis rules out, its teacher chooses only such data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)
@@ -312,7 +312,7 @@ def _checked_depth(depth: Any) -> float:
         )
     if depth > DEEPEST:
         raise CobayesError(
-            f"depth is {depth}; every level is worked out, {DEEPEST:,} at most.",
+            f"depth is {depth}; the largest finite depth is {DEEPEST:,}.",
             "numpy.inf is the limit of full cooperation, where the rationality is 1.",
         )
     return int(depth)

@@ -13,7 +13,7 @@ from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
 
-# SCBI replaces looser tolerances by this value. They would save next to no time, and estimated
+# SCBI replaces looser tolerances by this value. They would save almost no time, and estimated
 # errors may be several times too small.
 LOOSEST = 1e-9
 
@@ -27,8 +27,8 @@ class Response:
     likelihood : ndarray
         P(d | h), what the teacher draws data from, (n, m); columns sum to one.
     logs : ndarray or None
-        What the learner takes for the log-likelihood, (n, m), where the logarithm of the likelihood
-        is not exact enough, or where the learner takes a table as it is.
+        The learner's log-likelihood, (n, m), if it is not the logarithm of `likelihood`: because
+        that is not exact enough, or because the learner takes a table as it is.
 
     Examples
     --------
@@ -68,11 +68,11 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
     log_belief
         Shape (..., m); minus infinity where a hypothesis is ruled out.
     log_likelihood
-        One row (m,) or all of them (n, m). A row that excludes all that is believed gives NaN.
+        One row (m,) or all rows (n, m). A row that excludes every believed hypothesis gives NaN.
     """
     joint = log_belief + log_likelihood
     peak = joint.max(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore"):  # minus infinity everywhere: NaN
+    with np.errstate(invalid="ignore"):  # if all are minus infinity: NaN
         joint = joint - peak
         return joint - _core.log(_core.exp(joint).sum(axis=-1, keepdims=True))
 
@@ -87,7 +87,7 @@ def not_converged(
     error
         The largest estimated error; infinite where no answer was found.
     tolerance
-        What it should have been.
+        The required tolerance.
     iterations
         The number of sweeps and Newton steps, where it is known.
     """
@@ -100,7 +100,7 @@ def not_converged(
 
 
 def draw(shares: Array, uniform: float) -> int:
-    """Draw a datum from its distribution by one uniform number; never one of probability zero."""
+    """Draw a datum of positive probability from a distribution by one uniform number."""
     sums = np.cumsum(shares)
     datum = int(np.searchsorted(sums, uniform * sums[-1], side="right"))
     return min(datum, int(np.flatnonzero(shares)[-1]))

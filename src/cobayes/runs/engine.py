@@ -37,7 +37,7 @@ class RunInterrupted(KeyboardInterrupt):
     Parameters
     ----------
     message
-        What was saved.
+        The number of saved shards, in words.
     hint
         How to continue.
 
@@ -98,7 +98,7 @@ def run(
         The folder holds another run, is in use, or cannot be written; a scheduler is gone; a shard
         failed three times.
     RunInterrupted
-        Ctrl-C. The message says what is kept.
+        Ctrl-C. The message says how many shards are saved.
 
     Examples
     --------
@@ -160,12 +160,12 @@ def run_all(
     if executor is not None and not hasattr(executor, "submit"):
         raise CobayesError(
             f"the executor is {executor!r}; expected a concurrent.futures.Executor.",
-            "give one, as concurrent.futures.ThreadPoolExecutor(), or jobs=N for processes.",
+            "give one, such as concurrent.futures.ThreadPoolExecutor(), or jobs=N for processes.",
         )
     if executor is not None and jobs is not None:
         raise CobayesError(
-            "both executor and jobs are given; the executor knows its own number of workers.",
-            "leave out jobs, or leave out executor to start that many processes",
+            "both executor and jobs are given; an executor has its own number of workers.",
+            "leave out jobs, or leave out executor to start this number of processes",
         )
     if executor is None and jobs is None and not _is_importable(experiments[0][0].shard):
         jobs = 1  # other processes could not import a function of a notebook
@@ -190,7 +190,7 @@ def run_all(
 
 
 class _Work:
-    """One run at work: its plan, its store and the shards to do."""
+    """A run in progress: its plan, its store and the shards to compute."""
 
     def __init__(self, experiment: Experiment, store: Store) -> None:
         self.experiment = experiment
@@ -223,7 +223,7 @@ class _Work:
 
 
 class _Outcome(NamedTuple):
-    """What a worker returns: packed statistics, or the text of an error."""
+    """The outcome of a shard: packed statistics, or the text of an error."""
 
     packed: bytes | None
     error: str
@@ -256,7 +256,7 @@ def perform(
 
 @functools.cache
 def _versions_here() -> dict[str, str]:
-    """Return what must be equal on every worker."""
+    """Return the versions that must be equal on every worker."""
     return {**versions(), "code of cobayes": package_digest(everything=True)}
 
 
@@ -286,7 +286,8 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     report("running")
     try:
         while waiting or in_flight:
-            # Few shards at a time: Ctrl-C loses little, and schedulers need little memory.
+            # Few shards are submitted at a time: Ctrl-C loses little work, and schedulers need
+            # little memory.
             limit = 1 if isinstance(executor, ThisProcess) else 2 * max(1, count)
             while waiting and len(in_flight) < limit:
                 work, key = waiting.popleft()
@@ -308,7 +309,7 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
     except BaseException as error:
         for future in in_flight:
             future.cancel()
-        # The disk may be full: then the first error is the one to show.
+        # The disk may be full; then the first error is shown, not this one.
         with contextlib.suppress(RunError):
             save()
         state = report("stopped")
@@ -328,7 +329,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
     if future.cancelled():
         raise RunError(
             "the scheduler is gone; finished shards are kept.",
-            "start it again; the same command then goes on where this one stopped",
+            "start it again; the same command then continues the run",
         )
     error = future.exception()
     if isinstance(error, BrokenExecutor):
@@ -341,7 +342,7 @@ def _finish(work: _Work, key: Key, future: Future[_Outcome]) -> str:
         names = [n for n in {**here, **outcome.versions} if here.get(n) != outcome.versions.get(n)]
         other = ", ".join(f"{n} {outcome.versions.get(n)} (here {here.get(n)})" for n in names)
         raise RunError(
-            f"the worker {outcome.worker} has {other}; results could differ in bits.",
+            f"the worker {outcome.worker} has {other}; the bits of the results could differ.",
             "install the same versions on every worker",
         )
     if outcome.packed is not None:

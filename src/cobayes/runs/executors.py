@@ -1,7 +1,7 @@
 """Executors for shards: this process, processes of this machine, and a Dask cluster.
 
-Each shard is computed on one thread. This makes results the same bits everywhere: large products of
-matrices round differently on another number of BLAS threads.
+Each shard is computed on one thread. So results have the same bits everywhere: the rounding of
+large matrix products depends on the number of BLAS threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     Yields
     ------
     Executor
-        For `run(..., executor=...)`; it is shut down at the end.
+        An executor for `run(..., executor=...)`; it is shut down at the end.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def workers(*, jobs: int | None = None, scheduler: Any = None) -> Iterator[Execu
     """
     if scheduler is not None and jobs is not None:
         raise CobayesError(
-            "both jobs and scheduler are given; the scheduler knows its own workers.",
+            "both jobs and scheduler are given; a scheduler has its own workers.",
             "leave out one of them",
         )
     if scheduler is not None:
@@ -111,7 +111,7 @@ class Processes(Executor):
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # Not fork: threads and locks of this process would be copied in any state.
+            # Processes are not forked: a fork would copy threads and locks in an undefined state.
             context = multiprocessing.get_context("spawn")
             end, self._alive = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(self.num_workers, context, _start_worker, (end,))
@@ -131,7 +131,7 @@ def _start_worker(end: Any) -> None:
 
 
 class OneThread:
-    """Limits this process to one thread; blocks that overlap in several threads share the limit."""
+    """Limits this process to one thread while at least one ``with`` block is active."""
 
     def __init__(self) -> None:
         self._lock, self._num_users, self._limits = threading.Lock(), 0, contextlib.ExitStack()
@@ -157,12 +157,12 @@ one_thread = OneThread()
 
 
 def num_workers(executor: Executor) -> int:
-    """Return how many shards an executor computes at once; the number of cores if unknown.
+    """Return the number of workers of an executor; the number of cores if it is unknown.
 
     Parameters
     ----------
     executor
-        Ours, one of the standard library, Dask's or mpi4py's.
+        An executor of this module, the standard library, Dask or mpi4py.
     """
     client = getattr(executor, "_client", None)
     if client is not None:  # the number of Dask's workers may change
@@ -214,7 +214,7 @@ def _is_no_lost_connection(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while processes start: they do not ignore it yet, and would print tracebacks."""
+    """Block Ctrl-C while processes start: until they ignore it they would print tracebacks."""
     mask = getattr(signal, "pthread_sigmask", None)
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else ()
     try:

@@ -1,9 +1,9 @@
-"""The plan of a run: an experiment of named points, each cut into shards, and its identity.
+"""The plan of a run: an experiment of named points, each divided into shards, and its identity.
 
 The plan fixes the size and the random numbers of every shard, so that neither the number of workers
-nor an interruption can change a result. The identity covers what computes: the plan, versions,
-the code of cobayes's numerical packages, and the code that the shard function reaches. Comments,
-docstrings, captions and pages are no part of it.
+nor an interruption can change a result. The identity covers everything that can change a number:
+the plan, versions, the code of cobayes's numerical packages, and the code that the shard function
+uses. Comments, docstrings, captions and pages are not part of it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Point:
     num_samples
         Number of samples in all; the shard function decides what a sample is.
     samples_per_shard
-        Number of samples of each shard but the last, which may have fewer; one or two seconds of
-        work (default: all samples in one shard).
+        Number of samples of each shard but the last, which may have fewer; a shard should take one
+        or two seconds (default: all samples in one shard).
 
     Examples
     --------
@@ -117,7 +117,8 @@ class Experiment:
         name by name). None where statistics cannot be joined, such as a mean with its standard
         error: then every point must be one shard.
     version
-        Change it to start over where the code does not show the change, such as a data file.
+        Change it to start over after a change that the code does not show, such as that of a data
+        file.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class Experiment:
         if twice:
             raise CobayesError(
                 f"two points of {self.name!r} are named {twice[0]!r}.",
-                "points with one name would draw the same random numbers",
+                "points with the same name would draw the same random numbers",
             )
         for point in self.points:
             if self.reduce is None and point.num_shards > 1:
@@ -177,7 +178,7 @@ class Experiment:
         Parameters
         ----------
         point, shard
-            Positions.
+            The positions of the point and of the shard.
         """
         return shard_seed(self.seed, self.name, self.points[point].name, shard)
 
@@ -187,7 +188,7 @@ class Experiment:
         return [(point, shard) for point, size in enumerate(sizes) for shard in range(size)]
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides the result, as JSON holds it."""
+        """Return everything that determines the result, as JSON content."""
         return {
             "experiment": self.name,
             "version": self.version,
@@ -233,7 +234,7 @@ def shard_seed(seed: int, experiment: str, point: str, shard: int) -> np.random.
     --------
     >>> rng = np.random.default_rng(shard_seed(7, "rates", "n = 3", 0))
     """
-    # A length before each name: ("ab", "c") and ("a", "bc") must not collide.
+    # The length precedes each name, so that ("ab", "c") and ("a", "bc") do not collide.
     text = "".join(f"{len(name)}:{name}" for name in (experiment, point))
     digest = hashlib.sha256(text.encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
@@ -268,7 +269,7 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def package_digest(*, everything: bool = False) -> str:
-    """Return a digest of cobayes: of its numerical code, or of every byte.
+    """Return a digest of cobayes's numerical code, or of all its files.
 
     Parameters
     ----------
@@ -289,7 +290,7 @@ def package_digest(*, everything: bool = False) -> str:
 
 
 def function_digest(function: Any) -> str:
-    """Return a digest of the code that a function reaches, without comments and docstrings.
+    """Return a digest of the code that a function uses, without comments and docstrings.
 
     The digest covers the top-level statements of its module that it depends on, and the imported
     modules in the same package, or beside its script.
@@ -365,7 +366,7 @@ def _name(alias: ast.alias) -> str:
 
 
 def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
-    """Return the names of modules that statements of a package import, and of what may be one."""
+    """Return the names that statements of a package import and that may be modules."""
     found = set()
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
@@ -377,7 +378,7 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
 
 
 def _instructions(code: CodeType) -> str:
-    """Return what a code object does; comments and positions are no part of it."""
+    """Return the content of a code object without comments and positions."""
     found = [code.co_code.hex(), str(code.co_names), str(code.co_varnames)]
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,4 +1,4 @@
-"""The progress of runs: for the process that runs them, and for others who look on."""
+"""The progress of runs, for the running process and for other processes."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class RunState:
     status
         "running", "complete" or "stopped".
     points
-        In the plan's order.
+        The progress of each point, in the plan's order.
     num_workers
-        Number of workers when the run was last at work.
+        Number of workers when the run was last active.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class RunState:
         """
         dearest: dict[str, float] = defaultdict(lambda: math.nan)
         for point in self.points:
-            # The larger of two numbers; NaN stands for none.
+            # The larger of two numbers; a NaN is ignored.
             dearest[point.experiment] = np.fmax(dearest[point.experiment], point.cost)
         costs = [
             (p.num_shards - p.num_done, p.cost if p.num_done else dearest[p.experiment])
@@ -100,7 +100,7 @@ class RunState:
         return any(point.num_done == 0 for point in self.points)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON holds it; an unknown time is None."""
+        """Return all attributes as JSON content; an unknown time is None."""
         names = ("num_done", "num_shards", "seconds", "seconds_left", "is_upper_bound")
         found = asdict(self) | {name: getattr(self, name) for name in names}
         left = None if math.isnan(self.seconds_left) else self.seconds_left
@@ -230,10 +230,10 @@ def duration(seconds: float) -> str:
 
 
 class Reporter:
-    """Shows progress on standard error, hands it to a function, or does nothing.
+    """Shows progress on standard error, passes it to a function, or does nothing.
 
-    A terminal has one line that is kept up to date. A log gets a line now and then: every ten
-    seconds at first, less often as the run goes on.
+    A terminal has one line that is kept up to date. A log gets a line every ten seconds at first,
+    and less often later.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Reporter:
         self._written_at = -math.inf
 
     def message(self, text: str) -> None:
-        """Show a line that stays."""
+        """Show a permanent line."""
         if self._is_shown:
             self._write(f"{_CLEAR}{text}\n" if self._is_terminal else f"cobayes: {text}\n")
 
@@ -269,7 +269,7 @@ class Reporter:
             self.message(summary_line(state))
 
     def _write(self, text: str) -> None:
-        # Go on computing if the log cannot be written.
+        # The run continues if the log cannot be written.
         with contextlib.suppress(OSError):
             sys.stderr.write(text)
             sys.stderr.flush()

@@ -52,12 +52,12 @@ def pack(statistics: Statistics) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    """Return the statistics that `pack` made into bytes, single numbers as Python's.
+    """Undo `pack`; single numbers become Python's numbers.
 
     Parameters
     ----------
     packed
-        What `pack` returned.
+        The bytes that `pack` returned.
     """
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
@@ -87,7 +87,7 @@ def add(left: Statistics, right: Statistics) -> dict[str, Any]:
     {'count': 3, 'total': 3.5}
     """
     _check_same_names(left, right)
-    # NumPy's sums widen small integers to 64 bits: counts of many shards would overflow them.
+    # NumPy's sum converts small integers to 64 bits, so that counts of many shards do not overflow.
     sums = {name: np.sum([left[name], right[name]], axis=0) for name in left}
     return {name: value if value.ndim else value.item() for name, value in sums.items()}
 
@@ -142,7 +142,7 @@ class Estimate:
     def __str__(self) -> str:
         if not math.isfinite(self.stderr) or self.stderr <= 0:
             return f"{self.value:.6g}"
-        # Two digits of the uncertainty, and as many decimals of the value.
+        # Two digits of the uncertainty, and the same number of decimals of the value.
         exponent = math.floor(math.log10(self.stderr))
         decimals = 1 - exponent
         if 0 <= decimals <= 10:
@@ -307,7 +307,7 @@ class RunResult:
 
     @property
     def digest(self) -> str:
-        """A digest of all statistics: equal if and only if every bit is."""
+        """A digest of all statistics; it is equal if and only if every bit is equal."""
         whole = hashlib.sha256()
         for point in self.points:
             whole.update(hashlib.sha256(pack(point.statistics)).digest())

@@ -1,7 +1,7 @@
-"""The store of a run: one SQLite file of sealed rows, one for the plan and one per finished shard.
+"""The store of a run: an SQLite file with a row for the plan and one for each finished shard.
 
-Rows are added in transactions, so that a kill at any moment loses at most the shards that were not
-yet in it. The process that works on a run holds SQLite's write lock on the file, which the
+Rows are added in transactions, so that a killed process loses at most the shards that were not yet
+committed. The process that works on a run holds SQLite's write lock on the file, which the
 operating system frees when that process ends. Others can read meanwhile.
 """
 
@@ -21,15 +21,16 @@ from typing import Any
 from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
-# Bytes 68 to 71 of SQLite's header are the application's to choose.
+# Written to bytes 68 to 71 of the file's header, which SQLite reserves for the application.
 _APPLICATION = b"CoBa"
 _SCHEMA = (
     "CREATE TABLE shards (key INTEGER PRIMARY KEY, content BLOB NOT NULL, seal BLOB NOT NULL, "
     "seconds REAL NOT NULL)"
 )
-# A shard's row has the point's position times 2**32 plus its own as key. The plan's row is first.
+# The key of a shard's row is the point's position times 2**32 plus the shard's position. The plan's
+# row is first.
 _SHARD_BITS, _PLAN = 32, -1
-# Time to wait for another process that looks at the file: at the start, and between two commits.
+# Seconds to wait for another process that reads the file: at the start, and between two commits.
 _MILLISECONDS_TO_START, _MILLISECONDS_TO_GO_ON = 500, 30_000
 
 Key = tuple[int, int]
@@ -37,7 +38,7 @@ Key = tuple[int, int]
 
 
 class RunError(CobayesError):
-    """A run stopped or was refused; the message says what is kept.
+    """A run stopped or was refused; the message says which shards are kept.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class RunError(CobayesError):
 
 
 class _UnusableError(RunError):
-    """The store is ours, but damaged or of another version."""
+    """The store was written by cobayes, but is damaged or of another version."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,9 @@ class Store:
     folder
         The run's folder.
     plan
-        The identity of the plan to work on: makes the folder if it does not exist, takes its lock,
-        and refuses another run. Without it the store is only read, also while another process
-        works on the run.
+        The identity of the plan to run. The store then makes the folder if it does not exist, locks
+        it, and refuses another plan. Without a plan the store is only read, also while another
+        process works on the run.
     fresh
         Whether to delete the shards that are there.
 
@@ -108,7 +109,7 @@ class Store:
     plan
         The identity of the run's plan.
     num_workers
-        The number of workers when the run was last at work; 0 if it never was.
+        The number of workers when the run was last active; 0 if it never was.
     num_deleted
         The number of shards that were deleted to start over.
     seconds
@@ -169,10 +170,11 @@ class Store:
             self.num_workers = num_workers
             self._write_plan()
         with self._explained():
-            if self._connection.in_transaction:  # else an earlier commit was interrupted
+            if self._connection.in_transaction:  # otherwise an earlier commit was interrupted
                 self._connection.execute("COMMIT")
             self.is_changed = False
-            # Another process could take the lock here: then this run stops, and that one goes on.
+            # Another process could take the lock here; then this run stops, and the other one
+            # continues.
             self._lock(_MILLISECONDS_TO_GO_ON)
 
     def shards(self) -> Iterator[tuple[Key, bytes]]:
@@ -204,10 +206,10 @@ class Store:
         return False
 
     def damaged(self, what: str) -> RunError:
-        """Return the error for content that cannot be true."""
+        """Return the error about a damaged store."""
         return _UnusableError(
             f"the ledger {str(self.path)!r} is damaged or cut short: {what}.",
-            "it was left alone: restore a copy, or start over with --fresh",
+            "it was not changed: restore a copy, or start over with --fresh",
         )
 
     def _open(self, *, only_read: bool) -> None:
@@ -219,7 +221,7 @@ class Store:
             self._check_header()
             uri = f"{self.path.absolute().as_uri()}?mode={'rw' if only_read else 'rwc'}"
             self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
-            self._connection.text_factory = bytes  # text in place of numbers need not be valid
+            self._connection.text_factory = bytes  # a damaged file may hold invalid text
             failure.callback(self.close)
             if not only_read:
                 self._lock(_MILLISECONDS_TO_START)
@@ -228,19 +230,19 @@ class Store:
                 if number == _PLAN:
                     found = json.loads(content)
                     self.plan, self.num_workers = found["plan"], found["num_workers"]
-                    self.points()  # fails here where it cannot be read
+                    self.points()  # raises an error if the file cannot be read
                 else:
                     self.seconds[divmod(number, 1 << _SHARD_BITS)] = seconds
             failure.pop_all()
 
     def _start(self, plan: Mapping[str, Any], fresh: bool) -> None:
-        """Begin with a plan, or go on with it if it is the one in the store."""
+        """Start a plan, or continue it if the store holds the same plan."""
         if self.plan and not fresh:
             if found := differences(self.plan, plan):
                 more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
                 raise RunError(
                     f"{str(self.path.parent)!r} holds another run: {'; '.join(found[:4] + more)}.",
-                    "choose another folder, or go back to what it was started with, "
+                    "choose another folder, or run it with the original settings and code, "
                     "or start over with --fresh (fresh=True), which deletes it",
                 )
             return
@@ -272,7 +274,7 @@ class Store:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _check_header(self) -> None:
-        """Refuse a file that is not ours; an empty one is that of a run killed at its start."""
+        """Refuse a file of another program; an empty file is that of a run killed at its start."""
         if not self.path.exists() or self.path.stat().st_size == 0:
             return
         with self.path.open("rb") as file:
@@ -280,11 +282,11 @@ class Store:
         if header[68:72] != _APPLICATION:
             raise RunError(
                 f"{str(self.path)!r} is not a ledger of cobayes, or only the beginning of one.",
-                "it was left alone: move it away or restore a copy, or choose another folder",
+                "it was not changed: move it away or restore a copy, or choose another folder",
             )
 
     def _check_tables(self) -> None:
-        """Make the table of a new store; refuse other tables than ours, and damaged pages."""
+        """Make the table of a new store; refuse unknown tables and damaged pages."""
         execute = self._connection.execute
         execute("PRAGMA trusted_schema = OFF")
         tables = [sql for (sql,) in execute("SELECT sql FROM sqlite_schema LIMIT 2")]
@@ -327,7 +329,7 @@ class Store:
             why = "it is a file" if isinstance(error, FileExistsError) else why
             raise RunError(
                 f"cannot write to {str(folder)!r}: {why}; the shards recorded before are kept.",
-                "choose a folder that you may write to, or make room on the disk (or raise the "
+                "choose a folder that you may write to, or free disk space (or raise the "
                 "limit of open files, ulimit -n); then the same command goes on where this one "
                 "stopped",
             ) from error
@@ -367,5 +369,5 @@ def _seal(number: int, content: bytes, seconds: float) -> bytes:
 
 
 def _code(error: Exception) -> int:
-    """Return the primary code of an error of SQLite; zero of others."""
+    """Return the primary code of an error of SQLite; zero for other errors."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF

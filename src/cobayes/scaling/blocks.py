@@ -1,4 +1,4 @@
-"""What zeros do to a scaling: the blocks that rows and columns split into."""
+"""Blocks: the groups of rows and columns into which zeros split a scaling."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def scaling_blocks(
 
     Alternating normalisation of rows and columns always leads to conditional distributions.
     Where no matrix with these zeros has the given sums, rows and columns split into blocks:
-    inside each, columns get their sums and rows the same multiple of theirs, the block's ratio.
-    Entries outside of the blocks vanish, and so may some inside.
+    inside a block columns have the given sums, and the sums of all rows are the given ones
+    multiplied by the block's ratio. Entries outside of the blocks vanish, and so may some inside.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def scaling_blocks(
 
     Notes
     -----
-    The blocks are those of the most even row sums that the columns can give. Ratios that differ by
-    less than 1e-11, relatively, count as equal.
+    Among all row sums that the column sums allow, those of the blocks are as even as possible.
+    Ratios that differ by less than 1e-11, relatively, count as equal.
     """
     model = as_model(matrix)
     rows, columns = validated_sums(
@@ -159,7 +159,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        The words for the share of one hypothesis, and of several.
+        The words for the column sum of one hypothesis, and of several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):
@@ -178,8 +178,8 @@ def explain(
     )
 
 
-# Relative difference of the totals of row and column sums that counts as rounding: the column sums
-# are then not rescaled, so that exact sums stay exact.
+# If the totals of row and column sums differ relatively by less than this, the difference is
+# rounding error and the column sums are not rescaled, so that exact sums stay exact.
 EQUAL_TOTALS = 1e-14
 
 
@@ -189,7 +189,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     Parameters
     ----------
     shape
-        Of the matrix, (..., n, m).
+        The shape of the matrix, (..., n, m).
     row_sums, column_sums
         As the user gave them, or None.
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Labels = tuple[str, ...] | None
 
-# What the core says of a scaling, beside "exact" and "limit"; higher codes are bad input.
+# Status codes of the core; larger codes mean bad input.
 _INFEASIBLE, _OUT_OF_RANGE = 2, 3
 _STATUSES = np.array(STATUSES, dtype=object)
 
@@ -51,8 +51,8 @@ class ScalingResult:
     row_scaling, column_scaling : ndarray
         The two diagonals. A column with sum zero has scaling zero.
     row_sums, column_sums : ndarray
-        The sums that were scaled to: those asked for, their totals made equal. Where these are
-        infeasible, the row sums are what the rows got.
+        The sums of the scaled matrix: the requested ones, with their totals made equal. If those
+        are infeasible, `row_sums` are the row sums of the limit.
     status : str or ndarray
         "exact": the sums are met and no positive entry vanishes. "limit": the sums are met and some
         positive entries vanish. "infeasible": no matrix with these zeros has these sums; the column
@@ -156,10 +156,10 @@ def scale(
         For the relative error of every sum, and for the estimated relative error of every
         entry.
     max_iterations
-        Most sweeps and Newton steps together.
+        The largest number of sweeps and Newton steps together.
     on_failure
         "raise" a `ConvergenceError` (an `InfeasibleError` where zeros make the sums impossible), or
-        "return" the result as far as it got: for infeasible sums the limit of alternating
+        "return" the unconverged result; for infeasible sums that is the limit of alternating
         normalisation that meets the column sums.
 
     Returns
@@ -245,7 +245,7 @@ def scale(
 
 
 def _flat(values: Array, num_axes: int, batch: tuple[int, ...]) -> Array:
-    """Return tables or sums with one leading axis, of length one where a batch shares them."""
+    """Return tables or sums with one leading axis, of length one if all items share them."""
     if values.ndim == num_axes:
         return values[None]
     own = values.shape[-num_axes:]
@@ -259,7 +259,7 @@ def _labels(shape: tuple[int, ...], data: Labels, hypotheses: Labels) -> tuple[A
 
 
 def _place(item: tuple[int, ...]) -> str:
-    """Return where in a batch an error was found, as the beginning of a sentence."""
+    """Return the position of an item in its batch, as the beginning of a sentence."""
     return f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
 
 
@@ -295,7 +295,7 @@ def _infeasible_error(
     )
     return InfeasibleError(
         f"{_place(item)}no matrix with these zeros has these sums: {text}",
-        "change the sums, fill in zeros that are not meant, or pass on_failure='return' for the "
+        "change the sums, replace zeros that are not intended, or pass on_failure='return' for the "
         "limit that meets the column sums.",
         result,
     )
@@ -309,7 +309,7 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
         hint = f"raise max_iterations above {max_iterations}, or pass on_failure='return'."
     else:
         worst = float(max(np.max(result.error), np.max(result.residual)))
-        hint = f"{accuracy_hint(worst, 1.0, 'a')} on_failure='return' returns what was reached."
+        hint = f"{accuracy_hint(worst, 1.0, 'a')} on_failure='return' returns the last step."
     return ConvergenceError(
         f"{where} did not converge to {tolerance:g}: after {count} iterations the residual is "
         f"{np.max(result.residual):.2g} and the estimated error {np.max(result.error):.2g}.",
@@ -326,7 +326,7 @@ def accuracy_hint(error: float, loosest: float, use: str) -> str:
     error
         The error that was reached.
     loosest
-        A tolerance larger than this would not help.
+        The largest tolerance that has an effect.
     use
         How to pass a tolerance.
     """

@@ -22,9 +22,10 @@ def success_bounds(
 ) -> tuple[float, float]:
     """Return the proved bounds on the success rate of two SCBI agents.
 
-    Fed the same uniform data, teacher and learner end at vertices, the one at i with
-    probability theta^T(i), the other at j with theta^L(j); the success rate is the chance
-    that both end at h, given that the teacher does. Any joint law has these bounds.
+    If both see the same uniform data, the teacher's belief converges to certainty about i with
+    probability theta^T(i), and the learner's to certainty about j with probability theta^L(j). The
+    success rate is the probability that both converge to h, given that the teacher does. The bounds
+    hold for any joint distribution of i and j.
 
     Parameters
     ----------
@@ -55,14 +56,14 @@ def success_bounds(
 
 
 def frechet(taught, believed):
-    """Return the least and the greatest chance of B given A, from P(A) and P(B).
+    """Return the smallest and the largest possible P(B | A), given P(A) and P(B).
 
     Parameters
     ----------
     taught
         P(A): the teacher's belief in the hypothesis, positive; a number or an array.
     believed
-        P(B): the learner's.
+        P(B): the learner's belief in it.
     """
     lower = np.maximum(0.0, taught + believed - 1.0) / taught
     return lower, np.minimum(1.0, believed / taught)
@@ -87,8 +88,8 @@ def two_hypothesis_success(
 
     Notes
     -----
-    With one matrix every update is monotone in the belief, so the joint law is the monotone
-    one and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
+    With one matrix every update is monotone in the belief, so the two limits are coupled
+    monotonically and the upper bound is attained: ``min(1, theta^L(h) / theta^T(h))``.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def two_hypothesis_success(
     if len(taught) != 2:
         raise CobayesError(
             f"there are {len(taught)} hypotheses; the exact formula is for two.",
-            "use success_rate(...) to estimate it, or success_bounds(...) for what is proved.",
+            "use success_rate(...) to estimate it, or success_bounds(...) for proved bounds.",
         )
     return float(min(1.0, believed[position] / taught[position]))
 
@@ -183,7 +184,7 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
 def validated_priors(
     teacher_prior: Distribution, learner_prior: Distribution, hypothesis: SupportsIndex | str
 ) -> tuple[Array, Array, int]:
-    """Return both priors and the position of what is taught, or say what is wrong with them."""
+    """Return both validated priors and the position of the taught hypothesis."""
     if isinstance(teacher_prior, Mapping) or hasattr(teacher_prior, "keys"):
         names = list(cast(Any, teacher_prior).keys())
         labels = make_labels(names, len(names), "hypothesis")

@@ -34,15 +34,16 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# With fewer pairs that end at the taught hypothesis, their spread underestimates the error.
+# With fewer pairs that end at the taught hypothesis, the standard deviation of the pairs
+# underestimates the error.
 FEW = 30
-# Pairs that are drawn together.
+# The number of pairs that are drawn together.
 CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coupling:
-    """Where teacher and learner end when both see the same data.
+    """The hypotheses that teacher and learner converge to ("end at") if both see the same data.
 
     Attributes
     ----------
@@ -50,13 +51,13 @@ class Coupling:
         C[i, j], the chance that the teacher ends at i and the learner at j, (m, m), and its
         standard errors. Up to sampling, rows sum to the teacher's prior, columns to the learner's.
     lower, upper : ndarray
-        Between which values C would lie if every pair were taken to its end, (m, m).
+        Bounds on C for the case that every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
         The chance that the learner ends at j when it is taught i, (m, m), and its standard errors.
-        Rows are those of C over their own sums, not over the prior that the sums estimate: this
+        Rows are those of C divided by their own sums, not by the prior that the sums estimate: this
         makes the errors several times smaller. A row is NaN where no teacher ended.
     num_lessons, num_unfinished : int
-        The number of pairs, and how many were cut off before either agent was sure.
+        The number of pairs, and the number of those that were cut off before either agent was sure.
     teacher_prior, learner_prior : ndarray
         The marginals, (m,).
     model : Model
@@ -93,7 +94,8 @@ class Coupling:
         if self.teacher_prior[h] == 0.0:
             raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
-        # Last beliefs are not exactly 0 or 1, so a row is positive even if no pair ended there.
+        # Last beliefs are not exactly 0 or 1, so a row of C is positive even if no pair ended
+        # there.
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
@@ -174,12 +176,13 @@ def coupling(
     num_lessons
         The number of pairs.
     prior
-        What the teacher takes the learner's prior to be (default: uniform).
+        The learner's prior as the teacher assumes it (default: uniform).
     learner_rule, learner_prior
         The learner's actual rule and prior (default: what the teacher assumes).
     level
-        A pair is finished when either agent believes some hypothesis more than this: its end is
-        then known, and the other's belief is its chance of ending anywhere.
+        A pair is finished when either agent's belief in some hypothesis exceeds this. The agent
+        ends at that hypothesis; the other agent ends at each hypothesis with the probability that
+        it believes.
     max_rounds
         A pair is cut off after this many rounds.
     rng
@@ -214,7 +217,7 @@ def coupling(
     own = theirs = teacher.log_belief(prior, "teacher's prior")
     if learner_prior is not None:
         theirs = learner.log_belief(learner_prior, "learner's prior")
-    for hypothesis in np.flatnonzero(own > -np.inf).tolist():  # each may be taught
+    for hypothesis in np.flatnonzero(own > -np.inf).tolist():  # any hypothesis may be taught
         require_datum(teacher, hypothesis)
     for rule in (teacher, learner):
         if not rule.is_scbi:
@@ -242,7 +245,7 @@ Found = tuple[Array, Array, Array, Array, Array, Array, int, int]
 def _by_pairs(
     pair: Agents, law: Array, count: int, level: float, max_rounds: int, rng: Any
 ) -> Found:
-    """Estimate the coupling by showing both agents the same data from their common law."""
+    """Estimate the coupling from data that both agents expect, drawn from the data prior."""
     own, other = pair.teacher.core, pair.learner.core
     assert own is not None
     assert other is not None
@@ -270,7 +273,7 @@ def _by_pairs(
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         confusion = matrix / taught
-        # The spread of (ends - confusion * taught), which has mean zero: a ratio of two means.
+        # The standard error of a ratio of two means: (ends - confusion * taught) has mean zero.
         spread = squares - 2.0 * confusion * products + confusion**2 * taught_squares
         confusion_stderr = np.sqrt(np.maximum(spread, 0.0) / count) / taught
         stderr = np.sqrt(np.maximum(squares - matrix**2, 0.0) / np.float64(count - 1))
@@ -278,10 +281,10 @@ def _by_pairs(
 
 
 def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
-    """Estimate the coupling where no law of data makes both beliefs martingales.
+    """Estimate the coupling where no distribution of data makes both beliefs martingales.
 
-    Row h is the prior of h times the outcomes of lessons about h, which get their share of the
-    lessons.
+    Row h is the prior of h times the outcomes of lessons about h. The lessons are divided among the
+    hypotheses in proportion to the prior.
     """
     own = np.exp(pair.teacher_prior)
     mean, spread, lower, upper = np.full((4, len(own), len(own)), np.nan)

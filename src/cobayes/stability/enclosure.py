@@ -6,8 +6,8 @@ finite tree of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
-and expanding a leaf moves both sides towards each other. The tree is expanded where it matters: at
-the leaves with the largest weight times distance of the two sides.
+and expanding a leaf moves both sides towards each other. The tree is expanded at the leaves whose
+weight times difference of the two sides is largest.
 
 Numbers are rounded outwards. Errors of the scaling are bounded, too. Its column factors v determine
 the belief of which it is the exact scaling; the error is the distance e of that belief from the
@@ -41,11 +41,11 @@ Array = NDArray[np.float64]
 
 # Leaves whose bounds differ by less than this are not expanded further.
 SETTLED = 1e-13
-# Leaves with smaller beliefs are not expanded.
+# Leaves at which the smallest belief is below this are not expanded.
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
-# Least time and memory per leaf, measured with three data and hypotheses.
+# Lower bounds on time and memory per leaf, measured with three data and three hypotheses.
 LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
 EPSILON = float(np.finfo(np.float64).eps)
 # The bounds on the growth of an error hold as long as the error stays below this.
@@ -114,14 +114,14 @@ def success_enclosure(
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds
-        The most rounds that are followed.
+        The largest depth of the tree.
     prior
-        What the teacher takes the learner's prior to be (default: uniform).
+        The learner's prior as the teacher assumes it (default: uniform).
     learner_prior
         The learner's actual prior (default: what the teacher assumes).
     max_leaves
-        The most leaves of the tree of data. Beyond, only the leaves that matter most are
-        expanded: the interval is valid all the same.
+        The largest number of leaves of the tree. A larger tree is expanded only at the leaves with
+        the widest gaps; the interval is still valid.
 
     Returns
     -------
@@ -191,7 +191,7 @@ class _Leaves(NamedTuple):
     taught, believed : ndarray
         The beliefs of teacher and learner, (a, m'); each over its own hypotheses.
     taught_errors, believed_errors : ndarray
-        How far these may be from the exact ones, in Hilbert's metric, (a,).
+        Bounds on the distances of these beliefs from the exact ones, in Hilbert's metric, (a,).
     """
 
     log_weights: Array
@@ -202,12 +202,12 @@ class _Leaves(NamedTuple):
     believed_errors: Array
 
     def chosen(self, which: NDArray | slice) -> _Leaves:
-        """Return some of them."""
+        """Return the leaves at some positions."""
         return _Leaves(*(cast(Any, values[which]) for values in self))
 
     @classmethod
     def joined(cls, parts: list[_Leaves]) -> _Leaves:
-        """Return all of them."""
+        """Return the leaves of several sets as one set."""
         return cls(*(cast(Any, np.concatenate(values)) for values in zip(*parts, strict=True)))
 
 
@@ -221,7 +221,7 @@ class _Agent:
     prior : ndarray
         (m',).
     position : int
-        Where the taught hypothesis is among them.
+        The position of the taught hypothesis among these columns.
     data_prior : ndarray
         (n,).
     most_growth : float
@@ -244,7 +244,7 @@ class _Agent:
         self.most_growth = math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
 
     def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
-        """Return posteriors (a, n, m') and their errors (a,); NaN where nothing is proved."""
+        """Return posteriors (a, n, m') and their error bounds (a,); NaN where there is none."""
         matrix, share = self.rule.model.matrix, self.data_prior
         num_data, num_hypotheses = matrix.shape
         if num_hypotheses == 1:
@@ -274,14 +274,14 @@ class _Agent:
 
 
 class _Tree:
-    """A tree of data, expanded at the leaves that matter.
+    """A tree of data, expanded at the leaves with the widest gaps between the two sides.
 
     Parameters
     ----------
     agents
         Teacher and learner.
     depth, max_leaves
-        How deep and how large it may be.
+        The largest depth and the largest number of leaves.
     """
 
     def __init__(self, agents: tuple[_Agent, _Agent], depth: int, max_leaves: int) -> None:
@@ -318,7 +318,7 @@ class _Tree:
         return max(lower, 0.0), min(upper, 1.0)
 
     def _sides(self, leaves: _Leaves) -> Array:
-        """Return every leaf's share of lower and upper side, rounded outwards, (2, leaves)."""
+        """Return every leaf's contribution to both bounds, rounded outwards, (2, leaves)."""
         weights = np.exp(leaves.log_weights)
         # Rounding: a sum of logarithms per round, the exponential, and the products below.
         slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
@@ -339,7 +339,7 @@ class _Tree:
         return chosen[np.argsort(-gaps[chosen], kind="stable")[: max(count, 0)]]
 
     def _expanded(self, leaves: _Leaves, depth: int) -> _Leaves:
-        """Return the children of leaves; a leaf whose children are not proved stays a leaf."""
+        """Return the children of leaves; a leaf whose children have no error bound stays a leaf."""
         widest = max(len(agent.prior) for agent in self.agents)
         size = max(1, BLOCK_NUMBERS // ((len(self.data) + widest) * widest))
         parts = []
@@ -365,7 +365,7 @@ class _Tree:
 
 
 def _different_data(agents: tuple[_Agent, _Agent]) -> tuple[NDArray[np.intp], Array]:
-    """Return data of which no two have proportional rows, and how likely each kind is.
+    """Return one datum of each set with proportional rows, and the sets' probabilities.
 
     Data with proportional rows have the same effect; proportionality is checked in fractions.
     """
@@ -383,11 +383,11 @@ def _different_data(agents: tuple[_Agent, _Agent]) -> tuple[NDArray[np.intp], Ar
 
 
 def _belief_range(beliefs: Array, errors: Array, agent: _Agent) -> tuple[Array, Array]:
-    """Return between which values the belief in the taught hypothesis lies, (a,) each."""
+    """Return lower and upper bounds on the belief in the taught hypothesis, (a,) each."""
     value = beliefs[:, agent.position]
     rest = beliefs.sum(axis=1) - value
-    # Two distributions at a distance e have entries whose ratio is at most e^e. The same holds
-    # of all that is not h, which says more near certainty. Sums are one up to rounding.
+    # Two distributions at a distance e have entries whose ratio is at most e^e. The same holds for
+    # 1 - belief in h, which gives a better bound near certainty. Sums are one up to rounding.
     wide = errors + (beliefs.shape[1] + 8) * EPSILON
     low = np.maximum(value * np.exp(-wide), 1.0 - rest * np.exp(wide) - 4.0 * EPSILON)
     high = np.minimum(value * np.exp(wide), 1.0 - rest * np.exp(-wide) + 4.0 * EPSILON)

@@ -1,4 +1,4 @@
-"""Robustness: how much success a wrong idea of the learner's prior costs."""
+"""Robustness: the loss of success if the teacher assumes a wrong prior."""
 
 from __future__ import annotations
 
@@ -32,34 +32,36 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The most hypotheses for which weight is moved between every two of them.
+# With more hypotheses than this, weight is not moved between all pairs of them.
 MOST_PAIRED = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Robustness:
-    """How well teaching survives a wrong idea of the learner's prior.
+    """Success rates of learners whose priors differ from the one that the teacher assumes.
 
     Attributes
     ----------
     rate : SuccessRate
-        Success rate of the learner in question.
+        Success rate of the given learner.
     bounds : tuple of float
         The proved bounds on it, from the priors alone.
     directions : ndarray
         Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
-        How far it was moved: the radius, or less where the simplex ends, (k,).
+        Distances by which it was moved: the radius, or less where the simplex ends, (k,).
     moved_priors : ndarray
-        The priors there, (k, m).
+        The learner's priors after the moves, (k, m).
     moved_rates : tuple of SuccessRate
-        The success rates there.
+        The success rates at these priors.
     worst : int
-        The position of the direction that costs most success for its length.
+        The position of the most dangerous direction: that with the largest loss of success per
+        distance.
     worst_rate : SuccessRate
-        Its success rate, from lessons drawn after it was chosen.
+        The success rate in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
-        The prior from which directions start, and the one that was asked about, (m,).
+        The prior that the teacher assumes, from which directions start, and the learner's prior,
+        (m,).
 
     Examples
     --------
@@ -90,11 +92,11 @@ class Robustness:
 
     @property
     def worst_slope(self) -> float:
-        """Success lost for each unit of distance in the most dangerous direction."""
+        """Loss of success per unit of distance in the most dangerous direction."""
         return float((1.0 - self.worst_rate.value) / self.distances[self.worst])
 
     def describe_direction(self, position: int | None = None) -> str:
-        """Say in words where a direction leads; by default the most dangerous one."""
+        """Describe a direction in words; by default the most dangerous one."""
         step = self.directions[self.worst if position is None else position]
         names = self.rate.hypotheses
         most = np.abs(step).max()
@@ -175,7 +177,7 @@ def robustness(
     Returns
     -------
     Robustness
-        The success rate and its bounds, and the prior nearby at which it is lowest.
+        The success rate and its bounds, and the direction in which it falls fastest.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def robustness(
     own, theirs = np.exp(pair.teacher_prior), np.exp(pair.learner_prior)
     directions = _directions(len(own), position, num_random, second)
     steps, distances = _steps(own, directions, radius)
-    # Weight can be taken only from hypotheses with a positive prior, as the taught one has.
+    # Weight can be taken only from hypotheses with a positive prior; the taught one has one.
     kept = distances > 0.0
     directions, distances, priors = directions[kept], distances[kept], own + steps[kept]
     options: dict[str, Any] = {"num_lessons": num_lessons, "prior": own, "level": level}
@@ -243,7 +245,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     num_hypotheses
         m; three give a triangle for a map.
     divisions
-        Into how many steps an edge is cut.
+        The number of steps along an edge.
     margin
         The share by which the grid is contracted towards the centre, so that its border lies
         inside the simplex.
@@ -261,7 +263,7 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
     """
     m = whole_number(num_hypotheses, "num_hypotheses", 1)
     cuts = whole_number(divisions, "divisions", 1)
-    # Points of the cube that holds the simplex, at most 10^300.
+    # The number of points of the cube that contains the simplex, at most 10^300.
     num_points = math.exp(min((m - 1) * math.log(cuts + 1), 690.0))
     require_affordable(
         f"a grid of up to {num_points:.3g} points",
@@ -279,7 +281,8 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
 def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generator) -> Array:
     """Return directions of length one.
 
-    From the taught hypothesis to all others and back, from each to each other one, and random.
+    They move weight from the taught hypothesis to all others and back, or from one hypothesis to
+    another; further ones are random.
     """
     away = np.full(m, 1.0 / (m - 1))
     away[hypothesis] = -1.0
@@ -294,7 +297,7 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
         centred = np.eye(m) - 1.0 / m
         centred /= np.linalg.norm(centred, axis=1, keepdims=True)
         found.extend(sign * step for step in centred for sign in (1.0, -1.0))
-    # Normal vectors less their mean point in all directions of the simplex alike.
+    # Normal vectors minus their mean are uniformly distributed over the directions of the simplex.
     steps = rng.standard_normal((num_random, m))
     steps -= steps.mean(axis=1, keepdims=True)
     found.extend(steps / np.linalg.norm(steps, axis=1, keepdims=True))
@@ -302,7 +305,7 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
 
 
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:
-    """Return steps of length `radius`, or 0.9 of the way to the border, and their lengths."""
+    """Return steps and their lengths: `radius`, or 0.9 of the distance to the border if less."""
     with np.errstate(divide="ignore", invalid="ignore"):
         longest = np.where(directions < 0.0, -prior / directions, np.inf).min(axis=1)
     distances = np.minimum(radius, 0.9 * longest)

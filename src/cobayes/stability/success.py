@@ -1,7 +1,8 @@
 """The success rate: how often a learner ends up believing what it is taught.
 
-The teacher follows its own idea of the learner, so its data do not depend on the learner: the
-lessons of one teacher serve any number of learners, which are then compared on the same data.
+The teacher follows its own estimate of the learner's belief, so its data do not depend on the
+learner: the lessons of one teacher serve any number of learners, which are then compared on the
+same data.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ Array = NDArray[np.float64]
 # An agent is sure when its belief exceeds the level; a lesson has at most this many rounds.
 LEVEL = 1.0 - 1e-5
 MAX_ROUNDS = 1000
-# The most rounds that the native core counts.
+# The largest number of rounds that the native core can count.
 MOST_ROUNDS = 2**31 - 1
-# Smaller work is begun without an estimate of its rounds: seconds and bytes.
+# Computations below these limits, in seconds and bytes, start without an estimate of their rounds.
 LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
@@ -50,13 +51,14 @@ class SuccessRate:
     Attributes
     ----------
     outcomes, outcomes_stderr : ndarray
-        The chance of ending at each hypothesis, (m,), and its standard errors of sampling.
+        The probability that the learner ends at each hypothesis, (m,), and its standard error from
+        sampling.
     sampling_stderr : float
         The standard error of `value` from sampling alone, which more lessons make smaller.
     lower, upper : float
-        Between which values the estimate would lie if every lesson were taken to its end.
+        Bounds on the estimate for the case that every lesson were continued to its end.
     num_lessons, num_unfinished : int
-        The number of lessons (or coupled pairs), and how many of them were cut off.
+        The number of lessons (or coupled pairs), and the number of those that were cut off.
     method : str
         "lessons" or "coupling".
     hypothesis : str
@@ -89,7 +91,7 @@ class SuccessRate:
 
     @property
     def value(self) -> float:
-        """The estimate: the chance of ending at the taught hypothesis."""
+        """The estimate: the probability that the learner ends at the taught hypothesis."""
         return float(self.outcomes[self.hypotheses.index(self.hypothesis)])
 
     @property
@@ -109,7 +111,7 @@ class SuccessRate:
         return max(0.0, self.lower - reach), min(1.0, self.upper + reach)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per hypothesis: how often the learner ends there."""
+        """Return one row per hypothesis: the probability that the learner ends at it."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame(
             {"probability": self.outcomes, "stderr": self.outcomes_stderr},
@@ -117,7 +119,7 @@ class SuccessRate:
         )
 
     def to_xarray(self) -> xr.Dataset:
-        """Return how often the learner ends at each hypothesis, with the labels."""
+        """Return the probability that the learner ends at each hypothesis, with the labels."""
         found = self.to_dataframe().to_xarray()
         return found.assign_attrs(taught=self.hypothesis, method=self.method)
 
@@ -184,7 +186,7 @@ def success_rate(
     num_lessons
         The number of lessons, or of coupled pairs.
     prior
-        What the teacher takes the learner's prior to be (default: uniform).
+        The learner's prior as the teacher assumes it (default: uniform).
     learner_rule, learner_prior
         The learner's actual rule and prior (default: what the teacher assumes).
     method
@@ -194,7 +196,8 @@ def success_rate(
         A lesson stops when the teacher's estimate exceeds this; in a coupling, when either agent
         believes some hypothesis more than this.
     max_rounds
-        A lesson is cut off after this many rounds; `lower` and `upper` say what that hides.
+        A lesson is cut off after this number of rounds; `lower` and `upper` bound the effect on the
+        rate.
     rng
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
@@ -202,14 +205,14 @@ def success_rate(
     Returns
     -------
     SuccessRate
-        The rate, its standard error, and between which values unfinished lessons leave it.
+        The rate, its standard error, and bounds on the effect of unfinished lessons.
 
     Notes
     -----
     Definition 5.2 and Proposition 5.1: the learner's belief when the teacher is sure has the
     success rate as its mean, up to ``1 - level``. On tables with zeros, and with different data
-    priors, the proposition does not hold: the sure teacher then goes on until the learner is sure,
-    too, or has excluded the taught hypothesis. If teacher or learner follow another rule than
+    priors, the proposition does not hold: the sure teacher then continues until the learner is
+    sure, too, or has excluded the taught hypothesis. If teacher or learner follow another rule than
     SCBI, the value is the learner's mean belief at the moment at which the teacher stops.
 
     Examples
@@ -260,8 +263,8 @@ def success_rates(
     rule, hypothesis, num_lessons, prior, level, max_rounds, rng
         See `success_rate`.
     learner_rules, learner_priors
-        A rule and a prior for each learner (None: what the teacher assumes). A single one
-        serves all learners.
+        A rule and a prior for each learner (None: what the teacher assumes). A single rule or prior
+        is used for all learners.
 
     Returns
     -------
@@ -300,14 +303,14 @@ def _rates(
     max_rounds: SupportsIndex,
     rng: Any,
 ) -> list[SuccessRate]:
-    """Return the success rate of each learner, whose pairs have one teacher and hypothesis."""
+    """Return the success rate of each learner; all pairs share teacher and hypothesis."""
     model, h = pairs[0].teacher.model, pairs[0].hypothesis
     count, most = require_affordable_lessons(model, 1 + len(pairs), num_lessons, level, max_rounds)
     ends = teach_until_sure(pairs, count, rng, level=level, max_rounds=most)
     found = []
     for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
         if common_law(pair.teacher, pair.learner) is not None:
-            # Proposition 5.1: after the last round they are a pair with known beliefs again.
+            # Proposition 5.1 holds for the beliefs after the last round as it does for priors.
             lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
         else:
             lower = np.where(is_known, beliefs[:, h], 0.0)
@@ -343,11 +346,12 @@ class Ends(NamedTuple):
     believed : ndarray
         The learners' last beliefs, (K, num_lessons, m).
     num_rounds : ndarray
-        After how many rounds the teacher was sure, or stopped, (num_lessons,).
+        The number of rounds after which the teacher was sure, or stopped, (num_lessons,).
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
-        Whether the last belief of a learner says where it ends, (K, num_lessons).
+        Whether the last belief of a learner determines the hypothesis that it ends at, (K,
+        num_lessons).
     """
 
     taught: Array
@@ -364,7 +368,7 @@ def require_affordable_lessons(
     level: float,
     max_rounds: SupportsIndex,
 ) -> tuple[int, int]:
-    """Return the numbers of lessons and of rounds, or say why such lessons cannot be given.
+    """Return the validated numbers of lessons and rounds; raise an error if they cost too much.
 
     The teacher's matrix sets the cost of a round and, by its rate, the number of rounds.
     """
@@ -373,7 +377,7 @@ def require_affordable_lessons(
     count = whole_number(num_lessons, "num_lessons", 1)
     rounds, many = float(min(most, MOST_ROUNDS)), float(min(count, 10**300))
     seconds = 1e-9 * (100.0 + 3.0 * model.matrix.size) * num_agents * many
-    # The last beliefs of all agents, and the data of a block of 1024 lessons.
+    # Memory for the last beliefs of all agents, and for the data of a block of 1024 lessons.
     num_bytes = 8.0 * many * num_agents * model.num_hypotheses + 4096.0 * rounds
     if seconds * rounds > LONG_WORK or num_bytes > LARGE_WORK:
         if model.num_hypotheses > 1:
@@ -390,7 +394,7 @@ def require_affordable_lessons(
 
 
 def common_law(teacher: Rule, learner: Rule) -> Array | None:
-    """Return the law of data under which both agents' beliefs are martingales, (n,), or None.
+    """Return the data distribution under which both beliefs are martingales, (n,), or None.
 
     SCBI on a table without zeros expects the data prior, whatever it believes.
     """
@@ -411,13 +415,13 @@ def teach_until_sure(
     level: float = LEVEL,
     max_rounds: int = MAX_ROUNDS,
 ) -> Ends:
-    """Teach a hypothesis until the teacher is sure, and let all learners follow.
+    """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
     The pairs come from `as_agents` and have one teacher, one hypothesis and one teacher's prior.
     Where a learner's belief is a martingale under a sure teacher's data, its chance of success is
     its belief, and more data change nothing. Where two SCBI agents expect different data, because
-    of zeros in a table or of different data priors, the sure teacher goes on until the learner is
-    sure, too, or has excluded the hypothesis, for `max_rounds` more rounds at most.
+    of zeros in a table or of different data priors, the sure teacher continues for at most
+    `max_rounds` more rounds, until the learner is sure, too, or has excluded the hypothesis.
     """
     hypothesis = pairs[0].hypothesis
     rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]
@@ -458,7 +462,7 @@ def _teach_one_by_one(
     level: float,
     max_rounds: int,
 ) -> Ends:
-    """Teach with rules that the native core does not know; a contradicted belief stays."""
+    """Teach with custom rules; a learner's belief stays the same after an impossible datum."""
     stream = generator(rng)
     ends = np.empty((len(rules), num_lessons, priors.shape[1]))
     num_rounds = np.zeros(num_lessons, dtype=np.int64)

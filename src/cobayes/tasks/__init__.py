@@ -1,4 +1,4 @@
-"""Tasks: what may be shown next."""
+"""Tasks: the data that may be shown in the next round."""
 
 import lazy_loader
 

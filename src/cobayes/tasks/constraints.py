@@ -1,4 +1,4 @@
-"""Tasks made from a matrix or another task: no repeats, costs, some of the data only, sets."""
+"""Tasks made from a matrix or another task: no repeats, moving costs, fewer data, sets."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_NUMBERS = 20_000_000
 class Around(Task):
     """A task that constrains an inner task; its state is the pair (own state, inner state).
 
-    Everything is as in the inner task, except for what a subclass overrides; its own state is
-    the value of `first` before the first round and follows `following`.
+    A subclass overrides the methods in which it differs from the inner task. Its own state is
+    `first` before the first round; `following` returns the next one.
     """
 
     first: Any = None
@@ -107,7 +107,7 @@ class WithoutRepeats(Around):
         return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return the prior of the inner task, given that the datum is a new one."""
+        """Return the inner task's prior with zero for data that were shown."""
         shown, inner = state
         prior = self.task.data_prior_at(inner)
         if not shown:
@@ -118,7 +118,7 @@ class WithoutRepeats(Around):
         return prior / total if total > 0.0 else prior
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Return the number of data that are still to show and that the hypothesis allows."""
+        """Return the number of data that the hypothesis allows and that were not shown yet."""
         shown, within = state
         model = self.task.matrix_at(within)
         is_new = np.ones(model.num_data, dtype=bool)
@@ -173,7 +173,7 @@ def without_repeats(matrix: MatrixLike) -> WithoutRepeats:
 
 
 class MovingCosts(Around):
-    """A task in which the next datum is the less likely the more it costs to get there.
+    """A task in which each datum has a cost that depends on the datum before it.
 
     Made by `moving_costs`. Its own state is the last datum, None before the first round.
     """
@@ -188,7 +188,7 @@ class MovingCosts(Around):
         return datum
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return a prior in proportion to ``exp(-weight * cost)`` from the last datum on."""
+        """Return a prior proportional to ``exp(-weight * cost)``, costs from the last datum."""
         last, inner = state
         prior = self.task.data_prior_at(inner)
         if last is None or self.weight == 0.0:
@@ -216,8 +216,8 @@ class MovingCosts(Around):
 def moving_costs(matrix: MatrixLike, costs: ArrayLike, weight: float = 1.0) -> MovingCosts:
     """Return the task in which going from one datum to another has a cost.
 
-    A datum's prior probability is in proportion to ``exp(-weight * cost)`` with the cost of going
-    there from the last datum. The first datum is free.
+    A datum's prior probability is proportional to ``exp(-weight * cost)``, where the cost is that
+    of going from the last datum to this one. The first datum is free.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
 
 
 class LimitedTo(Task):
-    """A task in which some data may be shown; made by `limited_to`."""
+    """A task in which only some of the data may be shown; made by `limited_to`."""
 
     def __init__(self, matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> None:
         self._model = as_model(matrix)

@@ -1,4 +1,4 @@
-"""The base class of tasks: what may be shown next, given what has been shown."""
+"""The base class of tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ State = Any
 
 
 class Task(ABC):
-    """What may be shown next, given what has been shown.
+    """The data that may be shown next, and their matrix, given the data shown before.
 
     A task has a state. The state says which matrix holds in the next round and how likely each
     datum is a priori (zero: not available); the datum that is shown leads to the next state. A
@@ -60,7 +60,7 @@ class Task(ABC):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every datum leads to one state; not so where a walker slips.
+        """Whether every datum leads to one certain state (not if a walker may slip).
 
         By default: whether the class does not override `next_states`.
         """
@@ -68,7 +68,7 @@ class Task(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """Whether all rounds are alike: whether the state never changes."""
+        """Whether the state never changes: all rounds have one matrix and data prior."""
         kind = type(self)
         return kind.next_states is Task.next_states and kind.next_state is Task.next_state
 
@@ -95,7 +95,7 @@ class Task(ABC):
         return ((self.next_state(state, datum), 1.0),)
 
     def seen_part(self, state: State) -> State:
-        """Return what both agents see of a state: all of it, or the part of an inner task."""
+        """Return the part of a state that both agents see: all of it, or that of an inner task."""
         return state
 
     def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002
@@ -119,7 +119,7 @@ class Task(ABC):
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:  # noqa: ARG002
         """Tell which data bring a lesson about a hypothesis nearer to its end, (n,).
 
-        None, the default, where a task has no end that data can be nearer to.
+        None, the default, for tasks without such an end.
         """
         return None
 
@@ -129,7 +129,7 @@ class Task(ABC):
         Parameters
         ----------
         state
-            The state from which a lesson goes on.
+            The current state.
         hypothesis
             The position of the hypothesis that is taught, where it is known.
         """
@@ -163,7 +163,7 @@ class Task(ABC):
 def require_usable(task: Task) -> Task:
     """Return a task, or raise an error where its methods do not return what rules need."""
     name, model, prior = type(task).__name__, task.model, task.data_prior_at(task.start)
-    if not isinstance(model, Task):  # the class of models is not known here
+    if not isinstance(model, Task):  # `Model` cannot be imported here
         raise CobayesError(
             f"{name}.matrix_at returns a {type(model).__name__}; expected a cobayes.Model.",
             "make the models once, in the constructor: cobayes.Model(matrix, data, hypotheses).",
@@ -185,7 +185,7 @@ def require_usable(task: Task) -> Task:
 
 
 def as_state(content: Any) -> State:
-    """Return lists and arrays as tuples, and NumPy numbers as plain ones, as states hold them."""
+    """Return content as states hold it: tuples for lists and arrays, plain for NumPy numbers."""
     if isinstance(content, np.ndarray | np.generic):
         content = content.tolist()
     if isinstance(content, dict | set):
@@ -196,7 +196,7 @@ def as_state(content: Any) -> State:
 
 
 def draw_outcome(outcomes: tuple[tuple[State, float], ...], rng: np.random.Generator) -> State:
-    """Return one of the states a datum can lead to; a number is drawn only where there are two."""
+    """Return one of the next states; a random number is used only if there are several."""
     if len(outcomes) == 1:
         return outcomes[0][0]
     chances = np.cumsum([chance for _, chance in outcomes])

@@ -1,4 +1,4 @@
-"""The data prior with the highest rate of convergence: which data deserve emphasis.
+"""The data prior with the highest rate of convergence.
 
 With row sums n p instead of ones, SCBI's rate for hypothesis h is
 
@@ -12,9 +12,10 @@ with equality at s = sum_i p_i z_ij: linear upper bounds ("cuts"). The linear pr
 cuts found so far gives a new p and, by its multipliers, a bound on the rate of every data prior.
 
 On a table with zeros h shows the data that it allows, in proportion to p, and only hypotheses that
-allow the same data are rivals. Hypotheses that allow different data weigh different parts of p, and
-the mean of their rates is no longer concave. Each part has its own best data prior: the mean of
-their rates is the upper bound, and mixtures of them are tried.
+allow the same data are rivals. If hypotheses allow different data, their rates depend on different
+parts of p, and the mean rate is not concave. Each set of hypotheses that allow the same data has
+its own best data prior. The mean of the best rates is an upper bound; mixtures of these priors are
+tried.
 """
 
 from __future__ import annotations
@@ -42,21 +43,23 @@ Array = NDArray[np.float64]
 MAX_CUTS = 100
 # log(1e-300): smaller ratios, or their inverses, would leave float64.
 SMALLEST_LOG_RATIO = -690.0
-# Least share of a datum on tables with zeros: a datum never shown would exclude no hypothesis.
+# Smallest probability of a datum on tables with zeros: a datum that is never shown would exclude no
+# hypothesis.
 LEAST_SHARE = 1e-6
-# Where the mean rate is not concave: weights of the mixtures that are tried, and their orders.
+# Where the mean rate is not concave: the factors and the number of orders of the mixtures that are
+# tried.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataPrior:
-    """The data prior with the highest rate, and how far from the highest it may be.
+    """The data prior with the highest rate, and an upper bound on the rate of any other.
 
     Attributes
     ----------
     data_prior : ndarray
-        How often each datum should be shown, (n,).
+        The probability with which each datum should be shown, (n,).
     rate : float
         SCBI's rate under it: of the hypothesis, or the mean over the hypotheses whose rate is not
         infinite. Infinite if there is none.
@@ -88,7 +91,7 @@ class DataPrior:
 
     @property
     def gap(self) -> float:
-        """An upper bound on how much higher the rate of another data prior is."""
+        """An upper bound on the gain in rate from any other data prior."""
         return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -120,22 +123,22 @@ def best_data_prior(
     matrix
         Data by hypotheses, or a rule that holds it.
     hypothesis
-        The one that is taught; None maximises the mean rate over all hypotheses.
+        The hypothesis that is taught; None maximises the mean rate over all hypotheses.
     tolerance
         Stop when no data prior can be better by more than this, in nats per round.
 
     Returns
     -------
     DataPrior
-        ``.data_prior`` and ``.rate``; ``.gap`` bounds what is left to gain.
+        ``.data_prior`` and ``.rate``; ``.gap`` bounds the gain from any other data prior.
 
     Notes
     -----
-    A cutting-plane method. For two hypotheses the best data prior sits on two data, those where
-    the ratio of the columns is largest and smallest. On tables with zeros every datum keeps a
-    share of about 1e-6 / n, without which what it excludes would return. If the mean is over
-    hypotheses that allow different data, it is not concave: the data prior is the best one found,
-    and the gap, which holds all the same, may be large.
+    A cutting-plane method. For two hypotheses the best data prior is positive for two data only,
+    those with the largest and the smallest ratio of the columns. On tables with zeros every datum
+    keeps a probability of about 1e-6 / n, so that it is shown sometimes and excludes the hypotheses
+    that rule it out. If the mean is over hypotheses that allow different data, it is not concave:
+    the data prior is the best one found, and the gap, which is still valid, may be large.
 
     Examples
     --------
@@ -150,7 +153,7 @@ def best_data_prior(
     model = task.model
     if task is not model:
         raise CobayesError(
-            f"best_data_prior knows no tasks; found {type(task).__name__}.",
+            f"best_data_prior needs a matrix; found the task {type(task).__name__}.",
             "give a table; if only some data may be shown, give a table of these rows.",
         )
     number_between(tolerance, "tolerance", 0.0, 1.0)
@@ -182,7 +185,7 @@ def _mixtures(parts: Array) -> Iterator[Array]:
     """Yield mixtures of the patterns' best data priors, in several orders.
 
     The k-th prior has the weight factor^k. With a small factor the data of later patterns hardly
-    change the shares of the earlier ones.
+    change the probabilities of the earlier ones.
     """
     count = len(parts)
     orders = [np.arange(count), np.arange(count)[::-1]]
@@ -206,7 +209,7 @@ class _Pattern:
     rows
         The data that they allow, (n,).
     ratios
-        For each taught one log(z_ij), (data, rivals), up to a constant for each rival.
+        For each taught hypothesis log(z_ij), (data, rivals), up to a constant for each rival.
     """
 
     def __init__(self, rows: NDArray[np.bool_], ratios: list[Array]) -> None:
@@ -214,11 +217,11 @@ class _Pattern:
         self.ratios = ratios
 
     def share(self, prior: Array) -> Array:
-        """Return how often each datum is shown in the limit of certainty, (data,)."""
+        """Return the probability of each datum in the limit of certainty, (data,)."""
         return prior[self.rows] / prior[self.rows].sum()
 
     def tangents(self, share: Array) -> list[Array]:
-        """Return for each taught one g(z_ij / s) at s = mean z: no entry is negative."""
+        """Return for each taught hypothesis g(z_ij / s) at s = mean z; no entry is negative."""
         found = []
         for logs in self.ratios:
             below = logs - np.log(share @ np.exp(logs))
@@ -226,12 +229,12 @@ class _Pattern:
         return found
 
     def rates(self, share: Array) -> Array:
-        """Return the smallest bracket of each taught one."""
+        """Return the smallest mean of g over the rivals, for each taught hypothesis."""
         return np.array([(share @ terms).min() for terms in self.tangents(share)])
 
 
 def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
-    """Sort the taught hypotheses by the data that they allow.
+    """Group the taught hypotheses by the data that they allow.
 
     A hypothesis that shares its set of data with no other has an infinite rate under any data prior
     and is left out.
@@ -262,14 +265,14 @@ def _mean_rate(patterns: list[_Pattern], prior: Array) -> float:
 
 
 def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[Array, float]:
-    """Return the share of each datum with the highest mean rate, and a bound on that rate."""
+    """Return the data prior with the highest mean rate, and an upper bound on that rate."""
     size = int(pattern.rows.sum())
     cuts: list[Array] = []
     owners: list[int] = []
     levels = np.full(len(pattern.ratios), np.inf)
     share = best = np.full(size, 1.0 / size)
     rate = float(pattern.rates(best).mean())
-    # For data priors with the least share, and for all.
+    # The bound for data priors with the smallest probability, and that for all data priors.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
         # Add tangents for the pairs whose divergence the linear programme overestimates.
@@ -296,7 +299,7 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
 
 
 def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
-    """Maximise the mean of t_h, each below all the cuts that it owns."""
+    """Maximise the mean of t_h, where each t_h lies below the cuts of its hypothesis."""
     count, size = cuts.shape
     groups = max(owners) + 1
     is_owner = np.zeros((count, groups))
@@ -317,9 +320,9 @@ def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
 
 
 def _gains(cuts: Array, owners: list[int], multipliers: Array) -> Array:
-    """Return numbers whose mean under a data prior is at least its mean rate.
+    """Return n numbers whose mean under any data prior is at least the prior's mean rate.
 
-    Any multipliers give some, so that the bound does not rest on the solver.
+    Any multipliers give such numbers, so the bound is valid even if the solver is inaccurate.
     """
     weights = np.maximum(multipliers, 0.0)
     totals = np.bincount(owners, weights)

@@ -1,4 +1,4 @@
-"""Time to certainty: the best rate of a teacher, rates measured in lessons, rounds predicted."""
+"""Time to certainty: the highest rate of any teacher, measured rates, predicted rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 Array = NDArray[np.float64]
 
 LEVEL = 1.0 - 1e-5
-# Points of the grid on which a random walk is followed, per typical step, and the most points.
+# Grid for the random walk: points per typical step, and the largest number of points.
 CELLS, MOST_CELLS = 12, 20_000
 
 
@@ -38,7 +38,7 @@ class ChoosingRate:
     drawing_rate : float
         The rate of a teacher that draws its data by the learner's own rule.
     data_shares : ndarray
-        How often the best teacher shows each datum in the long run, (n,).
+        The share of rounds in which the best teacher shows each datum in the long run, (n,).
     hypothesis : str
         The label of the taught hypothesis.
 
@@ -77,12 +77,13 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     Returns
     -------
     ChoosingRate
-        ``.rate`` beside ``.drawing_rate``, and how often each datum is shown.
+        ``.rate``, ``.drawing_rate``, and the share of rounds in which each datum is shown.
 
     Notes
     -----
     The value of the linear programme ``max_p min_j sum_d p_d log(A_dh / A_dj)`` with A the
-    likelihood in the limit of certainty; see docs/beyond.md. Drawing takes column h of A for p.
+    likelihood in the limit of certainty; see docs/beyond.md. A teacher who draws its data has p =
+    column h of A.
 
     Examples
     --------
@@ -154,13 +155,14 @@ def empirical_rate(
 
     Notes
     -----
-    Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The
-    slope between two late rounds is used, so that early rounds do not count.
+    Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The rate
+    is estimated by the slope between two late rounds, on which early rounds have no influence.
 
-    Where a second hypothesis is nearly as hard to tell from the truth as the relevant one, the
-    two change places at random for some thousand rounds. Until then the log-odds, which follow
-    the harder one at each moment, grow more slowly than the theorems say: by about the spread of
-    the difference over the number of rounds. The standard error does not show this; more rounds do.
+    The log-odds follow the rival that is hardest to tell from the truth. If two rivals are nearly
+    equally hard, they alternate at random for some thousand rounds, and until then the log-odds
+    grow more slowly than the theorems say: by about the standard deviation of the difference of the
+    two, divided by the number of rounds. The standard error does not include this bias; more rounds
+    reduce it.
 
     Examples
     --------
@@ -192,15 +194,15 @@ class PredictedRounds:
     mean, std : float
         Mean and standard deviation of the number of rounds.
     rate, variance : float
-        Mean and variance, per round, of what the log-odds against the hardest rival gain in the
-        limit of certainty.
+        Mean and variance of the gain per round, in the limit of certainty, of the log-odds against
+        the hardest rival.
     overshoot : float
-        By how much, on average, the log-odds against that rival exceed the level when they pass
-        it, in nats: the renewal constant.
+        The mean excess, in nats, of the log-odds against that rival over the level when they first
+        pass it (the renewal constant).
     level : float
         The learner is sure when its belief exceeds this.
     hypothesis, rival : str
-        The labels of the taught hypothesis and of the one that is hardest to tell from it.
+        The labels of the taught hypothesis and of the rival that is hardest to tell from it.
 
     Examples
     --------
@@ -220,7 +222,7 @@ class PredictedRounds:
     rival: str
 
     def quantile(self, share: float) -> float:
-        """Return the number of rounds by which this share of the lessons is over.
+        """Return the number of rounds after which this share of the lessons has ended.
 
         Parameters
         ----------
@@ -276,11 +278,12 @@ def predicted_rounds(
     Notes
     -----
     In the limit of certainty the log-odds against a rival are a random walk with mean R and
-    variance s per round. From log-odds of a below the level they pass it after about
-    ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. Of several rivals the last one
-    counts: mean and variance of the largest passage follow from Clark's formulas for correlated
-    normal variables. What happens before the limit is reached shifts the mean by a number
-    of rounds that does not grow as the level tends to one; it is left out. See docs/beyond.md.
+    variance s per round. If they start a nats below the level, they pass it after about
+    ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals a lesson ends
+    at the last passage, whose mean and variance follow from Clark's formulas for the largest of
+    correlated normal variables. The first rounds, far from certainty, shift the mean by a number of
+    rounds that does not grow as the level tends to one; this shift is neglected. See
+    docs/beyond.md.
 
     Examples
     --------
@@ -323,7 +326,7 @@ def predicted_rounds(
 
 
 class _Walks(NamedTuple):
-    """The log-odds against every rival that one datum does not exclude, as random walks.
+    """The log-odds against every rival that no single datum excludes, as random walks.
 
     Attributes
     ----------
@@ -366,7 +369,7 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means
-    # The deviation of passage time j is about the deviation of its walk, divided by the mean step.
+    # The standard deviation of passage time j is about that of its walk, divided by the mean step.
     shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
     covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
     order = np.argsort(-times)
@@ -392,11 +395,11 @@ def _last_passage(walks: _Walks) -> tuple[float, float]:
 
 
 def mean_overshoot(shares: Array, steps: Array) -> float:
-    """Return by how much a random walk exceeds a high level on average when it first passes it.
+    """Return the mean excess of a random walk over a high level when it first passes the level.
 
     With H the first positive value of the walk (its ladder height) this is
-    ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below
-    zero is followed on a grid, each step split between two points so that its mean is kept.
+    ``E H**2 / (2 E H)``; for walks on a lattice it is the mean over all levels. The walk below zero
+    is computed on a grid; each step is divided between two grid points so that its mean is kept.
 
     Parameters
     ----------

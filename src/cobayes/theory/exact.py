@@ -1,8 +1,8 @@
 """Exact means and deviations of beliefs, round by round.
 
-Rules that follow the belief, like SCBI, need the whole tree of sequences of data. Where the
-likelihood does not depend on the belief, as in BI, the order of the data does not matter, and there
-is one atom for each count of the data.
+Rules whose likelihood depends on the belief, like SCBI, need the whole tree of sequences of data.
+Where the likelihood does not depend on the belief, as in BI, the order of the data does not matter,
+and there is one atom for each count of the data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MAX_ATOMS = 100_000_000
-# Least time and memory per belief on a task, measured with eight data, and least time in the core.
+# Lower bounds on time and memory per belief on a task (measured with eight data), and on time in
+# the core.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
 # Rows count as proportional if their log ratios differ by at most this.
 PROPORTIONAL = 1e-14
@@ -57,7 +58,7 @@ class ExactRounds:
     means, stds : ndarray
         Mean and standard deviation of the belief in every hypothesis, (k + 1, m).
     num_atoms : int
-        The number of beliefs that the last round was computed from, at most.
+        An upper bound on the number of beliefs in the last round.
 
     Examples
     --------
@@ -135,11 +136,11 @@ def exact_rounds(
     hypothesis
         The hypothesis that is taught, by position or label.
     num_rounds
-        The number of rounds; a further one multiplies the work by the number of data for SCBI.
+        The number of rounds; with SCBI each round multiplies the work by the number of data.
     prior
         The common prior (default: uniform); positive for the hypothesis that is taught.
     max_atoms
-        Refuse to go through more beliefs than this.
+        The largest number of beliefs; a computation with more is an error.
 
     Returns
     -------
@@ -200,7 +201,7 @@ def moments_on_task(
 ) -> tuple[Array, int]:
     """Return means and variances (2, k, m) and the number of atoms, on any task by any rule.
 
-    Atoms with one state and one belief are merged; a lesson that is over keeps its last belief.
+    Atoms with the same state and belief are merged; a lesson that has ended keeps its last belief.
     """
     task = rule.task
     atoms: dict[tuple[State, bytes], tuple[Array, float]] = {(task.start, b""): (log_prior, 1.0)}
@@ -210,7 +211,7 @@ def moments_on_task(
         require_affordable(
             f"round {k + 1} of {num_rounds} with about {growth * len(atoms):.3g} beliefs",
             "take fewer rounds, or use cobayes.simulate.",
-            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # by one thread
+            seconds=ATOM_SECONDS * growth * len(atoms) * num_threads(),  # one thread does this work
             num_bytes=(ATOM_BYTES + 32.0 * len(log_prior)) * growth * len(atoms),
         )
         after: dict[tuple[State, bytes], tuple[Array, float]] = {}
@@ -250,7 +251,7 @@ def _children(
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
     """Return the number of beliefs in the last round, or raise an error where it is too large."""
-    # Beyond max_atoms rounds, and 10^300 beliefs, no power is computed.
+    # Powers beyond max_atoms rounds or 10^300 beliefs are not computed.
     power = num_rounds * math.log10(num_data)
     total: float = math.inf
     count = 0
@@ -287,8 +288,8 @@ def moments_by_counts(
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)
-    # Every multiset of data once: a datum follows itself and earlier ones only. A multiset with
-    # counts c has k! / prod(c!) orders; `runs` is the count of its last datum.
+    # Every multiset of data is visited once: a datum is followed only by itself and later ones. A
+    # multiset with counts c has k! / prod(c!) orders; `runs` is the count of its last datum.
     seen, log_weights = np.zeros((1, len(log_prior))), np.zeros(1)
     last, runs = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     found = np.empty((2, num_rounds, len(log_prior)))
@@ -312,11 +313,11 @@ def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
 
 
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
-    """Return the data that lead to different posteriors, and how many each stands for.
+    """Return data that lead to different posteriors, and the number of data with each posterior.
 
-    Data with proportional rows lead to the same posterior under a factored rule. A teacher that
-    follows the belief chooses them in proportion to their data prior, one that does not in
-    proportion to their rows. Of any other rule nothing is assumed.
+    Data with proportional rows lead to the same posterior under a factored rule. If the likelihood
+    depends on the belief, the teacher chooses among such data in proportion to the data prior,
+    otherwise in proportion to their rows. For other rules no data are merged.
     """
     matrix = rule.model.matrix
     if rule.core is None:

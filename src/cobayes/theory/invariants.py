@@ -1,4 +1,4 @@
-"""What the proofs rest on: invariants, measured exactly on any model, and the inverse update."""
+"""The invariants behind the proofs, measured exactly on any model; the inverse update."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Default number of rounds: as many as this number of atoms allows, at most six.
+# The default number of rounds is the largest with at most this number of atoms, and at most six.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
@@ -36,13 +36,13 @@ class Invariant:
     Attributes
     ----------
     statement : str
-        What should hold.
+        The statement that should hold.
     source : str
-        Where the paper says so.
+        Its place in the paper.
     deviation : float
         The largest violation found; zero where there is none.
     tolerance : float
-        The largest violation that is taken for rounding.
+        The largest violation that is attributed to rounding.
     """
 
     statement: str
@@ -174,12 +174,12 @@ def check_invariants(
 ) -> InvariantReport:
     """Measure, exactly, whether a rule has the invariants that SCBI's theory rests on.
 
-    While h is taught the mean of theta(h) never falls and the means of theta(j) / theta(h) stay
-    what they were. Under uniform data the mean belief stays where it was while the beliefs move
-    outwards, towards the vertices. `SCBI` has all of them; `BI` has the first two only, since
-    its mean belief moves when data are drawn uniformly. A data prior takes the place of the
-    uniform distribution. On a table with zeros data are shown as evenly as the zeros allow at
-    the learner's belief (see `scaling_blocks`), and mean ratios never rise.
+    While h is taught, the mean of theta(h) never falls and the means of theta(j) / theta(h) are
+    constant. Under uniform data the mean belief is constant, and the mean squared distance from the
+    uniform belief never falls. `SCBI` has all four invariants; `BI` has the first two only, since
+    its mean belief changes when data are drawn uniformly. A data prior takes the place of the
+    uniform distribution. On a table with zeros data are shown as evenly as the zeros allow at the
+    learner's belief (see `scaling_blocks`), and mean ratios never rise.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def check_invariants(
         return float(measure.weights @ distances)
 
     start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
-    # One measure at a time: the last ones are large.
+    # One measure at a time, because the last ones are large.
     mean_belief, mean_ratios = _by_round(
         start,
         num_rounds,
@@ -303,7 +303,7 @@ def _by_round(
     move: Callable[[AtomicMeasure], AtomicMeasure],
     look: Callable[[AtomicMeasure], tuple[ArrayLike, ArrayLike]],
 ) -> tuple[Array, Array]:
-    """Return the two things looked at, before the first round and after every one."""
+    """Return the two measured quantities, before the first round and after every round."""
     seen = [look(measure)]
     for _ in range(num_rounds):
         measure = move(measure)
@@ -313,16 +313,16 @@ def _by_round(
 
 
 def _largest_fall(values: Array) -> float:
-    # NaN in, NaN out: a quantity that could not be measured must not count as monotone.
+    # NaN stays NaN: a quantity that could not be measured must not count as monotone.
     return float(np.maximum(-np.diff(values), 0.0).max())
 
 
 def inverse_update(rule: Rule, posterior: ArrayLike, datum: SupportsIndex | str) -> Array:
     """Return the belief from which a datum leads to the given posterior, (m,).
 
-    On a table without zeros there is exactly one, and hypotheses that are excluded after the
-    datum were so before. On a table with zeros the posterior must be positive everywhere: a
-    hypothesis that the datum excludes may have had any belief before.
+    On a table without zeros there is exactly one such belief, and it excludes the same hypotheses
+    as the posterior. On a table with zeros the posterior must be positive everywhere: a hypothesis
+    that the datum excludes may have had any belief before.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
         share = rule.data_prior
         with np.errstate(divide="ignore"):
             log_share = 0.0 if share is None else np.log(share)[:, None]
-        # Of M only its cross-ratios matter: dividing by row d leaves v equal to the posterior.
+        # Only the cross-ratios of M matter: after a division by row d, v equals the posterior.
         log_matrix = log_matrix - log_matrix[datum]
         row_sums = np.logaddexp.reduce(log_matrix + log_posterior, axis=1, keepdims=True)
         logs = log_posterior + np.logaddexp.reduce(log_matrix - row_sums + log_share, axis=0)

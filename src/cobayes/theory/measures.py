@@ -1,8 +1,8 @@
-"""Distributions of beliefs with finitely many atoms, and the operator Psi that moves them.
+"""Distributions of beliefs with finitely many atoms, and the operator Psi, one round of teaching.
 
-After k rounds a learner's belief is random: one atom for every sequence of data. `push` moves
-the whole distribution on by one round, as a teacher would, and `push_data` as data that are
-drawn from a fixed distribution would.
+After k rounds a learner's belief is random: one atom for every sequence of data. `push` returns the
+distribution after one more round of teaching, `push_data` after one more datum from a fixed
+distribution.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ Indices = NDArray[np.int64]
 # From log-beliefs (a, m) and likelihoods (a, n, m) to the probabilities of the data, (a, n).
 Chances = Callable[[Array, Array], Array]
 
-# Logarithms of beliefs exceed zero by rounding at most; beliefs themselves do by more.
+# Log-beliefs exceed zero by rounding errors at most; a larger excess shows that beliefs were given
+# instead of logarithms.
 LARGEST_LOG = 1e-6
 # The most numbers that one measure may hold (80 MB, and seconds to compute), and the numbers of a
 # block of likelihoods.
@@ -43,7 +44,7 @@ MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtomicMeasure:
-    """A probability measure on beliefs that sits on finitely many of them.
+    """A probability measure on beliefs with finitely many atoms.
 
     Make one with `at` or `from_atoms`; every method returns a new one.
 
@@ -54,7 +55,7 @@ class AtomicMeasure:
     log_beliefs : ndarray
         Logarithms of the beliefs, (a, m), exact where beliefs underflow.
     hypotheses : tuple of str or None
-        The labels, where they are known: a rule brings them along.
+        The labels, where they are known; a rule supplies them.
 
     Examples
     --------
@@ -86,14 +87,14 @@ class AtomicMeasure:
 
     @classmethod
     def at(cls, belief: Distribution, hypotheses: Iterable[object] | None = None) -> AtomicMeasure:
-        """Return the measure that sits on one belief.
+        """Return the measure with one atom.
 
         Parameters
         ----------
         belief
             A distribution over hypotheses: numbers, or a mapping or Series with labels.
         hypotheses
-            The labels, where the belief brings none.
+            The labels, if the belief has none.
         """
         return cls.from_atoms([1.0], [belief], hypotheses)
 
@@ -142,7 +143,7 @@ class AtomicMeasure:
         rule
             The rule of teacher and learner; a matrix means `SCBI` of it.
         hypothesis
-            The true one, by position or label; every atom must believe in it a little.
+            The true hypothesis, by position or label; its belief must be positive in every atom.
 
         Notes
         -----
@@ -162,7 +163,8 @@ class AtomicMeasure:
             )
 
         def chances(_: Array, likelihoods: Array) -> Array:
-            # Columns sum to one up to the scaling's tolerance; no mass may leak over many rounds.
+            # Columns sum to one up to the scaling's tolerance; they are normalised so that the
+            # total weight stays one over many rounds.
             drawn = likelihoods[:, :, column]
             return drawn / drawn.sum(axis=1, keepdims=True)
 
@@ -180,9 +182,9 @@ class AtomicMeasure:
         rule
             The learner's rule; a matrix means `SCBI` of it.
         distribution
-            Over data, whatever the learner believes (default: the rule's data prior, which is
-            uniform unless it was given). "predictive" draws what the learner itself expects,
-            "even" the data prior as far as the table's zeros allow it at the learner's belief:
+            A distribution over data, the same for all beliefs (default: the rule's data prior,
+            which is uniform unless it was given). "predictive" is the learner's own expectation.
+            "even" is the data prior as far as the table's zeros allow it at the learner's belief:
             the row sums of `scaling_blocks`.
 
         Notes
@@ -215,14 +217,14 @@ class AtomicMeasure:
         Parameters
         ----------
         function
-            Of one belief, (m,); returns a number or an array.
+            A function of one belief, (m,), that returns a number or an array.
         log
-            Whether to hand it the logarithms instead, which do not underflow.
+            Whether to call it with log-beliefs, which do not underflow.
 
         Returns
         -------
         float or ndarray
-            In the shape of what the function returns.
+            The expectation, of the shape that the function returns.
 
         Examples
         --------
@@ -247,7 +249,7 @@ class AtomicMeasure:
         return float(expected) if expected.ndim == 0 else expected
 
     def merged(self, tolerance: float = 1e-9) -> AtomicMeasure:
-        """Return the measure with equal atoms made one.
+        """Return the measure with equal atoms merged.
 
         Under `BI` the order of the data does not matter, so that merging after every round
         leaves one atom for each count of the data.
@@ -299,7 +301,7 @@ class AtomicMeasure:
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
     def _split(self, rule: Rule, chances: Chances) -> AtomicMeasure:
-        """Return the measure after one more datum that comes with the given chances."""
+        """Return the measure after one more datum that has the given probabilities."""
         num_atoms, width = self.log_beliefs.shape
         model = rule.model
         if width != model.num_hypotheses:
@@ -310,8 +312,8 @@ class AtomicMeasure:
         if num_atoms * model.num_data * width > MOST_NUMBERS:
             raise CobayesError(
                 f"one more round takes the measure from {num_atoms} to "
-                f"{num_atoms * model.num_data} atoms on {width} hypotheses; more than "
-                f"{MOST_NUMBERS:.0e} numbers are not kept in memory.",
+                f"{num_atoms * model.num_data} atoms on {width} hypotheses; the limit is "
+                f"{MOST_NUMBERS:.0e} numbers in memory.",
                 "exact_rounds gives means and deviations without storing atoms; where the order "
                 "of data does not matter, use merged() after every round.",
             )
@@ -330,7 +332,7 @@ class AtomicMeasure:
             if surprising.any():
                 datum = model.data[int(np.argwhere(surprising)[0][1])]
                 raise CobayesError(
-                    f"datum {datum!r} is excluded by everything that an atom of the measure "
+                    f"datum {datum!r} is excluded by every hypothesis that an atom of the measure "
                     "believes.",
                     "give such data no probability, or start from a belief that allows them.",
                 )
@@ -345,7 +347,7 @@ class AtomicMeasure:
 
 
 def most_rounds(num_data: int, num_hypotheses: int) -> int:
-    """Return after how many rounds all sequences of data still fit into one measure."""
+    """Return the largest number of rounds whose sequences of data fit into one measure."""
     rounds, numbers = 0, num_hypotheses
     while num_data > 1 and numbers * num_data <= MOST_NUMBERS:
         numbers *= num_data
@@ -354,13 +356,13 @@ def most_rounds(num_data: int, num_hypotheses: int) -> int:
 
 
 def _predictive_shares(log_beliefs: Array, likelihoods: Array) -> Array:
-    """Return how often the learner itself expects each datum, (a, n)."""
+    """Return the learner's predictive probability of each datum, (a, n)."""
     expected = (np.exp(log_beliefs)[:, None, :] * likelihoods).sum(axis=2)
     return expected / expected.sum(axis=1, keepdims=True)
 
 
 def _even_shares(rule: Rule, belief: Array) -> Array:
-    """Return how often data are shown at a belief, as evenly as zeros allow, (n,)."""
+    """Return the probabilities of data at a belief, as even as zeros allow, (n,)."""
     prior = rule.model.distribution(rule.data_prior, over="datum")
     shares = np.zeros_like(prior)
     for rows, _, ratio in scaling_blocks(rule.model, prior, belief).blocks:
@@ -369,11 +371,11 @@ def _even_shares(rule: Rule, belief: Array) -> Array:
 
 
 def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[Array, Indices]:
-    """Return the weights of the different atoms and where each is first found.
+    """Return the weights of the different atoms, and the position of the first of each.
 
-    Two atoms are equal when no log-belief differs by more than the tolerance. An atom joins the
-    first earlier one that it equals, in the order of a projection: equal atoms have projections
-    within a window, so that not all pairs are compared.
+    Two atoms are equal when no log-belief differs by more than the tolerance. Atoms are sorted by a
+    projection, and an atom is merged with the first earlier one that it equals. Equal atoms have
+    nearly equal projections, so that not all pairs are compared.
     """
     finite = np.where(np.isfinite(log_beliefs), log_beliefs, 0.0)
     direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
@@ -387,7 +389,7 @@ def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[
         heads = [head for head in heads if keys[atom] - keys[head] <= window]
         for head in heads:
             one, two = log_beliefs[atom], log_beliefs[head]
-            # Two ruled-out hypotheses agree; their difference is not a number.
+            # Two log-beliefs of minus infinity are equal, but their difference is NaN.
             differs = one != two
             if not differs.any() or np.abs(one[differs] - two[differs]).max() <= tolerance:
                 leaders[atom] = head
@@ -437,7 +439,7 @@ def _checked_beliefs(
 
 
 def _joined_labels(own: tuple[str, ...] | None, other: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels of a measure and of a rule; None, or mere positions, agree with any."""
+    """Return the common labels of a measure and a rule; None and positions match any labels."""
     positions = tuple(map(str, range(len(other))))
     if own is None or own in (positions, other):
         return other

@@ -26,10 +26,10 @@ Kind = Literal["bi", "scbi"]
 
 # |e| below which e - log(1 + e) comes from a series.
 _NEAR = 0.3
-# A divergence is a difference of logarithms. If it is below this share of them, it is computed
+# A divergence is a difference of logarithms. If its ratio to them is below this, it is computed
 # again without cancellation.
 _CANCELLATION = 1e-2
-# Numbers of a block of pairs that are computed together: 8 MB.
+# The number of entries in a block of pairs that are computed together (8 MB).
 _BLOCK_ENTRIES = 1 << 20
 
 
@@ -63,15 +63,15 @@ def rate_of_convergence(
     hypothesis
         The hypothesis that is taught, by position or label (default: each of them in turn).
     prior
-        Only hypotheses with a positive prior are rivals (default: all). Where the taught
-        hypothesis has none, its rate is NaN.
+        Only hypotheses with a positive prior are rivals (default: all). If the prior of the taught
+        hypothesis is zero, its rate is NaN.
 
     Returns
     -------
     float or ndarray
-        A number for one hypothesis, (m,) for all. Zero where another column is the same; infinite
-        where every rival is excluded by some datum that is shown for the taught hypothesis, which
-        only zeros in the matrix can do. Negative where a literal learner that takes the table as
+        A number for one hypothesis, (m,) for all. In nats per round. Zero if another column is the
+        same. Infinite if every rival is excluded by some datum that the taught hypothesis shows
+        (only zeros in the matrix exclude). Negative where a literal learner that takes the table as
         it is (``literal="truth"``, depth 0) is led to another hypothesis.
 
     Notes
@@ -116,7 +116,8 @@ def relevant_hypothesis(
 ) -> int | NDArray[np.intp]:
     """Return the hypothesis that is hardest to tell from the one that is taught.
 
-    Its column alone decides the rate: a perturbation of another column leaves it as it is.
+    The rate depends only on its column and the taught one: a small perturbation of another column
+    does not change the rate.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def relevant_hypothesis(
     Returns
     -------
     int or ndarray
-        A position for one hypothesis, (m,) for all. The first one where several are equally hard.
+        A position for one hypothesis, (m,) for all; if several are equally hard, the first.
 
     Notes
     -----
@@ -160,9 +161,9 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
 
     Notes
     -----
-    Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. With
-    zeros the limit does not depend on the beliefs in the others only where these allow no
-    further data.
+    Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. On tables
+    with zeros the limit is independent of the beliefs in the other hypotheses only if these allow
+    no data that the taught one rules out.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     own = in_every_round(as_rule(rule))
     if not isinstance(own, SCBI):
         raise CobayesError(
-            "M-sharp belongs to SCBI; other rules have another limit.",
+            "M-sharp is the limit of SCBI; other rules have other limits.",
             "use m_sharp(rule.model, hypothesis), or rule.at_certainty(hypothesis).likelihood.",
         )
     position = own.model.hypothesis_index(hypothesis)
@@ -193,7 +194,7 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
 def divergences(
     rule: Rule | MatrixLike, hypothesis: SupportsIndex | str | None, prior: Distribution | None
 ) -> Array:
-    """Return what each hypothesis loses per round in the limit of certainty, (taught, m).
+    """Return the loss of log-odds per round of each rival in the limit of certainty, (taught, m).
 
     In nats; infinite for the taught hypothesis itself and for those without a prior, NaN in the
     row of a taught hypothesis without a prior.
@@ -231,7 +232,7 @@ def divergences(
 
 
 def limit_divergences(rule: Rule, hypothesis: int) -> Array:
-    """Return what each hypothesis loses per round in the limit of certainty, by any rule, (m,)."""
+    """Return the same losses for any rule and one taught hypothesis, (m,)."""
     response = rule.at_certainty(hypothesis)
     shares, logs = response.column(hypothesis), response.log_likelihood
     shown = shares > 0.0
@@ -250,14 +251,13 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     kind
         "bi": of the normalised columns. "scbi": of M-sharp's, in the limit of certainty about h.
     data_prior
-        For "scbi": how often each datum is to be shown, (n,), all positive, up to a factor
-        (default: uniform).
+        For "scbi": the data prior, (n,), positive, up to a factor (default: uniform).
 
     Notes
     -----
     With z = M_j / M_h and data prior p, SCBI's is log(sum_i p_i z_i) - sum_i p_i log(z_i). It is
-    infinite where one datum that h allows excludes j, and in the limit every j that allows other
-    data than h is excluded by each of h's own: it spends all its mass on those others.
+    infinite if a datum that h allows excludes j. It is infinite, too, if j allows data that h rules
+    out: in the limit column j has all its mass on such data, so each datum of h excludes j.
     """
     num_data, num_hypotheses = matrix.shape
     share = np.ones(num_data) if data_prior is None else data_prior
@@ -272,7 +272,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
         logs = np.log(matrix) - np.log(largest) - np.log(sums)
         if (matrix == 0.0).any():
             allowed = (matrix > 0.0).astype(np.float64)
-            missing = allowed.T @ (1.0 - allowed)  # how many data of h exclude j
+            missing = allowed.T @ (1.0 - allowed)  # the number of data of h that exclude j
             unsure = missing + (missing.T if kind == "scbi" else 0.0) == 0.0
             logs[matrix == 0.0] = 0.0  # their weights are zero
         else:
@@ -306,7 +306,7 @@ def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         excess = (y - x) / x
     # x g(y/x) = (y - x) - x log(y/x) needs no quotient where the columns differ much. Where x = 0
-    # it is y: what y spends outside of x's data.
+    # it is y: the mass of y outside of x's data.
     far = np.maximum((y - x) - x * log_ratios, 0.0)
     is_near = np.abs(excess) < _NEAR
     return np.where(is_near, x * _gap(np.where(is_near, excess, 0.0)), far).sum(axis=1)
@@ -325,7 +325,7 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
         difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
-        # Where the quotient overflows, or is rounded to -1, the columns differ much.
+        # If the quotient overflows, or is rounded to -1, the columns differ much.
         far = np.maximum(np.expm1(log_w) - log_w, 0.0)
     is_near = np.abs(excess) < _NEAR
     return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)

@@ -2,7 +2,7 @@
 
 Modules load when they are first used. ``import cobayes`` registers the grid world with Gymnasium.
 Gymnasium has no entry points for environments, and importing it would make ``import cobayes`` slow:
-where it is not loaded yet, the registration follows its own import.
+if it is not loaded yet, the environment is registered right after Gymnasium is imported.
 """
 
 import sys
@@ -18,7 +18,7 @@ ENVIRONMENT = "cobayes/GridWorld-v0"
 
 
 def register() -> None:
-    """Register the environment; a second time nothing happens."""
+    """Register the environment, unless it is registered already."""
     from gymnasium.envs import registration
 
     if ENVIRONMENT not in registration.registry:

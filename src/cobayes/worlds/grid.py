@@ -64,8 +64,8 @@ class GridWorld(World):
         Names of moves ("left", "up", "right", "down", "stay", "up-left", ...), or a mapping
         from name to (rows, columns) to go.
     slip
-        The probability that, instead of the move that was meant, one of the other moves
-        happens, each of them equally likely.
+        The probability that one of the other moves happens instead of the intended move; all others
+        are equally likely.
     reward
         The worth of a goal, positive.
 
@@ -120,7 +120,7 @@ class GridWorld(World):
         moves = _read_moves(actions)
         slip = number_between(slip, "slip", 0.0, 1.0, closed="low")
         if slip > 0.0 and len(moves) == 1:
-            raise CobayesError("with a single move there is nothing to slip to.", "use slip=0.")
+            raise CobayesError("there is one move only; a slip needs another one.", "use slip=0.")
         vars(self).update(
             width=width, height=height, goals=places, actions=moves, walls=blocked, slip=slip
         )
@@ -148,7 +148,7 @@ class GridWorld(World):
             The paper draws 3 rows of 7 squares with a blue area of 2 x 5, and calls the board
             "3 x 5" in the text: 7 is the board as drawn, 5 the one of the text. Near the
             start both have the same matrix up to the scaling of columns, so that the paper's
-            results do not depend on which one is meant.
+            results do not depend on the width.
         """
         return cls.with_goals_on_top(width, 3, 2, discount)
 
@@ -230,7 +230,7 @@ class GridWorld(World):
             if sign in goals or not (sign in "#S." or sign.isalnum()):
                 raise CobayesError(
                     f"the board has {sign!r} at {square}"
-                    + (", a goal for the second time." if sign in goals else "."),
+                    + ("; the goal occurs a second time." if sign in goals else "."),
                     "expected S, #, a dot, or a letter or digit for each goal; text is the drawing "
                     "itself, not the name of a file.",
                 )
@@ -353,7 +353,7 @@ def _pair(value: Any, what: str, expected: str) -> Square:
 
 
 def _read_moves(actions: Any) -> dict[str, Square]:
-    """Return the steps by name, of moves given by name or as a mapping."""
+    """Return the step (rows, columns) of each move, by name."""
     if isinstance(actions, Mapping):
         return {
             str(name): _pair(step, f"the step of move {name!r}", "(rows, columns) as integers")

@@ -34,9 +34,9 @@ class GridWorldEnv(gymnasium.Env):
 
     An observation is a dict: ``square`` (row, column), ``goal`` (position of the agent's goal)
     and ``belief`` (the watcher's belief over all goals). The agent gets the world's reward on
-    its goal, where the episode ends, and with every move ``teaching_weight`` times what the
-    watcher's belief in the goal has risen by. A move against the edge or a wall is legal and
-    changes nothing but the watcher's belief.
+    its goal, where the episode ends, and with every move ``teaching_weight`` times the rise of the
+    watcher's belief in the goal. A move against the edge or a wall is legal and changes nothing but
+    the watcher's belief.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ class GridWorldEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Put the agent on the start and give the watcher its prior back.
+        """Put the agent on the start, and reset the watcher's belief to its prior.
 
         Parameters
         ----------
         seed
-            For the goal, where it is drawn, and for slips.
+            The seed for slips, and for the goal if it is drawn.
         options
             ``{"goal": position or label}`` sets the goal of this episode.
         """

@@ -1,4 +1,4 @@
-"""Legible walks: the likeliest way to a goal, and how soon watchers understand drawn ones."""
+"""Legible walks: the likeliest way to a goal, and the moves until a watcher is sure."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def plan_walk(
 ) -> Lesson:
     """Plan the walk to the goal that a walker is most likely to take.
 
-    With `SCBI` the plan is cooperative: among ways of equal length it is the one after which
-    the watcher is surest. With `BI` it is literal: only the worth of the moves counts.
+    With `SCBI` the plan is cooperative: among ways of equal length it is the one after which the
+    watcher's belief in the goal is highest. With `BI` it is literal: it depends on the worth of the
+    moves only.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ def plan_walk(
     extra_moves
         The largest number of moves beyond the shortest way.
     beam_width
-        The number of ways that are followed at a time, the likeliest first. A warning says where
-        it was too small to follow all; then the plan may not be the best.
+        The number of ways that are followed at a time, the likeliest first. If this is too small to
+        follow all ways, there is a warning: the plan may not be the best.
 
     Returns
     -------
@@ -73,8 +74,8 @@ def plan_walk(
     Notes
     -----
     Under SCBI a way d_1, ..., d_k has probability ``n**-k theta_k(h) / theta_0(h)``, whatever
-    the matrices of the rounds: column sums of the scaled matrix are ``n theta``. Of ways of equal
-    probability the first in the order of the moves is taken.
+    the matrices of the rounds: column sums of the scaled matrix are ``n theta``. If several ways
+    have equal probability, the first in the order of the moves is taken.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def plan_walk(
                 if moves_left[target] == 0.0:
                     best = way if best is None else _better(best, way)
                     continue
-                # Ways that lead to one state with one belief have one future: keep the best.
+                # Ways to the same state and belief have the same continuations: keep the best.
                 key = (target, np.round(posteriors[action] / TIE).tobytes())
                 if key not in following or _better(following[key][0], way) == way:
                     following[key] = (way, posteriors[action])
@@ -135,7 +136,7 @@ def plan_walk(
 
 
 def _better(known: Walk, way: Walk) -> Walk:
-    """Return the likelier way; of two that differ by rounding only, the one listed first."""
+    """Return the likelier way; if they differ by rounding only, the first in the list."""
     if abs(way[0] - known[0]) <= TIE:
         return min(known, way, key=lambda walk: walk[1])
     return max(known, way)
@@ -143,7 +144,7 @@ def _better(known: Walk, way: Walk) -> Walk:
 
 @dataclass(frozen=True, repr=False)
 class Legibility:
-    """How soon the watchers of many walks were sure of the goal, and how long the walks were.
+    """The number of moves until a watcher is sure of the goal, and to the goal, over many walks.
 
     Attributes
     ----------
@@ -218,7 +219,7 @@ def measure_legibility(
     num_rounds: int = 100,
     rng: Any = None,
 ) -> Legibility:
-    """Walk many times; measure how soon the watcher is sure of the goal and how long the walks are.
+    """Simulate walks; measure the moves until the watcher is sure of the goal, and to the goal.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def measure_legibility(
     learner_rule
         The watcher's rule, where it differs; its world may have another discount.
     prior, learner_prior
-        What the walker takes the watcher's prior to be (default: uniform), and the watcher's
+        The watcher's prior as the walker assumes it (default: uniform), and the watcher's
         actual prior (default: what the walker assumes).
     choice
         How the walker chooses, see `Teacher`. By default among the moves towards the goal. With
@@ -247,7 +248,7 @@ def measure_legibility(
     Returns
     -------
     Legibility
-        Moves until the watcher is sure and moves to the goal, with their standard errors.
+        The mean numbers of moves until the watcher is sure and to the goal, with standard errors.
 
     Examples
     --------

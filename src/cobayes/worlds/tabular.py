@@ -31,12 +31,12 @@ class TabularWorld(World):
     Parameters
     ----------
     table
-        From state to move to pairs (probability, next state). Moves are 0, 1, ..., or names, the
-        same in every state.
+        A nested mapping: ``table[state][move]`` is a list of pairs (probability, next state). Moves
+        are 0, 1, ..., or names, the same in every state.
     start
         The state in which a walk starts.
     goals
-        From label to the state, or the states, that count as that goal; or a list of states.
+        A mapping from the label of a goal to its state or states; or a list of states.
     discount
         Between 0 and 1; see `World`.
     actions
@@ -90,7 +90,7 @@ class TabularWorld(World):
         super().__init__(states, as_state(start), labels, places, outcomes, discount, reward)
 
     def settings(self) -> dict[str, Any]:
-        """Return the table and what else makes the same world again."""
+        """Return the table and the other arguments that make the same world again."""
         moves = range(len(self.action_labels))
         return {
             "table": [
@@ -150,7 +150,7 @@ def _read_outcomes(
                 )
             rows[-1].append(found)
     width = max(len(found) for row in rows for found in row)
-    # Padding has probability zero; its state must be one that is reached anyway.
+    # Padding has probability zero; it repeats a state that can be reached.
     where = [[[*found, *[next(iter(found))] * (width - len(found))] for found in r] for r in rows]
     chances = [[[*found.values(), *[0.0] * (width - len(found))] for found in r] for r in rows]
     return np.array(where, dtype=np.intp), np.array(chances)
@@ -172,8 +172,8 @@ def world_from_gymnasium(
         An environment with a table ``env.unwrapped.P`` (state -> move -> list of probability, next
         state, reward, is over), or the name of a registered one.
     goals
-        From label to the state or the list of states that count as that goal; or a list of
-        states, each of which is a goal labelled by itself.
+        A mapping from the label of a goal to its state or list of states; or a list of states, each
+        of which is a goal labelled by itself.
     discount
         Between 0 and 1; see `World`.
     start
@@ -195,9 +195,9 @@ def world_from_gymnasium(
 
     Notes
     -----
-    Rewards of the environment are not used: a goal is worth one and every other state what its
-    distance leaves of that, as in the paper. A state that ends an episode without being a goal,
-    such as a hole in the ice, has a tiny positive worth; see `World`.
+    Rewards of the environment are not used: a goal is worth one, and a state k moves away is worth
+    ``discount**k``, as in the paper. A state that ends an episode without being a goal, such as a
+    hole in the ice, has a tiny positive worth; see `World`.
     """
     if isinstance(env, str):
         gymnasium = import_optional("gymnasium", "worlds", "an environment")

@@ -1,4 +1,4 @@
-"""What every world offers: states, moves, candidate goals, and a matrix at each state.
+"""The base class of worlds: states, moves, candidate goals, and a matrix at each state.
 
 A state k moves from the goal is worth ``reward * discount**k``, the goal itself ``reward``. Where
 every move has one outcome, k comes from a breadth-first search and the worths are exact; elsewhere
@@ -35,7 +35,7 @@ MAX_SWEEPS = 1_000_000
 
 
 class World(Task):
-    """States and moves that everybody knows, and candidate goals of which one is true.
+    """States, moves and candidate goals, known to both agents; the walker has one of the goals.
 
     A world is a task: the walker's moves are the data, the candidate goals the hypotheses, and
     the matrix depends on the walker's state, which both agents see. Rules are made from worlds
@@ -45,8 +45,8 @@ class World(Task):
       and `matrix_at` a candidate goal is computed as anywhere else, as if the walk went on.
     - A watcher sees the moves and the states, but draws conclusions from the moves alone: that
       a walk goes on at a candidate goal is no evidence against it.
-    - A state without a way to a goal would be worth nothing for it, and rules need positive
-      entries: it is worth one millionth of the least that any other state is worth for that goal.
+    - A state from which a goal cannot be reached is worth one millionth of the smallest worth of
+      other states for that goal, not zero, because rules need positive entries.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class World(Task):
     actions
         The labels of the moves: the data.
     goals
-        From the label of each candidate goal, a hypothesis, to the states that count as it.
+        A mapping from the label of each candidate goal (a hypothesis) to its states.
     outcomes
         Positions of next states and their probabilities, both (states, actions, outcomes).
     discount
@@ -154,7 +154,7 @@ class World(Task):
     def distances(self) -> Array:
         """Fewest moves from every state to every goal, shape (states, goals).
 
-        Infinity where there is no way. Where a move has several outcomes, the best one counts.
+        Infinity where there is no way. If a move has several outcomes, the best one is assumed.
         """
         size, *shape = self.outcomes[0].shape
         where = self.outcomes[0].ravel(), np.repeat(np.arange(size), np.prod(shape))
@@ -192,7 +192,7 @@ class World(Task):
         return found
 
     def matrix_at(self, state: State) -> Model:
-        """Return the matrix in a state: the worth of where each move leads, for each goal.
+        """Return the matrix in a state: for each goal, the worth of the state after each move.
 
         Parameters
         ----------
@@ -202,7 +202,8 @@ class World(Task):
         Returns
         -------
         Model
-            Labelled, moves by goals. Where a move has several outcomes, the expected worth.
+            Moves by goals, with labels. If a move has several outcomes, its entry is the expected
+            worth.
 
         Notes
         -----
@@ -226,7 +227,7 @@ class World(Task):
         return tuple((self.states[target], chance) for target, chance in merged.items())
 
     def next_state(self, state: State, datum: int) -> State:
-        """Return where a move leads; where it slips, the likeliest of its outcomes."""
+        """Return the next state after a move; if it may slip, the likeliest one."""
         return max(self.next_states(state, datum), key=lambda pair: pair[1])[0]
 
     def is_over(self, state: State, hypothesis: int | str) -> bool:
@@ -236,8 +237,8 @@ class World(Task):
     def moves_forward(self, state: State, hypothesis: int | str) -> NDArray[np.bool_]:
         """Tell which moves bring the walker towards a goal, shape (n,).
 
-        Those that lose less than half a step against the best one; where every move has one
-        outcome exactly the moves that begin a shortest way.
+        These are the moves that are less than half a step worse than the best one. If every move
+        has one outcome, they are exactly the moves that begin a shortest way.
         """
         worth = self.matrix_at(state).matrix[:, self.goal_index(hypothesis)]
         return worth > np.sqrt(self.discount) * worth.max()
@@ -247,7 +248,7 @@ class World(Task):
         return self.states[self.state_position(content)]
 
     def _require_goals(self) -> None:
-        """Raise an error unless there are two goals or more, all apart and within reach."""
+        """Raise an error unless there are two or more goals, all different and reachable."""
         if len(self.goal_labels) < 2:
             raise CobayesError(
                 f"the number of candidate goals is {len(self.goal_labels)}; expected at least two.",
@@ -260,7 +261,7 @@ class World(Task):
                 if state in owners:
                     raise CobayesError(
                         f"goals {owners[state]!r} and {label!r} are both at {state!r}.",
-                        "no moves could tell them apart: drop one of them.",
+                        "no moves could distinguish them: drop one of them.",
                     )
                 owners[state] = label
             if moves == 0:
@@ -282,7 +283,7 @@ def _value_iteration(
     goals: list[int],
     discount: float,
 ) -> Array:
-    """Return what every state is worth under the best policy, with a reward of one.
+    """Return the value of every state under the best policy, with a reward of one.
 
     Values rise from zero to the fixed point of
     ``V(s) = discount * max_a sum_s' p(s' | s, a) V(s')``, with V = 1 at the goal.
@@ -296,6 +297,6 @@ def _value_iteration(
             return improved
         values = improved
     raise CobayesError(
-        f"the values of the states did not settle in {MAX_SWEEPS} sweeps.",
+        f"the values of the states did not converge in {MAX_SWEEPS} sweeps.",
         "use a discount further below 1.",
     )

@@ -50,11 +50,11 @@ class StabilityFigure:
     cases : tuple of Case
         The cases that the figure shows.
     draw : callable
-        Returns the pictures by name; the seed decides random directions.
+        A function that returns the pictures by name; random directions follow from the seed.
     claims : mapping
         The judge of each claim, and its source.
     values : tuple of callables
-        They return further numbers that the text names.
+        Functions that return further numbers for the text.
     """
 
     cases: tuple[Case, ...]

@@ -44,7 +44,7 @@ _SETTINGS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How many lessons, how many learners of each kind, and how far they lie apart.
+    """The numbers of lessons and of learners of each kind, and their distances.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Case:
-    """One matrix, one prior of the teacher, one way in which learners differ.
+    """A matrix, a prior of the teacher, and the kind of difference of the learners.
 
     Attributes
     ----------
@@ -113,13 +113,13 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The name of its point, on which its random numbers depend."""
+        """The name of the case's point; its random numbers depend on it."""
         changed = "" if self.column is None else f" {self.column + 1}"
         return f"{self.kind}{changed}, {self.matrix}, {self.prior}"
 
     @property
     def folder(self) -> str:
-        """The folder of its run, among the runs of a report."""
+        """The name of the folder of its run, in the report's folder of runs."""
         words = self.name.replace("'", "p").replace(",", "")
         return f"stability/{words.replace(' ', '-')}"
 
@@ -210,10 +210,10 @@ def points_of(learners: pd.DataFrame) -> Array:
 
 
 def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDArray[np.int64]]:
-    """Return points on circles around a distribution over three things, and their rays.
+    """Return points on circles around a distribution over three items, and their rays.
 
-    The i-th circle has 6 i points, so that six rays pass through all circles; the first points
-    towards the first corner, and a point on no ray has -1.
+    The i-th circle has 6 i points, so that six rays pass through all circles. The first ray points
+    towards the first corner; a point on no ray has the ray -1.
     """
     first, second = plane_basis(3)
     points, rays = [], []
@@ -281,7 +281,8 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
         columns = _ratios_at(level, rays) * target
         return columns / columns.sum(axis=1, keepdims=True)
 
-    # Equal steps of the angle crowd where the curve is close to the target: space by length.
+    # Equal steps of the angle give crowded points where the curve is close to the target: take
+    # equal steps of the length.
     fine = start + np.linspace(0.0, 2.0 * np.pi, 40 * num_points + 1)
     lengths = np.linalg.norm(np.diff(curve(fine), axis=0), axis=1)
     travelled = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -292,7 +293,7 @@ def equal_divergence_curve(own: Array, target: Array, num_points: int) -> Array:
 def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
     """Return mixtures of a column and the target, from near the border to near the target."""
     is_larger = target > own
-    # Beyond the column, up to where an entry vanishes.
+    # Continue beyond the column until an entry vanishes.
     farthest = -float((own[is_larger] / (target - own)[is_larger]).min())
     shares = farthest + (1.0 - farthest) * (np.arange(num_points) + 0.5) / num_points
     return own + shares[:, None] * (target - own)
@@ -311,7 +312,7 @@ def _ratios_at(level: float, rays: Array) -> Array:
         return ((1.0 - slopes) + slopes * np.exp(-y)[:, None]) / size
 
     low = np.zeros(len(rays))
-    # The vanishing entry adds y / n to the divergence; the others take away at most log n.
+    # The vanishing entry adds y / n to the divergence; the others reduce it by at most log n.
     high = np.full(len(rays), size * (level + np.log(size)) + 1.0)
     for _ in range(200):
         middle = 0.5 * (low + high)

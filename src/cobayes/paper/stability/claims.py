@@ -33,7 +33,7 @@ from cobayes.stability.bounds import Distance
 
 Found = Sequence[CaseRates]
 
-# The paper gives no numbers for its words; these limits are our choices.
+# The paper does not quantify these words; the limits are our choices.
 FLAT = 0.01  # rays along which success falls by less are not judged to be straight or bent
 STRAIGHT = 0.05  # "straight": largest bend of a ray, relative to its fall
 RAPID = 2.0  # "rapid": least ratio of the fast slope to the slow one
@@ -82,7 +82,7 @@ def judge_closeness(found: Found, source: str) -> Claim:
 
 
 def judge_single_sequences(found: Found, source: str) -> Claim:
-    """Judge "much more stable": the spread of success over single sequences, against its bound."""
+    """Judge "much more stable" by the sd of success over single sequences, against its bound."""
     learners = joined(found)
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
@@ -108,7 +108,7 @@ def judge_conjecture(found: Found, source: str, distance: Distance = "euclidean"
     if outside.any():
         verdict = "does not hold"
     shares, errors = used_share(learners, distance)
-    # The largest share is mostly noise: take the largest lower confidence limit.
+    # The largest share is mostly noise, so the largest lower confidence limit is taken.
     surest = int((shares - 2.0 * errors).argmax())
     numbers = {"distance": said, "promised": (promised > 0.0).sum(), "limit": limit}
     numbers |= {"num_above": (inside & (promised > 0.0)).sum(), "num_below": outside.sum()}

@@ -1,4 +1,4 @@
-"""Success rates of many learners under the same lessons, and the numbers read off them.
+"""Success rates of many learners under the same lessons, and numbers computed from them.
 
 All learners of a case are taught by the same sequences of data, so that differences between them
 are far less noisy than the success rates themselves. The means of batches of sequences are kept:
@@ -58,10 +58,10 @@ class CaseRates:
     case : Case
         Matrix, prior and kind of learners.
     learners : DataFrame
-        See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", its
-        bounds if every sequence were taken to its end; "num_lessons" and "num_unfinished". Where
-        priors differ also the proved bounds "bound_low" and "bound_high", and what Conjecture 5.3
-        promises, by `PROMISES`.
+        See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", bounds
+        on it for the case that every sequence were continued to its end; "num_lessons" and
+        "num_unfinished". Where priors differ also the proved bounds "bound_low" and "bound_high",
+        and the lower bounds of Conjecture 5.3, by `PROMISES`.
     batches : ndarray
         Success rates in batches of equally many sequences, (batches, learners).
     """
@@ -72,7 +72,7 @@ class CaseRates:
 
     @classmethod
     def of(cls, case: Case, learners: pd.DataFrame, batches: Array, **columns: Any) -> CaseRates:
-        """Add columns of results, and what follows from the case, to the table of learners."""
+        """Add results, and bounds that follow from the case, to the table of learners."""
         names = {"matrix": case.matrix, "prior": case.prior, "title": case.title}
         found = learners.assign(**names, **columns)
         if case.column is not None:
@@ -105,15 +105,15 @@ def joined(found: Sequence[CaseRates]) -> pd.DataFrame:
 def success_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
-    """Draw teaching sequences; return sums over them of what every learner believes at the end.
+    """Draw teaching sequences; return sums over them of every learner's last belief.
 
     Parameters
     ----------
     parameters
         "matrix", "teacher_prior"; "learner_priors", or "learner_columns" and "column"; "batch",
-        the number of sequences of which means are kept apart.
+        the number of sequences per batch, of which the mean is kept.
     seed_sequence
-        The shard's own.
+        The seed of the shard.
     num_samples
         Number of sequences, a multiple of the batch.
     """
@@ -144,7 +144,7 @@ def success_shard(
 
 
 def join(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the sums of two shards, and put their batches below each other."""
+    """Add the sums of two shards, and concatenate their batches."""
     joined = {name: left[name] + right[name] for name in left if name != "batches"}
     return {**joined, "batches": np.concatenate([left["batches"], right["batches"]])}
 
@@ -219,7 +219,7 @@ def fit_rays(rates: CaseRates) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per ray: its title; by how much success falls up to the last learner; the share
+        A row per ray: its title; the fall of success up to the last learner; the share
         "r_squared" of the variation that the line explains; the bend, positive where the fall
         slows down, and its standard error.
     """
@@ -270,7 +270,7 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Noise may turn the smallest speed negative; a thousandth of the largest stands for zero.
+    # Noise may make the smallest speed negative; it is replaced by a thousandth of the largest.
     least = 1e-3 * speeds[fast]
     # The jackknife over batches: the ratio of means is not the mean of the batches' ratios.
     count = len(falls)
@@ -292,20 +292,20 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
 
 
 def excess_above(learners: pd.DataFrame, bound: Array) -> Array:
-    """Return by how many standard errors success rates lie above a bound; zero where they do not.
+    """Return the excess of success rates over a bound in standard errors; zero if below it.
 
     Notes
     -----
     The deviance ``sqrt(2 N KL(value, bound))``. By Hoeffding's inequality it exceeds z with a
-    probability of at most ``exp(-z**2 / 2)`` for any number of sequences and any law of beliefs:
-    where failures are rare, the sample's own standard error may be zero.
+    probability of at most ``exp(-z**2 / 2)`` for any number of sequences and any distribution of
+    beliefs. If failures are rare, the sample's own standard error may be zero.
     """
     value = learners.success.to_numpy()
     return np.where(value > bound, _deviance(value, bound, learners.num_lessons), 0.0)
 
 
 def excess_below(learners: pd.DataFrame, bound: Array) -> Array:
-    """Return by how many standard errors success rates lie below a bound; see `excess_above`.
+    """Return the shortfall of success rates from a bound in standard errors; see `excess_above`.
 
     Sequences that were cut off are counted as successes.
     """

@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 Found = Sequence[CaseRates]
 Figures = dict[str, "Figure"]
 
-# Vermilion is left to the lines of bounds and conjectures.
+# Vermilion is reserved for the lines of bounds and conjectures.
 RAY_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#555555")
 RAY_MARKERS = "os^Dv<"
 DISTANCE = "distance of the learner’s prior from the teacher’s"
@@ -64,7 +64,7 @@ def four_panels(found: Found, seed: int) -> Figures:
     _ray_key(a, loc="lower left", ncols=2)
     for ax in (b, d):  # the points fill the panels
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-    # Of the directions' lines the legend needs two: the other shades lie between them.
+    # The legend shows two of the directions' lines; the other shades lie between them.
     away = spherical_coordinates(random_directions(seed))[:, 0]
     *lines, line = c.get_lines()
     lines.sort(key=lambda each: away[int(str(each.get_label()).removeprefix("ray ")) - 1])
@@ -126,7 +126,7 @@ def direction_grid(found: Found, seed: int) -> Figures:
     ax.axhline(90.0, color=FAINT, linewidth=0.8, zorder=0)
     for k, (x, y, color) in enumerate(zip(around, down, _shades(seed), strict=True)):
         ax.plot(x, y, "o", color=color, markersize=8)
-        # The number stands on the side that is away from the nearest other direction.
+        # The number stands on the side opposite to the nearest other direction.
         apart = np.where(np.arange(len(down)) == k, np.inf, np.hypot(around - x, down - y))
         side = 1 if x > around[apart.argmin()] else -1
         place = {"xytext": (7 * side, 0), "textcoords": "offset points", "va": "center"}
@@ -241,7 +241,8 @@ def _draw_learners(ax: Axes, places: Any, values: Array, size: float | None) -> 
 def _draw_columns(rates: CaseRates, ax: Axes, *, width: float | None = None) -> None:
     """Draw the perturbed columns of a case in the triangle of distributions over data.
 
-    With a width, in points, only the disc is drawn, so wide and with a colour scale of its own.
+    If a width in points is given, only the disc is drawn, at that width and with its own colour
+    scale.
     """
     learners, case = rates.learners, rates.case
     is_disc = learners.kind.isin((DISC, CENTRE)).to_numpy()
@@ -399,7 +400,8 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
         # A triangle is some 160 points wide in a panel of a grid.
         spots = place + offsets / 160.0
         others = np.array([point for k, point in enumerate(taken) if k != position])
-        # Other names and crosses count most; among sides that are free of them, few dots.
+        # Other names and crosses must be avoided first; among sides that are free of them, that
+        # with the fewest dots is taken.
         room = np.minimum(_space(spots, others), 0.14) + 0.3 * np.minimum(_space(spots, dots), 0.1)
         best = int(room.argmax())
         taken.append(spots[best])
@@ -418,5 +420,5 @@ def _name_crosses(ax: Axes, crosses: Array, names: Sequence[str], dots: Array) -
 
 
 def _space(spots: Array, others: Array) -> Array:
-    """Return how far each spot is from the nearest of others; names are wider than high."""
+    """Return the distance of each spot from the nearest other one; names are wider than high."""
     return np.linalg.norm((spots[:, None] - others) * [1.0, 1.6], axis=2).min(axis=1)
