@@ -98,7 +98,7 @@ def test_certificates_survive_saving_and_loading(tmp_path):
         ("not json", "cannot be read as JSON"),
         ("[" * 100_000, "cannot be read as JSON"),
         ('{"kind": ' + "9" * 5000 + "}", "cannot be read as JSON"),
-        ("[1, 2]", "no certificate of format 2"),
+        ("[1, 2]", "not a certificate of format 2"),
         ('{"kind": "cobayes conjecture certificate", "format": 2}', "no entry 'matrix'"),
         ('{"kind": "lesson", "format": 1}', "'lesson'"),
     ],

@@ -133,7 +133,7 @@ def test_the_packaged_certificate_says_what_was_measured(tmp_path):
     assert isinstance(load_certificate("tv-paper-matrix"), Certificate)
     with pytest.raises(cb.CobayesError, match="no entry 'matrix'"):
         load_certificate({"kind": LimitCertificate.kind, "format": 2})
-    with pytest.raises(cb.CobayesError, match="no certificate of format 2"):
+    with pytest.raises(cb.CobayesError, match="not a certificate of format 2"):
         load_certificate({**certificate.to_dict(), "format": 1})
 
 

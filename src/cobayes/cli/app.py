@@ -51,8 +51,8 @@ _LONG_WORD = re.compile(r"(\S{150})\S+")  # longer words in messages are cut
 class Application(click.Group):
     """All commands; each is imported when it is used.
 
-    ``--debug`` may stand anywhere on the command line: people append it when they run a command
-    again.
+    ``--debug`` may stand anywhere on the command line: people append it when they repeat a command
+    that failed.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -111,7 +111,7 @@ class Application(click.Group):
 
 
 def explain(error: Exception) -> int:
-    """Describe an error on stderr and return the exit code that goes with it."""
+    """Describe an error on stderr and return its exit code."""
     code, hint = FAILED, None
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         print(error.format_message())

@@ -54,7 +54,7 @@ _ROWS, _BAR = 12, 16
 def compare(given: Given) -> None:
     """Compare two rules by the rounds that a learner needs to be sure of the truth.
 
-    The rules are BI and SCBI, or BI and the one that --rule names. Teacher and learner follow the
+    The rules are BI and SCBI, or BI and the rule that --rule names. Teacher and learner follow the
     same rule, and many lessons are simulated. With --teachers, ways of choosing the data are
     compared instead.
     """
@@ -163,7 +163,7 @@ def _mean_rounds(ensemble: Ensemble) -> str:
     needed = ensemble.rounds_needed
     rounds = np.repeat(np.arange(len(needed.counts)), needed.counts)
     if needed.num_unsure:
-        # A learner who was never sure needs at least one round more than were simulated.
+        # A learner who was never sure needs at least one round more than the simulated ones.
         least = rounds.sum() + needed.num_unsure * (ensemble.num_rounds + 1)
         return f"at least {least / ensemble.num_lessons:.1f}"
     stderr = rounds.std(ddof=1) / np.sqrt(len(rounds))

@@ -17,8 +17,8 @@ NOT_CONFIRMED = 1
 def conjecture() -> None:
     """Check counter-examples to Conjecture 5.3 of the paper.
 
-    The conjecture: a learner whose prior is at distance d from the teacher's idea of it succeeds
-    with probability at least 1 - d / theta(h).
+    The conjecture: a learner whose prior is at distance d from the prior theta that the teacher
+    assumes succeeds with probability at least 1 - d / theta(h), h the taught hypothesis.
     """
 
 
@@ -41,9 +41,10 @@ def check(given: Given) -> int:
     """Run a certificate again: measure the success rate against the conjecture.
 
     The exit code is 0 if the counter-example is confirmed: both estimates of the success rate lie
-    at least six standard errors below the conjectured bound, or an upper bound that is proved (an
-    enclosure, or the witness in the file) lies below it. Otherwise the exit code is 1. For small
-    perturbations the ratio of failures to those allowed must exceed one by six standard errors.
+    at least six standard errors below the conjectured bound, or a proved upper bound (an enclosure,
+    or the witness in the file) lies below it. Otherwise the exit code is 1. For a certificate of
+    small perturbations, the ratio of the failure rate to the conjecture's bound must exceed one by
+    six standard errors.
     """
     certificate = load_certificate(given.file)
     with terminal.patience("simulating lessons"):

@@ -1,4 +1,4 @@
-"""``cobayes info`` and ``cobayes examples``: what a matrix holds, and the built-in ones."""
+"""``cobayes info`` and ``cobayes examples``: describe a matrix, and list the built-in examples."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ WRITTEN = ("fit.csv", "trials.csv", "comparison.csv", "index.html")
 
 # Placeholders in the help for settings of a family that are not a number or bounds.
 _NAMES = {"response": RESPONSES, "literal": ("likelihood", "truth")}
-# What the docstring of a family says otherwise, because calls take more than a command line.
+# Help texts that differ from the docstring of a family, because Python calls accept more types.
 _TEXTS = {
     "features": "A table with the columns problem and datum and a column of numbers for each "
-    "feature, such as a cost. Without the column problem it holds for every problem.",
+    "feature, such as a cost. Without the column 'problem' it is used for every problem.",
     "weights": "Weight of each feature: a number, or bounds, for all.",
 }
 _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.init]
@@ -79,7 +79,7 @@ def _family_options(function: Any) -> Any:
 
 
 def _texts(kind: type) -> dict[str, str]:
-    """Return what the docstring of a class says about each of its parameters."""
+    """Return the description of each parameter in the docstring of a class."""
     section = re.split(r"\n-+\n", inspect.getdoc(kind) or "")[1]
     entries = re.findall(r"^(\w+)\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
     return {name: re.sub(r"\s+", " ", text).replace("`", "").strip() for name, text in entries}
@@ -109,20 +109,20 @@ def _written(value: Any) -> str | None:
     "-p",
     metavar="FOLDER|FILE",
     required=True,
-    help="A folder with a matrix file for each problem, named like it, or one matrix for all "
-    "choices.",
+    help="A folder with a matrix file for each problem, named after the problem, or one "
+    "matrix file for all choices.",
 )
 @options.option(
     "--columns",
     type=options.Pairs(),
     metavar="NAMES",
-    help="Your own names of the columns, as person=subject,round=trial (default: as above).",
+    help="Names of the columns in your table: person=subject,round=trial (default: as above).",
 )
 @_family_options
 @options.path(
     "--priors",
     help="A table with the columns problem, hypothesis and prior (default: uniform). Without the "
-    "column problem it holds for every problem.",
+    "column 'problem' it is used for every problem.",
 )
 @options.option(
     "--by",
@@ -137,7 +137,7 @@ def _written(value: Any) -> str | None:
     help="Whether to compare by leave-one-out predictions, too; with thousands of responses that "
     "takes longer than the fit.",
 )
-@options.flag("--cross-validation", help="Also predict each person from a fit to the others.")
+@options.flag("--cross-validation", help="Also predict each person by a fit to the others.")
 @options.flag(
     "--group", help="Also fit a hierarchical model of all persons; writes group.csv and people.csv."
 )

@@ -1,4 +1,4 @@
-"""From what users type to matrices, hypotheses, priors, rules and output files."""
+"""Turn command-line arguments into matrices, hypotheses, priors, rules and output files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Given(SimpleNamespace):
 
     @functools.cached_property
     def assumed(self) -> NDArray[np.float64] | None:
-        """The prior that the teacher takes the learner to have."""
+        """The learner's prior as the teacher assumes it."""
         return read_prior(self.prior, self.model, self.example)
 
     @functools.cached_property
@@ -249,7 +249,7 @@ def _parse_file(text: str) -> dict[str, float]:
         raise CobayesError(f"{text} cannot be read: {error}.") from None
     if any(len(row) != 2 for row in rows):
         raise CobayesError(
-            f"{text} has lines of another length than two cells.",
+            f"{text} has lines that do not have two cells.",
             "write one line per datum: its label, a comma, its number.",
         )
     if rows and rows[0][1].strip().isalpha():
@@ -278,7 +278,7 @@ def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:
 def check_folder(
     option: str, folder: Path, names: Iterable[str], sources: Iterable[str | Path | None]
 ) -> None:
-    """Raise an error where files written to a folder would overwrite what a command reads."""
+    """Raise an error if files written to a folder would overwrite a command's input."""
     if folder.exists() and not folder.is_dir():
         raise CobayesError(f"{folder} is a file; {option} needs a folder.")
     for name in names:

@@ -1,4 +1,4 @@
-"""Commands, their arguments and options: how values are read, and what commands share."""
+"""Commands, their arguments, and the types and options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from cobayes.errors import CobayesError
 
-# The most digits of an integer: Python refuses to read thousands of them.
+# The largest number of digits of an integer; Python refuses to read thousands of digits.
 _MOST_DIGITS = 40
 
 Decorator = Callable[[Any], Any]
@@ -139,7 +139,7 @@ class Name(click.Choice):
 
 
 class Names(click.ParamType):
-    """Names separated by commas, from a list of known names or any."""
+    """Names separated by commas; if known names are given, only these."""
 
     name = "names"
 
@@ -254,21 +254,22 @@ hypothesis = option(
 prior = option(
     "--prior",
     metavar="PRIOR",
-    help="The learner's belief before the lesson, as the teacher takes it to be: 0.2,0.8 or "
+    help="The learner's belief before the lesson, as the teacher assumes it: 0.2,0.8 or "
     "A=0.2,B=0.8 or the name of one of the example's priors (default: uniform).",
 )
 
 learner_prior = option(
     "--learner-prior",
     metavar="PRIOR",
-    help="The learner's actual prior where the teacher is wrong about it (default: --prior).",
+    help="The learner's actual prior, if the teacher assumes a wrong one (default: --prior).",
 )
 
 depth = option(
     "--depth",
     type=Depth(0),
     metavar="N",
-    help="How often the pragmatic teacher reasons about the learner; 'inf' is SCBI (default: 1).",
+    help="The number of times that the pragmatic teacher reasons about the learner; 'inf' is SCBI "
+    "(default: 1).",
 )
 
 rationality = option(
@@ -288,8 +289,8 @@ literal = option(
 data_prior = option(
     "--data-prior",
     metavar="FILE|NUMBERS",
-    help="How likely each datum is before anything is taught: a table of two columns, datum and "
-    "number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
+    help="The probability of each datum before anything is taught: a table of two columns, datum "
+    "and number, or 0.2,0.8 or left=0.2,right=0.8 (default: uniform).",
 )
 
 
@@ -323,7 +324,7 @@ level = option(
     type=Number(0.0, 1.0, "high"),
     metavar="BELIEF",
     default=0.95,
-    help="The belief in the truth from which on a learner counts as sure.",
+    help="A learner is sure when its belief in the truth is at least this.",
 )
 
 no_repeats = flag("--no-repeats", help="Show no datum twice in a lesson.")
@@ -347,7 +348,11 @@ smooth = option(
 
 as_json = flag("--json", "as_json", help="Write JSON to stdout instead of text.")
 
-raw = flag("--raw", help="Do not protect labels in CSV that a spreadsheet would run as formulas.")
+raw = flag(
+    "--raw",
+    help="Write labels to CSV unchanged (default: an apostrophe precedes labels that a spreadsheet "
+    "would run as formulas).",
+)
 
 plot = output("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
 

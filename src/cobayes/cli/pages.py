@@ -64,7 +64,7 @@ def studio(given: Given) -> None:
     "--role",
     type=options.Name("learner", "teacher"),
     default="learner",
-    help="The person's role; a computer takes the other one.",
+    help="The person's role; the computer plays the other role.",
 )
 @options.rule("scbi", "scbi", "bi", "pragmatic")
 @options.prior
@@ -90,7 +90,7 @@ def studio(given: Given) -> None:
 @options.count(
     "--seed",
     least=0,
-    help="Show everybody the same random draws (default: new ones for each person).",
+    help="Seed that gives every person the same random draws (default: different draws).",
 )
 @options.option(
     "--title", metavar="WORDS", default="Teaching and learning", help="The title of the page."

@@ -1,4 +1,4 @@
-"""``cobayes reproduce`` and ``cobayes runs``: the paper's results, and how far a run is."""
+"""``cobayes reproduce`` and ``cobayes runs``: the paper's results, and the progress of runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from cobayes.runs.progress import duration, joined, summary_line
     metavar="quick|paper|FACTOR",
     default="quick",
     help="The effort: 'quick' takes minutes, 'paper' repeats the paper's numbers of samples, a "
-    "number is a multiple of the paper's.",
+    "number multiplies them.",
 )
 @options.path("--out", metavar="DIR", default=Path("report"), help="The folder of the report.")
 @options.seed(2020)
@@ -44,7 +44,7 @@ from cobayes.runs.progress import duration, joined, summary_line
     metavar="ADDRESS|FILE",
     help="Address or scheduler file of a Dask cluster (default: this machine).",
 )
-@options.flag("--fresh", help="Delete what earlier runs computed, and start over.")
+@options.flag("--fresh", help="Delete the shards of earlier runs, and start over.")
 @options.option(
     "--set",
     "settings",
@@ -59,14 +59,14 @@ from cobayes.runs.progress import duration, joined, summary_line
     type=options.Names(*FORMATS),
     metavar="LIST",
     default=",".join(FORMATS),
-    help=f"What to save beside the page: some of {','.join(FORMATS)}.",
+    help=f"Formats to save beside the page: some of {','.join(FORMATS)}.",
 )
 @options.flag("--list", "show_list", help="List the parts of the report and exit.")
 def reproduce(given: Given) -> None:
     """Compute the paper's results and write DIR/index.html, a page that needs no network.
 
-    Parts computed earlier stay in the report, so that one can be added or repeated by itself. A run
-    that was stopped, by Ctrl-C or by a power cut, goes on when the same command is given again.
+    Parts computed earlier stay in the report, so that a single part can be added or repeated. A run
+    that was stopped, by Ctrl-C or by a power cut, continues when the same command is given again.
     """
     if given.show_list:
         rows = [[recipe.name, recipe.summary] for recipe in RECIPES]
@@ -118,7 +118,7 @@ def read_scale(text: str) -> float | None:
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of a run, or one that has runs somewhere below it.",
+    help="Folder of a run, or a folder with runs in its subfolders.",
 )
 @options.as_json
 def runs(given: Given) -> None:

@@ -1,4 +1,4 @@
-"""``cobayes robustness``: how much success a wrong idea of the learner's prior costs."""
+"""``cobayes robustness``: the loss of success if the teacher assumes a wrong prior."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     type=options.Number(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
-    help="How far the learner's prior is moved, in Euclidean distance, to find the direction in "
+    help="The Euclidean distance by which the learner's prior is moved to find the direction in "
     "which success falls most.",
 )
 @options.lessons(10_000, "How many lessons to simulate for each prior.")
@@ -49,9 +49,10 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 def robustness(given: Given) -> None:
     """Measure how often teaching succeeds if the teacher is wrong about the learner's prior.
 
-    Teacher and learner follow SCBI. A learner with another prior than the teacher assumes may end
-    up with a wrong hypothesis, however long the lesson. Shown are the success rate with its bounds,
-    and the mistake about the prior that costs most.
+    Teacher and learner follow SCBI. If the learner's prior differs from the one that the teacher
+    assumes, the learner may converge to a wrong hypothesis, however long the lesson is. The command
+    shows the success rate with its bounds, and the direction of the prior's error in which success
+    falls most.
     """
     matrix = given.learner_matrix
     learner_rule = None if matrix is None else load_matrix(matrix, given.smooth)[0]

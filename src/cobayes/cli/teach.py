@@ -10,7 +10,8 @@ from cobayes.cli.inputs import Given
 from cobayes.lessons import Learner, Lesson, Teacher, plan_lesson, run_lesson
 from cobayes.plots.beliefs import draw_lessons
 
-# Widths in characters: of "0.1234 ", of a bar, and the least width for the strongest rival's name.
+# Widths in characters: of "0.1234 ", of a bar, and the smallest width for the strongest rival's
+# name.
 _BELIEF, _BAR, _NAME = 7, 10, 4
 
 

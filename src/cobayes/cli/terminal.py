@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import click
 
-# Seconds after which a command says that it is still working.
+# Seconds after which a command shows that it is still working.
 PATIENCE = 2.0
 
 _CLEAR_LINE = "\r\x1b[2K"
@@ -38,7 +38,7 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *_DIRECTIONS)}
 
 
 def never_fail_to_encode() -> None:
-    """Let stdout and stderr write a plain sign for each character that they cannot encode."""
+    """Let stdout and stderr replace each character that they cannot encode by a plain one."""
     codecs.register_error("cobayes.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # missing in notebooks
@@ -92,7 +92,7 @@ def show_text(text: str, start: str = "") -> None:
 
 
 def say(text: str, kind: str = "", color: str = "") -> None:
-    """Write a line that is not the result to stderr, after its kind (such as "error") in colour."""
+    """Write a message to stderr, after its kind (such as "error") in colour."""
     start = paint(f"{kind}:", err=True, fg=color, bold=True) + " " if kind else ""
     print(start + printable(text), file=sys.stderr)
 
@@ -135,7 +135,7 @@ def show_table(
     rows
         The cells.
     least
-        The least width of each column; text is then cut instead of wrapped.
+        The smallest width of each column; text is then cut instead of wrapped.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     heads = [printable(heading) for heading, _ in columns]
@@ -164,7 +164,7 @@ def show_table(
 
 
 def show_facts(title: str, facts: Sequence[tuple[str, str]], justify: str = "<") -> None:
-    """Print a table of two columns without headings: a name and what it is."""
+    """Print a table of two columns without headings: names and descriptions."""
     show_table(title, [("", "<"), ("", justify)], facts)
 
 
@@ -191,7 +191,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _shrink(widths: list[int], least: list[int], limit: int) -> list[int]:
-    """Narrow the widest columns, one character at a time, until the table fits or cannot shrink."""
+    """Narrow the widest columns, one character at a time, until the table fits, if it can."""
     found = list(widths)
     while _total(found) > limit:
         spare = [i for i in range(len(found)) if found[i] > least[i]]
@@ -223,7 +223,7 @@ def bar(value: float, size: int = 12) -> str:
 
 @contextlib.contextmanager
 def patience(doing: str) -> Iterator[None]:
-    """Say on stderr what is being done, such as "running 9 lessons", if it takes over two seconds.
+    """Show on stderr the work in progress, such as "running 9 lessons", after two seconds.
 
     A terminal shows a line with the time so far, which goes away at the end; elsewhere it is one
     plain line.

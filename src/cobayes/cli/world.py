@@ -55,7 +55,7 @@ _GAP = "    "
     type=options.Number(0.0, 1.0, "low"),
     metavar="PROBABILITY",
     default=0.0,
-    help="The probability that another move happens than the one chosen.",
+    help="The probability that a move other than the chosen one happens.",
 )
 @options.rounds(50, "The walk stops after this many moves.")
 @options.new_seed
@@ -103,7 +103,7 @@ def _walk(goal: int, rule: Rule, given: Given) -> Lesson:
 
 
 def _extra_moves(walk: Lesson) -> int | None:
-    """Return how many moves more than the fewest were made; None where the goal was not reached."""
+    """Return the number of moves beyond the shortest way; None if the goal was not reached."""
     world = cast("GridWorld", walk.teacher.task)
     if not walk.is_over:
         return None

@@ -1,4 +1,4 @@
-"""Lessons: the two agents, what happens between them, and many lessons at once."""
+"""Lessons: teacher and learner, one lesson, and many lessons at once."""
 
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.classes import ClassTeacher

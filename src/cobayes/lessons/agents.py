@@ -44,8 +44,8 @@ class Learner:
     state
         The state of the task as the agent knows it.
     outcomes : tuple
-        Where the last datum can have led, pairs of a state and its probability, until `arrive` is
-        called; empty where that is certain.
+        The possible states after the last datum, as pairs of a state and its probability, until
+        `arrive` is called; empty if the state is certain.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class Learner:
         Parameters
         ----------
         state
-            As the task writes it: a square of a `GridWorld`, for instance.
+            A state of the task, for instance a square of a `GridWorld`.
         """
         self.state, self.outcomes = self.rule.task.read_state(state), ()
         self._response = None
@@ -154,7 +154,7 @@ class Learner:
         if self.outcomes:
             raise CobayesError(
                 f"the last datum has {len(self.outcomes)} possible outcomes.",
-                "say where it led: agent.arrive(state).",
+                "set the outcome: agent.arrive(state).",
             )
         if self._response is None:
             rule = self._rule_here() if self._is_changing else self.rule
@@ -167,7 +167,7 @@ class Learner:
         if prior is not None and not prior.any():
             raise CobayesError(
                 f"no datum is left in the {self.kind}'s task.",
-                "its belief is the last one: agent.belief.",
+                "agent.belief is the last belief.",
             )
         return self.rule.at(self.state)
 
@@ -205,7 +205,7 @@ class Learner:
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
-        """Make an agent from its rule and what `snapshot` of its class added."""
+        """Make an agent from its rule and the further content of `snapshot`."""
         return cls(rule)
 
     def save(self, path: str | Path) -> None:
@@ -301,7 +301,7 @@ class Teacher(Learner):
         return found
 
     def choose(self) -> int:
-        """Choose the next datum, update the own belief with it, and return its position."""
+        """Choose the next datum, update the belief with it, and return its position."""
         distribution = self.distribution
         if self.choice == "likeliest":
             datum = int(np.argmax(distribution))

@@ -49,10 +49,10 @@ class ClassTeacher(Teacher):
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
         "number": the weight of the learners whose belief is at least `level`, then the mean.
     level
-        For "number": from which belief on a learner counts as sure.
+        For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse
         The choice model of answers: with probability ``1 - lapse`` a learner names a hypothesis
-        in proportion to ``belief ** sharpness``, else any one.
+        in proportion to ``belief ** sharpness``, otherwise any hypothesis with equal probability.
 
     Examples
     --------

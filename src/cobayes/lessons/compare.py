@@ -53,7 +53,7 @@ LAST_RESORT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TeacherResult:
-    """How one teacher did with one learner.
+    """The result of one teacher with one learner.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class TeacherResult:
     beliefs : ndarray
         The learner's mean belief in the truth after each round, (num_rounds + 1,).
     rounds_needed : RoundsNeeded
-        When the learner was sure.
+        The numbers of rounds until the learner was sure.
     is_proved : bool
         False for an "optimal" lesson whose search was not finished: fewer rounds may be enough.
     """
@@ -139,7 +139,7 @@ class TeacherComparison:
 
     @property
     def title(self) -> str:
-        """What the table shows, in one line."""
+        """The title of the table."""
         return (
             f"Rounds until belief in {self.model.hypotheses[self.hypothesis]!r} is {self.level:g} "
             f"(median), and mean belief after {counted(self.num_rounds, 'round')}"
@@ -220,7 +220,7 @@ def compare_teachers(
     questions: Sequence[Any] | None = None,
     rng: Any = None,
 ) -> TeacherComparison:
-    """Compare ways of choosing data by how soon a learner is sure of the truth.
+    """Compare ways of choosing data by the number of rounds until a learner is sure of the truth.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def compare_teachers(
         The hypothesis to teach, by position or label.
     teachers
         "all" (that the task allows), or some of: "random", "truthful" (random among the data that
-        speak for the hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest"
+        are true of the hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest"
         (SCBI's likeliest datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest
         rounds possible for this learner, by an exact search, then greedy; "<=k" where the tree is
         too large to prove that k rounds are the fewest, "?" where it is too large and no lesson
@@ -363,7 +363,7 @@ class _Pair:
     def _shortest(self) -> tuple[tuple[int, ...], bool]:
         """Return data that make the learner sure in the fewest rounds, and whether that is proved.
 
-        The search begins with the greedy lesson and looks for shorter ones until there are none.
+        The search starts with the greedy lesson and looks for shorter ones until there are none.
         No data are returned if no lesson was found that makes the learner sure.
         """
         sure = np.flatnonzero(self._greedy() >= self.level)
@@ -469,7 +469,7 @@ class EvenTask(Around):
         self.hypothesis = hypothesis
 
     def matrix_at(self, state: State) -> Model:
-        """Return a matrix whose entries say which data are shown."""
+        """Return a matrix that is one for the data to show and zero elsewhere."""
         return _even_model(super().matrix_at(state), self.hypothesis)
 
 
@@ -524,8 +524,8 @@ def _refused(task: Task, questions: Sequence[Any] | None) -> dict[str, str]:
         found["active"] = "questions are asked of a matrix that does not change"
     elif questions is None and inner.matrix.max() > 1.0:
         found["active"] = (
-            "entries above 1 are no probabilities of 'yes'; say with questions=[...] which data "
-            "answer which question"
+            "entries above 1 are not probabilities of 'yes'; give questions=[...], the question "
+            "that each datum answers"
         )
     return found
 

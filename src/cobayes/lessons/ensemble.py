@@ -22,12 +22,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RoundsNeeded:
-    """How many rounds it took until the learner was sure of the truth.
+    """The number of rounds until the learner was sure of the truth, over many lessons.
 
     Attributes
     ----------
     level : float
-        The belief in the truth at which the learner counts as sure.
+        The learner is sure when its belief in the truth is at least this.
     counts : ndarray
         The number of lessons in which the belief first reached the level at round 0, 1, ...
     num_unsure : int
@@ -56,18 +56,18 @@ class RoundsNeeded:
         )
 
     def cumulative(self) -> Array:
-        """Return the share of lessons that were sure by round 0, 1, ..."""
+        """Return the share of lessons in which the learner was sure by round 0, 1, ..."""
         return np.cumsum(self.counts) / (self.counts.sum() + self.num_unsure)
 
     def quantile(self, share: float) -> int | None:
-        """Return the first round by which this share of the lessons was sure, or None."""
+        """Return the first round by which learners are sure in this share of lessons, or None."""
         share = number_between(share, "the share", 0.0, 1.0, closed="both")
         reached = np.flatnonzero(self.cumulative() >= share)
         return int(reached[0]) if len(reached) else None
 
     @property
     def median(self) -> int | None:
-        """The round by which half of the lessons were sure, None if they never were."""
+        """The round by which the learner was sure in half of the lessons; None if there is none."""
         return self.quantile(0.5)
 
 
@@ -88,7 +88,7 @@ class Ensemble:
     means, stds : ndarray
         Moments of the learner's belief in every hypothesis, (num_rounds + 1, m).
     rounds_needed : RoundsNeeded
-        How long it took until the learner was sure.
+        The number of rounds until the learner was sure.
     paths : ndarray or None
         Log-beliefs of the first lessons at `path_rounds`, (num_paths, rounds, m), if kept.
     path_rounds : ndarray
@@ -151,7 +151,7 @@ class Ensemble:
     def quantile(self, share: ArrayLike, hypothesis: SupportsIndex | str | None = None) -> Array:
         """Return quantiles of the belief over the lessons, at every round.
 
-        They are those of the `num_paths` lessons whose paths were kept.
+        They are computed from the `num_paths` lessons whose paths were kept.
 
         Parameters
         ----------

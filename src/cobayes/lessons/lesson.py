@@ -37,7 +37,7 @@ FEW_ROUNDS = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lesson:
-    """What happened in a lesson of k rounds with m hypotheses.
+    """The data and beliefs of a lesson of k rounds with m hypotheses.
 
     Attributes
     ----------
@@ -46,7 +46,8 @@ class Lesson:
     log_beliefs, teacher_log_beliefs : ndarray
         Logarithms of the learner's beliefs and of the teacher's estimates, (k + 1, m).
     teacher, learner : Teacher, Learner
-        The agents after the last round. To go on from there take the copies that `resume` returns.
+        The agents after the last round. To continue from there, take the copies that `resume`
+        returns.
     states : tuple
         The k + 1 states of the teacher's task, if agents see them (as in a `GridWorld`); else
         empty.
@@ -131,7 +132,7 @@ class Lesson:
         return self.teacher.copy(), self.learner.copy()
 
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
-        """Go on for some rounds, with the same result as one longer lesson."""
+        """Continue for some rounds; the result is the same as that of one longer lesson."""
         more = run_lesson(*self.resume(), num_rounds)
         return replace(
             more,
@@ -163,7 +164,8 @@ class Lesson:
     def to_dict(self) -> dict[str, Any]:
         """Return plain content that JSON can hold; `from_dict` makes the same lesson again.
 
-        Beside labels and beliefs it holds the two agents with their rules, the matrix once.
+        It holds labels, beliefs and the two agents with their rules; a shared matrix is written
+        once.
         """
         return saving.to_plain(
             {
@@ -207,7 +209,9 @@ class Lesson:
             for name, agent in (("log_beliefs", learner), ("teacher_log_beliefs", teacher)):
                 logs[name] = saving.read_logs(found[name], name, shape)
                 if not np.array_equal(logs[name][-1], agent.log_belief):
-                    raise ValueError(f"the {agent.kind} has another belief than its last round's")
+                    raise ValueError(
+                        f"the belief of the {agent.kind} is not that of the last round"
+                    )
             states = tuple(teacher.task.read_state(state) for state in found["states"])
             if states and (len(states) != shape[0] or states[-1] != teacher.state):
                 raise ValueError("the states are not those of the rounds")
@@ -270,21 +274,21 @@ def run_lesson(
 ) -> Lesson:
     """Let a teacher teach a learner for some rounds.
 
-    The agents may hold different matrices, tasks and priors; they go on from where they are,
-    and are left as they are after the last round. The lesson ends early where the teacher's task
-    is over: a walker has reached its goal, or (with a warning) nothing is left to show.
+    The agents may hold different matrices, tasks and priors; they start from their current beliefs
+    and states, and the lesson changes them. The lesson ends early where the teacher's task ends: a
+    walker has reached its goal, or (with a warning) no datum is left.
 
     Parameters
     ----------
     teacher
-        Chooses the data.
+        The teacher, who chooses the data.
     learner
-        Observes them.
+        The learner, who observes them.
     num_rounds
         The largest number of rounds; zero is allowed.
     rng
-        For tasks in which a datum has uncertain outcomes, such as a slippery world: where these
-        are drawn from; the teacher's own generator by default.
+        The random generator for the outcomes of data, in tasks such as a slippery world; the
+        teacher's own by default.
 
     Returns
     -------
@@ -340,7 +344,7 @@ def run_lesson(
         teacher_log_beliefs.append(teacher.log_belief)
     if len(data) < num_rounds and task.is_exhausted(teacher.state, hypothesis):
         if not data:
-            teacher.choose()  # raises the error that no datum is left
+            teacher.choose()  # raises an error if no datum is left
         warn_user(
             f"the lesson ends after {len(data)} of {counted(num_rounds, 'round')}: no datum is "
             f"left that the teacher's task and {teacher.rule.model.hypotheses[hypothesis]!r} allow."

@@ -37,16 +37,16 @@ def plan_lesson(
     prior: Distribution | None = None,
     look_ahead: SupportsIndex = 1,
 ) -> Lesson:
-    """Plan the lesson after which a learner believes most in a hypothesis.
+    """Plan the lesson after which a learner's belief in a hypothesis is highest.
 
     In every round the datum is chosen that leads to the highest belief `look_ahead` rounds later.
-    With 1 that is the greedy choice; with `num_rounds` the plan is the best there is. Nothing
-    is drawn, and of several data that are equally good the first is taken.
+    With 1 that is the greedy choice; with `num_rounds` no other plan is better. Nothing is random:
+    of several equally good data the first is taken.
 
     Parameters
     ----------
     rule
-        What may be shown: the task from which this rule is made. It is also the learner's rule
+        A rule made from the task, which says what data may be shown. It is also the learner's rule
         unless `learner_rule` is given. A matrix, a model or a task means `SCBI` of it.
     hypothesis
         The hypothesis to teach, by position or label.
@@ -57,8 +57,8 @@ def plan_lesson(
     prior
         The learner's prior; uniform by default.
     look_ahead
-        How many rounds to look ahead. The search is exact: it follows every sequence of data
-        except those that provably cannot win. It grows fast with this number.
+        The number of rounds to look ahead. The search is exact: it follows every sequence of data
+        except those that provably are not the best. The work grows fast with this number.
 
     Returns
     -------
@@ -179,7 +179,7 @@ class Node:
 
 
 class Search:
-    """Exact search for the datum after which the learner believes most in a hypothesis.
+    """Exact search for the datum after which the learner's belief in a hypothesis is highest.
 
     The objective is the learner's log-odds in favour of the hypothesis, which still differ where
     beliefs round to one.
@@ -187,9 +187,9 @@ class Search:
     Parameters
     ----------
     task
-        What may be shown.
+        The task, which says what data may be shown.
     rule
-        The learner's.
+        The learner's rule.
     hypothesis
         The position of the hypothesis.
     most_nodes
@@ -210,9 +210,9 @@ class Search:
     ) -> tuple[float, tuple[int, ...]]:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        Where `wanted` is given, the search ends with the first data that raise the log-odds to it,
-        in this number of rounds or fewer; lower log-odds prove that no such data exist. There are
-        no data where none is left that the hypothesis allows.
+        If `wanted` is given, the search ends with the first data that raise the log-odds to it, in
+        this number of rounds or fewer; if lower log-odds are returned, no such data exist. No data
+        are returned if none is left that the hypothesis allows.
         """
         beliefs = np.round(node.log_belief, 9).tobytes()
         key = (wanted, depth, node.state, node.learner_state, beliefs)
@@ -243,11 +243,11 @@ class Search:
         return found, data
 
     def _expand(self, node: Node, depth: int) -> tuple[Response, Array, Array]:
-        """Return the response, the log-odds after each datum, and bounds on the final ones."""
+        """Return the response, the log-odds after each datum, and bounds on the final log-odds."""
         self._num_nodes += 1
         if self._num_nodes > self._most_nodes:
             raise SearchTooLargeError(
-                f"looking ahead has to work out more than {self._most_nodes:,} beliefs.",
+                f"looking ahead needs more than {self._most_nodes:,} beliefs.",
                 "use a smaller look_ahead, or fewer data.",
             )
         response = self._rule.at(node.learner_state).answer(node.log_belief)
@@ -279,7 +279,7 @@ class Search:
         return available
 
     def is_over(self, node: Node) -> bool:
-        """Tell whether a lesson cannot go on from a node."""
+        """Tell whether a lesson ends at a node."""
         is_over = self._task.is_over(node.state, self._hypothesis)
         return is_over or not self.available(node).any()
 
@@ -287,9 +287,9 @@ class Search:
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
     """Return a bound on the fall of each hypothesis's log-odds against this one per round, (m,).
 
-    The posteriors after all data have the belief as a mean. Where the likelihood at every belief
-    is one matrix with scaled rows and columns, the odds therefore fall at most by the largest
-    ratio of the two columns over the smallest. Infinity where no bound is known.
+    The mean of the posteriors over all data is the belief. If the likelihood at every belief is one
+    matrix with scaled rows and columns, the odds therefore fall at most by the largest ratio of the
+    two columns divided by the smallest. Infinity if no bound is known.
     """
     task = rule.task
     while isinstance(task, Around):

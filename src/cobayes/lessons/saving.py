@@ -1,8 +1,8 @@
-"""Agents, lessons and fits as plain content: one form for JSON and for files.
+"""Agents, lessons and fits as content for JSON and for files.
 
 Python writes a number so that the same bits are read back. Tasks and rules that are the same
-object are written once, in the list "objects", and referred to by number. Content may come from
-anywhere: everything that is read is checked, and nothing in it names another file.
+object are written once, in the list "objects", and referred to by number. Content may come from an
+unknown source: everything that is read is checked, and nothing in it can name another file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     kind
         "learner", "teacher", "lesson" or "fit".
     content
-        As `to_plain` returns it.
+        The content, as `to_plain` returns it.
     """
     head = {"cobayes_format": FORMAT, "kind": kind, "checksum": _checksum(content)}
     try:
@@ -69,7 +69,7 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
         )
     if head.get("kind") != kind:
         raise CobayesError(
-            f"this is not a saved {kind}: it says {head.get('kind')!r}.",
+            f"this is not a saved {kind}: its kind is {head.get('kind')!r}.",
             f"load a file that a {kind}'s save() wrote.",
         )
     content = head.get("content")
@@ -130,7 +130,7 @@ def to_plain(content: dict[str, Any]) -> dict[str, Any]:
                 require_settings(type(item), described["settings"], num_given=1)
                 described |= {"rule": item.name, "of": encode(item.task)}
             objects.append(described)
-            # With the item, which must live as long as its id stands for it.
+            # The item is kept, so that its id is not used again for another object.
             known[id(item)] = item, {"#object": len(objects) - 1}
         return known[id(item)][1]
 
@@ -178,7 +178,7 @@ def pack_generator(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def unpack_generator(content: Any) -> np.random.Generator:
-    """Undo `pack_generator`; a state that NumPy itself does not refuse is compared with it."""
+    """Undo `pack_generator`; a state that PCG64 cannot have is an error."""
     rng = np.random.default_rng(0)
     rng.bit_generator.state = content
     is_read = rng.bit_generator.state == content
@@ -195,7 +195,7 @@ def require(value: Any, kind: type, name: str) -> Any:
 
 
 def plain_logs(logs: NDArray[np.float64]) -> list[Any]:
-    """Return logarithms as lists; None stands for minus infinity, which JSON does not know."""
+    """Return logarithms as lists; None replaces minus infinity, which JSON does not have."""
     return np.where(np.isfinite(logs), logs, None).tolist()  # type: ignore[arg-type]
 
 

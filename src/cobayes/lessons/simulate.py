@@ -30,10 +30,10 @@ from cobayes.tasks.task import draw_outcome
 
 Array = NDArray[np.float64]
 
-# By default paths of at most this many numbers are kept (256 MB).
+# The largest number of log-beliefs that are kept by default (256 MB).
 AUTOMATIC_PATHS = 2**25
 
-# A lower bound for rounds that are asked for one by one, in Python.
+# A lower bound on the time per round, in seconds, of lessons that run one by one in Python.
 _SECONDS_PER_ROUND = 1e-5
 
 
@@ -63,7 +63,7 @@ def simulate(
     prior
         The learner's prior as the teacher assumes it; uniform by default.
     learner_rule, learner_prior
-        The learner's, where they differ from the teacher's.
+        The learner's rule and prior, where they differ from the teacher's.
     rng
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits on any
         machine and for any number of threads.
@@ -83,7 +83,7 @@ def simulate(
     -----
     Algorithm 1 of the paper, without assumption (iii'). Lessons of the rules of this package on a
     matrix, and on `without_repeats` of one, run in the native core. With other tasks and custom
-    rules, agents are asked one by one. A lesson that is over before the last round keeps its last
+    rules, lessons run one by one in Python. A lesson that ends before the last round keeps its last
     belief.
 
     Examples
@@ -157,7 +157,7 @@ def simulate(
 
 
 def _in_core(rule: Rule) -> _core.Rule | None:
-    """Return the core's rule at the start of its task if the core plays the task, else None."""
+    """Return the core's rule at the start of its task, or None if the core cannot simulate it."""
     task = rule.task
     if rule.core is None:
         return None
@@ -180,7 +180,7 @@ def _play_one_by_one(
     num_paths: int,
     path_rounds: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Play lessons of custom rules and tasks; see `_core.simulate`."""
+    """Simulate lessons of custom rules and tasks; see `_core.simulate`."""
     shape = num_rounds + 1, agents.learner.model.num_hypotheses
     means, squares = np.zeros(shape), np.zeros(shape)
     first_sure = np.zeros(num_rounds + 2, dtype=np.int64)
@@ -208,7 +208,7 @@ def _play_one_by_one(
 
 
 def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tuple[Array, bool]:
-    """Play one lesson; return the learner's log-beliefs, and whether a datum contradicted them."""
+    """Simulate one lesson; return the learner's log-beliefs, and whether one was contradicted."""
     learner = Learner(agents.learner, _core.exp(agents.learner_prior))
     teacher = learner
     if not agents.is_shared:
@@ -236,7 +236,7 @@ def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tupl
 def _kept_paths(
     keep_paths: bool | Sequence[int] | None, num_rounds: int, num_lessons: int, model: Model
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the rounds at which log-beliefs are kept, and of how many lessons.
+    """Return the rounds at which log-beliefs are kept, and the number of lessons that keep them.
 
     Lessons that would take too long, or paths that would take too much memory, are an error.
     """
@@ -253,7 +253,7 @@ def _kept_paths(
 
 
 def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
-    """Return rounds in order, each once, or say why they cannot be kept."""
+    """Return the rounds sorted and without duplicates, or raise an error."""
     expected = "expected True, False or a list of rounds."
     try:
         chosen = list(given)
@@ -263,5 +263,5 @@ def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
         if not is_position(one):
             raise CobayesError(f"keep_paths contains {one!r}; {expected}")
         if not 0 <= one <= num_rounds:
-            raise CobayesError(f"keep_paths asks for round {one}; they go from 0 to {num_rounds}.")
+            raise CobayesError(f"keep_paths holds round {one}; rounds go from 0 to {num_rounds}.")
     return np.unique(np.array(chosen, dtype=np.int64))

@@ -2,7 +2,7 @@
 
 They need matplotlib (``pip install '.[plots]'``), which is imported at the first picture.
 Colours are those of Okabe and Ito, and the map cividis, which colour-blind readers can tell apart;
-no picture tells anything by colour alone. `style` is the house style of all pictures.
+no picture relies on colour alone. `style` is the house style of all pictures.
 """
 
 from __future__ import annotations

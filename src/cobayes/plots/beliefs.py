@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from cobayes.lessons import Lesson
 
-# With more hypotheses, the least believed ones are drawn as one part.
+# With more hypotheses than this, those with the lowest beliefs are drawn as one part.
 MOST_PARTS = 12
 # More data labels than this would run into each other; then rounds are numbered.
 _INCHES_PER_NAME = 0.105
@@ -53,7 +53,7 @@ class Trace:
     hypothesis : int or None
         The position of the taught hypothesis, where it is known.
     name : str or None
-        The rule that made it.
+        The name of the learner's rule.
     """
 
     log_beliefs: NDArray[np.float64]
@@ -69,7 +69,7 @@ class Trace:
 
     @property
     def num_rounds(self) -> int:
-        """How many data were shown."""
+        """The number of data that were shown."""
         return len(self.log_beliefs) - 1
 
     def target(self, hypothesis: int | str | None) -> int:
@@ -148,7 +148,8 @@ def plot_belief_bars(
     """Draw the learner's belief after every round as one stacked bar.
 
     The taught hypothesis is the lowest part of each bar, in blue; below the bar stands the
-    datum that was shown. Of more than 12 hypotheses the least believed are one part.
+    datum that was shown. With more than 12 hypotheses, those with the lowest beliefs are drawn as
+    one part.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def plot_belief_bars(
     beliefs = trace.beliefs
     rounds = np.arange(trace.num_rounds + 1)
     order = list(range(len(trace.hypotheses)))
-    if len(order) > MOST_PARTS:  # those that were ever believed most
+    if len(order) > MOST_PARTS:  # hypotheses by their highest belief in any round
         order = sorted(np.argsort(-beliefs[1:].max(axis=0, initial=0.0))[: MOST_PARTS - 1].tolist())
     if trace.hypothesis is not None:
         order = [trace.hypothesis, *(k for k in order if k != trace.hypothesis)]
@@ -206,7 +207,7 @@ def plot_belief_bars(
     tidy(ax)
     if legend:
         handles, labels = ax.get_legend_handles_labels()
-        # Listed from the top down, as the parts of a bar lie.
+        # Listed from the top down, in the order of the parts of a bar.
         ax.legend(
             handles[::-1],
             labels[::-1],
@@ -230,8 +231,8 @@ def plot_belief_curves(
     Parameters
     ----------
     lessons
-        A lesson, several, or a mapping from the names in the legend to lessons; arrays of
-        beliefs of shape (rounds + 1, m) will do.
+        A lesson, several, or a mapping from the names in the legend to lessons; arrays of beliefs
+        of shape (rounds + 1, m) are accepted, too.
     hypothesis
         The hypothesis whose belief is drawn (default: the one that is taught).
     log
@@ -314,7 +315,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     Returns
     -------
     Figure
-        A matplotlib figure that pyplot knows nothing about.
+        A matplotlib figure that is not registered with pyplot.
 
     Examples
     --------
@@ -324,7 +325,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     >>> figure = cb.plots.draw_lessons([lesson])
     """
     num_panels = len(lessons) + (len(lessons) > 1)
-    # Room for a name below every bar, up to some two hundred of them.
+    # Space for a name below every bar, up to about two hundred bars.
     longest = max(lesson.num_rounds for lesson in lessons)
     width = min(max(7.2, 2.0 + 0.13 * longest), 26.0)
     with style():
@@ -340,7 +341,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
 
 
 def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
-    """Draw lessons into a file whose suffix says the format.
+    """Draw lessons into a file; its suffix determines the format.
 
     Parameters
     ----------
@@ -361,14 +362,14 @@ def save_lessons(lessons: Sequence[Lesson], path: str | Path) -> None:
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
-    """Write a figure to a file whose suffix says the format.
+    """Write a figure to a file; its suffix determines the format.
 
     Parameters
     ----------
     figure
         A matplotlib figure.
     path
-        Checked by `require_picture_format` before the work on the figure began.
+        The file; `require_picture_format` has checked its suffix.
     """
     try:
         figure.savefig(path, dpi=160)
@@ -413,7 +414,7 @@ def _first_number(lessons: Any) -> Any:
 
 
 def _name_rounds(ax: Axes, trace: Trace) -> None:
-    """Name every bar after its datum, or every few where there is no room for all."""
+    """Label every bar with its datum, or only every k-th bar if space is short."""
     if trace.data is None:
         ax.set_xlabel("round (0 is the prior)")
         integer_ticks(ax)

@@ -136,11 +136,11 @@ def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) ->
     Parameters
     ----------
     ax
-        With rounds to the right.
+        The axes, whose x axis shows rounds.
     curves
         One value for each round.
     flat
-        A curve this close to its last value no longer changes.
+        A curve whose distance from its last value is below this no longer changes.
     """
     last = max(len(np.asarray(curve)) for curve in curves) - 1
     ends = []
@@ -169,9 +169,9 @@ def _label_rounds(ax: Axes, value_label: str) -> None:
 def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> Axes:
     """Draw the median number of rounds until a learner is sure, one row per teacher.
 
-    A mark with an arrow means that fewer than half of the lessons got there; an open mark that
-    the number is an upper bound. Where no median is known, the mean belief in the truth after the
-    last round is drawn instead.
+    A mark with an arrow means that the learner was sure in fewer than half of the lessons; an open
+    mark means that the number is an upper bound. Where no median is known, the mean belief in the
+    truth after the last round is drawn instead.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     Returns
     -------
     Axes
-        With one series for every learner.
+        The axes, with one series for every learner.
 
     Examples
     --------

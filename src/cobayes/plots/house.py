@@ -20,7 +20,7 @@ SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C"
 HYPOTHESIS_COLORS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, GREY)
 """The palette of Okabe and Ito, grey in place of black."""
 
-# Beyond eight hypotheses the colours come again with another hatching.
+# Beyond eight hypotheses the colours are repeated with another hatching.
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "oooo")
 
 RULE_STYLES = {
@@ -69,12 +69,12 @@ STYLE: dict[str, Any] = {
 
 
 def style() -> AbstractContextManager[Any]:
-    """Return a context in which all pictures have the house style, your own ones too.
+    """Return a context in which all pictures have the house style, including your own.
 
     Returns
     -------
     context manager
-        It sets Matplotlib's parameters, and sets them back at its end.
+        It sets Matplotlib's parameters, and restores them at its end.
 
     Examples
     --------
@@ -118,7 +118,8 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes
         return ax
     import matplotlib.pyplot as plt
 
-    # A notebook shows only figures that pyplot made: the one place that touches its state.
+    # Notebooks show only figures made by pyplot, so this one is; no other function uses pyplot's
+    # state.
     with style():
         return plt.subplots(figsize=size, layout="constrained")[1]
 
@@ -131,7 +132,7 @@ def integer_ticks(ax: Axes) -> None:
 
 
 def tidy(ax: Axes) -> None:
-    """Take away the frame's upper and right line and soften the rest."""
+    """Remove the frame's upper and right lines, and draw the others in grey."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -140,7 +141,7 @@ def tidy(ax: Axes) -> None:
 
 
 def legend_of_curves(ax: Axes) -> None:
-    """Draw a legend: at the lower right where the curves leave it free, else at the best place."""
+    """Draw a legend at the lower right if no curve is there, else at the best place."""
     low, high = ax.get_xlim()
     is_free = True
     for line in ax.get_lines():
@@ -151,11 +152,11 @@ def legend_of_curves(ax: Axes) -> None:
 
 
 def shorten_label(text: str, limit: int = 22) -> str:
-    """Leave out the middle of a label that would run into its neighbours; write ``h_1`` as h₁."""
+    """Leave out the middle of a long label; write ``h_1`` as h₁."""
     text = with_subscripts(text)
     if len(text) <= limit:
         return text
-    # The ends of long labels tell them apart more often than their beginnings.
+    # Long labels differ at their ends more often than at their beginnings.
     end = limit // 3
     return f"{text[: limit - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 

@@ -34,13 +34,13 @@ def plot_matrix(
     matrix
         Anything that makes a `Model`.
     title
-        Shown above.
+        The title above the picture.
     write_values
         Whether to write the number into every cell; None does so in small matrices.
     limits
         The values of the darkest and the lightest colour; None is 0 and the largest entry.
     colorbar
-        Whether to draw the scale of colours beside it.
+        Whether to draw a colour bar.
     ax
         Where to draw; None makes a new figure.
 
@@ -94,8 +94,8 @@ def plot_scaling(
 ) -> tuple[Axes, Axes]:
     """Draw a matrix beside its scaling for a belief, M beside M^<n theta>.
 
-    A row of the scaling is the SCBI learner's posterior after that datum; a column, divided by
-    its sum, is what the teacher of that hypothesis draws from.
+    A row of the scaling is the SCBI learner's posterior after that datum; a column, divided by its
+    sum, is the distribution from which the teacher of that hypothesis draws.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def plot_scaling(
     belief
         The belief theta; None is the uniform one.
     titles
-        What to write above the two pictures.
+        The titles of the two pictures.
     axes
         Where to draw the two; None makes a new figure.
 

@@ -37,7 +37,7 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     result
         What `robustness` returned.
     most
-        How many directions to show.
+        The largest number of directions to show.
     ax
         Where to draw; None makes a new figure.
 

@@ -64,7 +64,7 @@ def draw_frame(
     ax
         Where to draw.
     labels
-        What the corners mean; None leaves them bare.
+        Labels of the corners; None for no labels.
     highlight
         The position of a corner to mark with a star, such as the taught hypothesis.
     grid
@@ -138,9 +138,9 @@ def plot_simplex_points(
     values
         Shape (points,), shown by colour with a scale beside the triangle.
     labels
-        What the corners mean.
+        Labels of the corners.
     value_label
-        What the colours mean.
+        The label of the colour bar.
     limits
         The values of the darkest and the lightest colour.
     highlight
@@ -192,7 +192,7 @@ def plot_simplex_path(
     """Draw the learner's belief as a path through the triangle of three hypotheses.
 
     The prior is a ring, the last belief a filled marker, and a star marks the taught corner. Call
-    it again with the same Axes and ``frame=False`` to lay a second lesson over the first.
+    it again with the same Axes and ``frame=False`` to draw a second lesson over the first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Boards with walkers, and what the watcher believes about their goals."""
+"""Boards with walkers, and the watcher's belief in their goals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plot_world(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a board; every goal is filled as high as the watcher believes in it.
+    """Draw a board; each goal's square is filled in proportion to the watcher's belief in it.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def plot_world(
                 )
             )
     row, column = world.start
-    # In a corner that the walk, which begins in the middle of the square, does not go to.
+    # The label of the start is in a corner of its square that the walk does not cross.
     down, right = (path[1][0] - row, path[1][1] - column) if len(path) > 1 else (0, 0)
     x, ha = (0.4, "right") if right < 0 else (-0.4, "left")
     y, va = (-0.4, "top") if down > 0 else (0.4, "bottom")
@@ -121,7 +121,7 @@ def plot_world(
     ax.set_xlim(-0.55, world.width - 0.45)
     ax.set_ylim(world.height - 0.45, -0.55)
     ax.set_aspect("equal")
-    ax.set_anchor("S")  # spare height goes to the title
+    ax.set_anchor("S")  # free height is used by the title
     ax.set_axis_off()
     if title:
         ax.set_title(title, fontsize=11, color=INK)
@@ -222,7 +222,8 @@ def save_animation(
     file
         Where to write; the name ends in .gif.
     seconds
-        How long a move is shown; the end is shown three times as long.
+        The time in seconds for which a move is shown; the last picture is shown three times as
+        long.
     dpi
         Dots per inch.
 
@@ -251,10 +252,12 @@ def save_animation(
             'let the walker choose "forward", or run fewer rounds.',
         )
     frames = [pillow.fromarray(_frame(lessons, moves, dpi)) for moves in range(last + 1)]
-    # One palette for all frames, from the first and the last, which together have all colours.
+    # All frames share one palette, made from the first and the last frame, which together have all
+    # colours.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
     palette = both.quantize(255, method=pillow.Quantize.MAXCOVERAGE)
-    # Colours are matched coarsely, and paper would come out a little grey or blue.
+    # Colours are matched only roughly: without this, the white background would become slightly
+    # grey or blue.
     colors = np.array(palette.getpalette()).reshape(-1, 3)
     colors[colors.min(axis=1) >= 244] = 255
     palette.putpalette(colors.ravel().tolist())
