@@ -211,7 +211,7 @@ def test_an_ensemble_cannot_be_changed_by_accident():
         (dict(level="a"), "level is 'a'; expected a number"),
         (dict(keep_paths="a"), "expected True, False or a list"),
         (dict(rng=-1), "rng is -1; expected a seed"),
-        (dict(keep_paths=[99]), "they go from 0 to 12"),
+        (dict(keep_paths=[99]), "rounds go from 0 to 12"),
         (dict(learner_rule=cb.SCBI(np.ones((2, 2)) + np.eye(2))), "must share"),
     ],
 )

@@ -201,7 +201,7 @@ def test_lists_in_cells_are_refused(column):
     table = rows()
     table[column] = [[1], [2], [3], [4]]
     with pytest.raises(
-        cb.CobayesError, match=rf"row 1 .* column '{column}': the cell holds .*not one value"
+        cb.CobayesError, match=rf"row 1 .* column '{column}': the cell holds .*expected one value"
     ):
         read(table)
 

@@ -289,7 +289,7 @@ def test_nonsense_is_refused(choices):
     with pytest.raises(cb.CobayesError, match=r"no column \['person'\] to fit by"):
         people.fit(choices, PROBLEMS, by=["person"])  # pyright: ignore[reportArgumentType]
     with pytest.raises(
-        cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds .*not one value"
+        cb.CobayesError, match=r"row 1 .* column 'tags': the cell holds .*expected one value"
     ):
         people.fit(choices.assign(tags=[[1]] * len(choices)), PROBLEMS, by="tags")
     with pytest.raises(cb.CobayesError, match="no column 'age' to fit by"):

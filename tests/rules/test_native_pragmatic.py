@@ -78,7 +78,7 @@ def test_infinite_depth_is_scbi_and_large_depths_tend_to_it(prior):
 
 
 def test_infinite_depth_needs_rationality_one():
-    with pytest.raises(cb.CobayesError, match="rationality 1 only"):
+    with pytest.raises(cb.CobayesError, match="needs rationality 1"):
         cb.Pragmatic([[0.8, 0.3], [0.2, 0.7]], math.inf, rationality=2.0)
 
 

@@ -286,7 +286,7 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     code, out, err = finish(driver, timeout=240)
     assert (code, out) == (1, "")
     assert "the scheduler is gone" in err
-    assert "the same command then goes on" in err
+    assert "the same command then continues the run" in err
     assert "Traceback" not in err
     state = read_state(tmp_path / "run")
     assert state.status == "stopped"

@@ -71,7 +71,7 @@ def test_what_is_exact_knows_the_limit(kind):
     ],
 )
 def test_what_needs_equal_rounds_refuses_a_task_that_changes(compute):
-    with pytest.raises(cb.CobayesError, match=r"WithoutRepeats( they depend on|\.\n)"):
+    with pytest.raises(cb.CobayesError, match=r"WithoutRepeats( the matrix depends on|\.\n)"):
         compute(cb.SCBI(cb.without_repeats(MODEL)))
 
 

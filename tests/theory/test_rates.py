@@ -211,7 +211,7 @@ def test_m_sharp_takes_scbi_and_models_and_refuses_bi():
     model = cb.Model(matrix, hypotheses=list("ABC"))
     for source in (model, cb.SCBI(model)):
         np.testing.assert_array_equal(m_sharp(source, "B"), m_sharp(matrix, 1))
-    with pytest.raises(CobayesError, match="M-sharp belongs to SCBI"):
+    with pytest.raises(CobayesError, match="M-sharp is the limit of SCBI"):
         m_sharp(cb.BI(model), "B")
 
 

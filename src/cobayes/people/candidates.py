@@ -25,25 +25,27 @@ from cobayes.people.result import Fit
 # Standard deviations between people: below the first they are alike for every practical purpose;
 # with the second most people are near one of the two bounds.
 SPREAD = (0.1, 3.0)
-# Candidates per person and depth, within limits: so many for all people and depths together that a
-# draw of the group takes about a millisecond.
+# Candidates per person and depth, smallest and largest number, and the number for all people and
+# depths together, with which a draw of the group takes about a millisecond.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
-# Times that candidates are drawn anew around what the draws before have found, and those draws.
+# The number of times that candidates are drawn again around the previous draws, and the number of
+# these draws.
 NUM_ROUNDS, NUM_TRIAL_DRAWS = 3, 100
-# Ends of the line that modes are looked for on: parameters there are at their bounds.
+# Modes are searched between plus and minus this logit; at the ends parameters are practically at
+# their bounds.
 LINE_END = 12.0
-# Candidates come from normal approximations in groups whose spread is that many times the likeliest
-# one's: draws of the group have other spreads.
+# Candidates come from normal approximations in groups whose spread is the likeliest one times these
+# factors, because the spread differs between draws of the group.
 FACTORS = (1.0 / 3.0, 1.0, 3.0)
-# Half the distance of the points that second derivatives of the group's density come from: far
-# above the rounding of single precision, and small beside the standard deviations of a group.
+# Step of the finite differences for second derivatives of the group's density: far above the
+# rounding of single precision, and small relative to the standard deviations of a group.
 STEP = 0.05
 # Smallest second derivative of a group's density; that of the prior at its mode is 1/2.
 LEAST_PRECISION = 0.1
 
 
 class Group(NamedTuple):
-    """Values of the group: mean (..., p) and spread (..., p) on the line, log share (..., k)."""
+    """A group: mean (..., p) and spread (..., p) in logits, log shares of depths (..., k)."""
 
     mean: Array
     spread: Array
@@ -51,9 +53,9 @@ class Group(NamedTuple):
 
     @classmethod
     def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
-        """Return the values of points (..., 2 p + k - 1) on the line.
+        """Return the group at points (..., 2 p + k - 1) on the logit scale.
 
-        Flat priors are logistic distributions there: a share is broken off what is left of a stick.
+        Flat priors are logistic distributions there. Shares are coded by stick breaking.
 
         Parameters
         ----------
@@ -108,7 +110,8 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
     mean = np.clip(family.to_line(np.median(estimates, axis=0)), -4.0, 4.0)
     spread = np.ones(len(mean))
     for number in range(NUM_ROUNDS):
-        # Normal approximations of few responses are off: candidates go where the draws are.
+        # Normal approximations are inaccurate for few responses: candidates are drawn again around
+        # the draws.
         tell("candidates", number / (NUM_ROUNDS + 2))
         candidates = _candidates(alone, mean, spread, random)
         lines, _ = _sample_group(candidates, NUM_TRIAL_DRAWS, random)
@@ -122,7 +125,7 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
 
 
 class _Penalised:
-    """The posterior of every unit on the line given a group, in the form that `maximise` takes."""
+    """The posterior of every unit in logits, given a group, in the form that `maximise` takes."""
 
     def __init__(self, likelihood: Likelihood, mean: Array, spread: Array) -> None:
         self.likelihood, self.mean, self.spread = likelihood, mean, spread
@@ -148,7 +151,7 @@ class _Penalised:
 
 
 class _Candidates(NamedTuple):
-    """Points on the line for every person, with what does not depend on the group.
+    """Points on the logit scale for every person, with their weights apart from the group.
 
     Attributes
     ----------
@@ -159,10 +162,10 @@ class _Candidates(NamedTuple):
     has : ndarray
         (k, p): whether a depth has a parameter.
     log_weight : ndarray
-        (u, n): log-likelihoods less the log density that the points come from, up to a constant of
-        each person. In single precision, which is enough for weights and twice as fast.
+        (u, n): log-likelihoods minus the log density of the points, up to a constant for each
+        person. In single precision, which is enough for weights and twice as fast.
     start : ndarray
-        (d,): a group to start from, on the line.
+        (d,): a group to start from, on the logit scale.
     """
 
     points: NDArray[np.float32]
@@ -215,7 +218,7 @@ def _candidates(alone: Fit, mean: Array, spread: Array, random: np.random.Genera
 def _sample_group(
     candidates: _Candidates, num_draws: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return draws of the group on the line (g, d), and how many they are worth (1,)."""
+    """Return draws of the group on the logit scale (g, d), and their effective number (1,)."""
 
     def log_density(line: Array) -> float:
         weights = candidates.weigh(Group.from_line(line, candidates.has.shape[1]))
@@ -266,7 +269,7 @@ def _draw_people(
         effective += 1.0 / np.einsum("un,un->u", weights, weights) / len(lines)
         chosen = draw_many(weights, random.random(num_units))
         depth[number] = candidates.depth[chosen]
-        # A parameter that a depth does not have is as in the group.
+        # A parameter that a depth does not have is drawn from the group's distribution.
         other = group.mean + group.spread * random.standard_normal((num_units, num_free))
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)

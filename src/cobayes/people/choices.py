@@ -1,4 +1,4 @@
-"""Reading the tables of a study: problems with priors, responses, numbers for each label."""
+"""Read the tables of a study: problems with priors, responses, numbers for each label."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
         one file or matrix, the only problem of all choices.
     priors
         A mapping from name to prior; or a table, or the name of a file, with the columns problem,
-        hypothesis and prior. Uniform where nothing is given.
+        hypothesis and prior. Uniform by default.
     """
     if isinstance(problems, (str, Path)):
         problems = _from_path(problems)
@@ -110,9 +110,9 @@ class Choices:
     situations : Situations
         The situation of every row is ``situations.at``.
     datum, hypothesis, guess : ndarray
-        Positions; -1 where the kind of response has none.
+        Positions; -1 if this kind of response has no such column.
     rating : ndarray
-        Between 0 and 1; NaN where the kind of response has none.
+        Between 0 and 1; NaN for other kinds of response.
     """
 
     frame: pd.DataFrame
@@ -127,14 +127,14 @@ class Choices:
 
 
 def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -> Choices:
-    """Check a table against the problems and work out what had been shown before each row.
+    """Check a table against the problems, and find the data shown before each row.
 
     Parameters
     ----------
     choices
         A DataFrame, a mapping of columns, or a CSV, TSV or Parquet file.
     problems
-        By name, as `read_problems` returns them.
+        The problems by name, as `read_problems` returns them.
     response
         "choice", "guess" or "rating".
     """
@@ -183,7 +183,7 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
 def _lessons(
     frame: pd.DataFrame, datum: Positions, hypothesis: Positions, response: str
 ) -> tuple[Positions, Positions]:
-    """Return the lesson of every row, and how many data were shown in it before.
+    """Return the lesson of every row, and the number of data shown in it before.
 
     A lesson is one person, one problem and, where there is such a column, one ``lesson``; in a
     table of counts every row is one.
@@ -268,13 +268,13 @@ def _who(frame: pd.DataFrame, row: int) -> str:
 
 
 def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with every row as often as its count says, and a count of 1 each."""
+    """Return the table with every row repeated by its count, and a count of 1 each."""
     counts = read_column(frame, "count")
     good = (counts >= 0.0) & (counts == np.floor(counts))
     _require(frame, good, "count", "{} is not an integer >= 0.")
     if "round" in frame.columns and filled(frame, "round").nunique() > 1:
         raise CobayesError(
-            "a table of counts has several rounds, and it does not say which data went before.",
+            "a table of counts has several rounds; the data shown before are then unknown.",
             "write one row for each response, or keep one round.",
         )
     total = counts.sum()
@@ -294,7 +294,7 @@ def read_numbers(
     ----------
     table
         A table with a column of labels (named "datum" or "hypothesis"), columns of numbers, and a
-        column ``problem`` unless the numbers hold for all problems.
+        column ``problem`` unless the numbers are the same for all problems.
     problems
         By name.
     kind
@@ -339,14 +339,14 @@ def read_numbers(
 
 
 def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Return a DataFrame of what may be a table, a mapping of columns or a file.
+    """Return a DataFrame from a table, a mapping of columns or a file.
 
     Parameters
     ----------
     choices
         A DataFrame, a mapping of columns, or a CSV, TSV or Parquet file.
     names
-        From the name that a table of choices needs to the one that this table has.
+        A mapping from the required name of a column to its name in this table.
     """
     names = dict(names or {})
     # Labels such as 01 stay labels under any name.
@@ -374,7 +374,7 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
     if file.suffix.lower() in (".parquet", ".pq"):
         return read_parquet_frame(file)
     text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
-    known = sign if sign in text else None  # others are guessed
+    known = sign if sign in text else None  # pandas infers the types of other columns
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=known, engine="python", dtype=dict.fromkeys(labels, str)
@@ -385,7 +385,7 @@ def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the table with numbers in the place of texts like 0,25."""
+    """Return the table with texts like 0,25 replaced by numbers."""
     found = {}
     if not frame.columns.is_unique:
         return frame  # a later check raises the error
@@ -394,7 +394,7 @@ def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]
             continue
         if any(isinstance(cell, str) and "," in cell for cell in frame[name]):
             cells = [with_decimal_point(c) if isinstance(c, str) else c for c in frame[name]]
-            # Where other cells are words or lists, the column stays as it is.
+            # If other cells are words or lists, the column is not changed.
             with contextlib.suppress(ValueError, TypeError):
                 found[name] = np.array(cells, dtype=np.float64)
     if found:
@@ -424,7 +424,7 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
     """Return a column of single values, or say which cell is empty, a list or not Unicode."""
     cells = frame[column]
     _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
-    message = "the cell holds {}, which is not one value."
+    message = "the cell holds {}; expected one value."
     hint = "write one row for each value: table.explode(...) does it."
     _require(frame, cells.map(pd.api.types.is_hashable), column, message, hint)
     message = "the cell holds {}, which is not Unicode text."
@@ -433,12 +433,12 @@ def filled(frame: pd.DataFrame, column: str) -> Any:
 
 
 def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell is no text with half a character, which pandas does not group."""
+    """Tell whether a cell is valid Unicode text or no text; pandas cannot group others."""
     return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
 
 
 def read_column(frame: pd.DataFrame, column: str) -> Array:
-    """Return a column of finite numbers, or say which cell holds none."""
+    """Return a column of finite numbers, or raise an error that names the first other cell."""
     cells = filled(frame, column)
     found = as_numbers(cells)
     good = np.isfinite(found)
@@ -448,7 +448,7 @@ def read_column(frame: pd.DataFrame, column: str) -> Array:
 
 
 def as_numbers(cells: Iterable[Any]) -> Array:
-    """Return numbers; NaN where a cell holds none."""
+    """Return numbers; NaN where a cell holds no number."""
 
     def number(cell: Any) -> float:
         try:
@@ -472,9 +472,9 @@ def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Prob
 def _positions(
     frame: pd.DataFrame, problem: Sequence[Problem], column: str, kind: str
 ) -> Positions:
-    """Return the positions that a column of labels stands for."""
+    """Return the position of the label in every row of a column."""
     names = np.array([own.name for own in problem])
-    # Numbers of the distinct labels in the order of their first rows.
+    # The distinct labels, numbered in the order of their first rows.
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()
     cells, found = frame[column].tolist(), []
     for row in np.flatnonzero(~group.duplicated()).tolist():

@@ -1,9 +1,9 @@
-"""A fair comparison of fits: information criteria, cross-validation, LOO, exceedance.
+"""Comparison of fits: information criteria, cross-validation, LOO, exceedance.
 
-Exceedance probabilities say which model is the most frequent one among people. The population is a
-Dirichlet distribution over models (Stephan et al. 2009, NeuroImage 46:1004); protection against
-chance is that of Rigoux et al. (2014, NeuroImage 84:971). The probabilities are integrals, not
-counts of samples.
+The exceedance probability of a model is the probability that it is the most frequent one among
+people. The population is a Dirichlet distribution over models (Stephan et al. 2009, NeuroImage
+46:1004); protection against chance is that of Rigoux et al. (2014, NeuroImage 84:971). The
+probabilities are integrals, not counts of samples.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Comparison:
     by_person : DataFrame or None
         Log evidence of every model for every person, -BIC / 2; None for pooled fits.
     exceedance : Exceedance or None
-        How frequent each model is, from `by_person`; None for pooled fits.
+        The frequencies of the models, from `by_person`; None for pooled fits.
     chance : float
-        Log-likelihood of choosing evenly; NaN for ratings.
+        Log-likelihood of choosing all available options with equal probability; NaN for ratings.
     conclusion : str
-        What can and what cannot be concluded.
+        The conclusion in words, with its limits.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def compare(
             tell(f"LOO of {name}", (number + 0.5 * cross_validation) / len(fits))
             table.loc[name, ["loo", "loo_stderr", "loo_unreliable"]] = _loo(fit, num_draws, rng)
     chance = _chance(first)
-    # pandas sorts and keeps the people's table as it is.
+    # The user's table keeps its order.
     ordered = table.sort_values("bic", kind="stable")
     return Comparison(ordered, by_person, found, chance, _conclude(ordered, found, chance))
 
@@ -199,13 +199,13 @@ def _require_same_responses(fits: Any) -> None:
 def cross_validate(fit: Fit) -> pd.DataFrame:
     """Return the log-likelihood of every person under the pooled fit of all other people.
 
-    Depth and parameters are estimated from the others alone. A family that fits people one by
-    one has no prediction for a new person, so the pooled family is what is validated.
+    Depth and parameters are estimated from the others alone. Fits of single persons do not predict
+    a new person, so the pooled fit is validated.
 
     Parameters
     ----------
     fit
-        Any fit of the family; its own estimates play no part.
+        Any fit of the family; its estimates are not used.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def _loo(fit: Fit, num_draws: int, rng: Any) -> tuple[float, float, float]:
 
 
 def _chance(fit: Fit) -> float:
-    """Return the log-likelihood of choosing evenly among what was available."""
+    """Return the log-likelihood of choosing the available options with equal probability."""
     if fit.family.response == "rating":
         return float("nan")
     likelihood = fit.likelihood(fit.family.depth[0])
@@ -280,7 +280,7 @@ def _chance(fit: Fit) -> float:
 
 
 def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> str:
-    """Return what can and what cannot be concluded, in words."""
+    """Return the conclusion of a comparison in words."""
     names = [repr(str(name)) for name in table.index]
     parts = [f"Only one model, {names[0]}, was fitted: nothing is compared."]
     if len(names) > 1:
@@ -328,7 +328,7 @@ def _conclude(table: pd.DataFrame, found: Exceedance | None, chance: float) -> s
 
 @dataclass(frozen=True, eq=False)
 class Exceedance:
-    """How frequent each model is in the population.
+    """The frequencies of models in the population.
 
     Attributes
     ----------
@@ -343,7 +343,7 @@ class Exceedance:
     counts : ndarray
         (models,): the Dirichlet distribution's parameters.
     attributions : ndarray
-        (people, models): probability that each model is a person's own.
+        (people, models): probability that a person follows each model.
 
     Examples
     --------
@@ -368,7 +368,7 @@ class Exceedance:
 
 
 def exceedance(log_evidence: Any) -> Exceedance:
-    """Return how frequent models are among people, from the evidence of each for each person.
+    """Return the frequencies of models among people, from the log evidence for each person.
 
     Parameters
     ----------
@@ -442,7 +442,8 @@ def exceedance_probabilities(counts: Array) -> Array:
     """
     found = np.empty(len(counts))
     for k, own in enumerate(counts):
-        # The grid begins at the 1e-20 quantile of the own density and ends where 1e-300 is left.
+        # The grid goes from the 1e-20 quantile of the model's own density to a tail probability of
+        # 1e-300.
         low, high = np.log([special.gammaincinv(own, 1e-20), special.gammainccinv(own, 1e-300)])
         t, step = np.linspace(low, high, NUM_NODES, retstep=True)
         x = np.exp(t)

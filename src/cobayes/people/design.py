@@ -28,7 +28,7 @@ from cobayes.people.simulate import require_affordable_lessons, require_known, s
 # Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths
 # take 2 s (``python -m benchmarks.people_accuracy speed``).
 SECONDS_PER_FIT = 2e-5
-# People fitted between two reports of progress.
+# The number of people fitted between two reports of progress.
 BLOCK = 50
 # A parameter is known by the interval that it lies in, one of this number with equal probability.
 # With more, the mean response in each would come from too few draws.
@@ -39,7 +39,7 @@ CHUNK = 2_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recovery:
-    """Truth against estimate for simulated people.
+    """True and estimated parameters of simulated people.
 
     Attributes
     ----------
@@ -115,14 +115,15 @@ def recover(
     rng
         Anything that `numpy.random.default_rng` takes.
     seconds
-        A time limit: the result then has the people who were fitted until then, at least 50.
+        A time limit in seconds: the result then has only the people who were fitted in time, at
+        least 50.
     progress
-        Called with a text and the share of people done.
+        A function that is called with a text and the share of people done, 0 to 1.
 
     Returns
     -------
     Recovery
-        True and estimated parameters, and which depth was taken for which.
+        True and estimated parameters and depths.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Families of models of people: which depths, and which parameters are free within which bounds."""
+"""Families of models of people: depths of recursion, and parameters with their bounds."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ USUAL = {
 }
 """Where parameters of people usually lie; weights of features between -2 and 2."""
 
-# Bounds of parameters; other exponents go from 0 to MOST. A noise of 1e-6 is finer than anybody
-# can rate, and with an exponent of 1e9 the best response is certain: larger ones would overflow.
+# Bounds of parameters; other exponents go from 0 to MOST. Nobody rates more finely than a noise of
+# 1e-6. With an exponent of 1e9 the best response is certain; larger exponents would overflow.
 MOST = 1e9
 _LIMITS = {"lapse": (0.0, 1.0), "noise": (1e-6, MOST)}
 STATIC = "static"
@@ -47,12 +47,12 @@ class Family:
 
     A teacher of depth K shows datum d with probability
     ``(1 - lapse) softmax(rationality * u(d) + sum of weight * feature(d)) + lapse / n``, where
-    ``u(d) = log L_{K-1}(h | d)`` is the belief in the truth h of the learner that the teacher
-    has in mind (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h with probability
-    ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
+    ``u(d) = log L_{K-1}(h | d)`` is the log-belief in the truth h of the learner that the teacher
+    imagines (the "learner in mind") (``log T_0(d | h)`` for K = 0). A learner of depth K guesses h
+    with probability ``(1 - lapse) softmax(sharpness * log L_K(h | d)) + lapse / m``.
 
-    A parameter is a number (fixed) or a pair of bounds (free). A fixed parameter costs nothing in
-    a comparison.
+    A parameter is a number (fixed) or a pair of bounds (free). A fixed parameter does not count as
+    a parameter in AIC and BIC.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Family:
         Exponent alpha of the recursion: a teacher's own, or that of the teachers whom a learner
         has in mind (from depth 1 on; 1 at infinite depth).
     lapse
-        Probability of a response at random.
+        Probability of a random response.
     features
         By name: an array over data, a mapping from problem to such an array, or a function
         ``feature(model, history)`` that returns one number per datum; ``history`` holds the
@@ -73,7 +73,8 @@ class Family:
         Exponent of the teachers inside the recursion of a teacher (from depth 2 on; 1 at
         infinite depth).
     prior_temperature
-        The learner in mind starts from the prior to this power, normalised.
+        Exponent of the prior: the first belief of the learner in mind is the prior to this power,
+        normalised.
     sharpness
         Exponent by which a learner turns a belief into a guess or a rating; 1 answers with the
         belief itself.
@@ -275,9 +276,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
                 "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
             )
         if DEEPEST < number < math.inf:
-            raise CobayesError(
-                f"the depth {number:g} is too deep: every level is worked out, {DEEPEST:,} at most."
-            )
+            raise CobayesError(f"the depth is {number:g}; the largest finite depth is {DEEPEST:,}.")
         found.append(number if math.isinf(number) else int(number))
     if not found:
         raise CobayesError("no depth was given.", "depth=(0, 1, 2, numpy.inf) compares four.")
@@ -285,7 +284,7 @@ def as_depths(depth: Any) -> tuple[float, ...]:
 
 
 def _bounded(name: str, value: Any, low: float, high: float = MOST) -> tuple[float, float]:
-    """Return the bounds of a parameter, which lie within what makes sense for it."""
+    """Return the bounds of a parameter, or raise an error if they are not allowed."""
     pair = tuple(value) if isinstance(value, Iterable) else (value, value)
     try:
         first, last = (float(end) for end in pair)

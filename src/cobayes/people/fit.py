@@ -29,17 +29,18 @@ Progress = Callable[[str, float], None]
 
 # Responses per chunk, which bounds the memory.
 CHUNK_ROWS = 20_000
-# Smaller information counts as zero; per response, parameters in units of their range.
+# Expected information per response, with parameters in units of their range, below which it counts
+# as zero.
 NO_INFORMATION = 1e-9
 # Number of points between the bounds among which starting points are chosen.
 NUM_POINTS = 40
 MAX_STEPS = 200
 # Distance of starts from the bounds, relative to the range between them.
 MARGIN = 0.005
-# Converged if the expected gain of log-likelihood of the next step is below this.
+# A unit has converged if the expected gain of log-likelihood in the next step is below this.
 GAIN_TOLERANCE = 1e-8
 DAMPING = 1e-3
-# Information that damping is relative to, at least, as a share of the largest.
+# Damping is relative to the information, which is replaced by at least this share of the largest.
 LEAST_DAMPED = 1e-5
 # The maximisation stops when the damping exceeds this.
 MAX_DAMPING = 1e12
@@ -71,8 +72,8 @@ def score(
     ----------
     choices
         A table with the columns person, problem, round, hypothesis, datum: a DataFrame, a mapping
-        or a file. With a column count, a row stands for that many first responses of anybody;
-        person and round are not needed then.
+        or a file. With a column ``count``, a row is that number of equal first responses; person
+        and round are then not needed.
     problems
         A mapping from name to matrix or task, a folder of model files, or one matrix.
     depth, rationality, lapse
@@ -127,7 +128,7 @@ def fit(
     choices, problems, priors
         As in `score`.
     family
-        Which depths and which free parameters; the default has depths 0, 1, 2 and infinity.
+        The family of models; by default its depths are 0, 1, 2 and infinity.
     by
         The column whose values are fitted one by one; None pools everybody.
     intervals
@@ -139,7 +140,7 @@ def fit(
     num_starts
         The number of starting points for each unit and depth.
     progress
-        Called with a text and the share done.
+        A function that is called with a text and the finished share, 0 to 1.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def fit(
 
 
 class Maximum(NamedTuple):
-    """Where the log-likelihoods of the units are largest.
+    """The maxima of the units' log-likelihoods.
 
     Attributes
     ----------
@@ -199,8 +200,8 @@ class Maximum(NamedTuple):
     information : ndarray
         (units, free, free): the expected information there.
     is_converged : ndarray
-        (units,): whether the expected gain of a further step is below the tolerance. False after
-        the largest number of steps, or where no shorter step raised the likelihood.
+        (units,): whether the expected gain of a further step is below the tolerance. False if the
+        largest number of steps was reached, or no shorter step raised the likelihood.
     """
 
     parameters: Array
@@ -291,9 +292,10 @@ def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]
     diagonal = np.einsum("upp->up", scaled)
-    # A lower bound on the information keeps steps short in directions without information. Where
-    # a step failed, it is higher: a direction may have far less expected information than curvature
-    # (one of the responses was a lapse), and damping should not stop the others because of it.
+    # A lower bound on the information keeps steps short in directions without information. After a
+    # failed step the bound is higher: in one direction the curvature may be far larger than the
+    # expected information (if a response was a lapse), and damping should not shorten the steps in
+    # all other directions because of it.
     largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
     floor = 1e-10 * (1.0 + largest)
     added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked
@@ -320,14 +322,14 @@ def _curvature(information: Array, step: Array, change: Array) -> Array:
 def profile(
     likelihood: Likelihood, maximum: Maximum, column: int, bound: float, drop: float
 ) -> Array:
-    """Return where the profile log-likelihood of one parameter has fallen by `drop`, (u,).
+    """Return the values at which the profile log-likelihood has fallen by `drop`, (u,).
 
-    On the side of `bound`; the bound itself where the profile falls by less.
+    The value lies between the maximum and `bound`; it is the bound if the profile falls by less.
 
     Parameters
     ----------
     likelihood, maximum
-        The maximum's own likelihood.
+        The maximum, and the likelihood that it belongs to.
     column
         Position of the parameter.
     bound
@@ -337,7 +339,7 @@ def profile(
     """
 
     def fall(at: Array, units: Positions) -> Array:
-        """Return how far below the target the profile is."""
+        """Return the signed distance of the profile from the target."""
         # At a bound the expected information can be so large that no step leaves it.
         start = _inside(likelihood, maximum.parameters[units])
         start[:, column] = at
@@ -380,7 +382,7 @@ def _collect(
 
 
 def _snap(likelihood: Likelihood, parameters: Array) -> Array:
-    """Move estimates that differ from a bound by rounding only onto it."""
+    """Replace estimates that differ from a bound by rounding only by the bound."""
     low, high = likelihood.low, likelihood.high
     near = 1e-9 * (high - low)
     parameters = np.where(parameters - low < near, low, parameters)
@@ -388,9 +390,9 @@ def _snap(likelihood: Likelihood, parameters: Array) -> Array:
 
 
 def _identified(likelihood: Likelihood, found: Maximum) -> NDArray[np.bool_]:
-    """Return which parameters the responses say anything about, (u, p).
+    """Return which parameters are identified by the responses, (u, p).
 
-    A direction without information makes all parameters that take part in it unidentified.
+    If a direction has no information, all parameters that vary along it are unidentified.
     """
     width = likelihood.high - likelihood.low
     counts = np.bincount(likelihood.units)[:, None, None]
@@ -441,8 +443,7 @@ def _require_possible(
         if len(gone):
             label = known.problems[known.at[gone[0]]].model.data[table.datum[gone[0]]]
             raise CobayesError(
-                f"row {gone[0] + 1}: datum {label!r} was not available, says the task of the "
-                "problem.",
+                f"row {gone[0] + 1}: datum {label!r} is not available in the task of the problem.",
                 "give the matrix itself as the problem (no --no-repeats), or drop the row.",
             )
         ruled_out = rows[np.isneginf(known.tables.log_matrix[index, datum, table.hypothesis[rows]])]
@@ -460,7 +461,7 @@ def _require_possible(
 
 
 def _whose(table: Choices, rows: Positions) -> str:
-    """Return the persons of some rows for a message."""
+    """Return the names of the persons of some rows, for an error message."""
     if "person" not in table.frame.columns:
         return ""
     people = dict.fromkeys(table.frame["person"].iloc[rows].tolist())

@@ -1,10 +1,10 @@
-"""Hierarchical fits: people of one group are alike, and each is estimated with the help of all.
+"""Hierarchical fits: people's parameters come from a group distribution, estimated jointly.
 
-On the whole line (`Likelihood.from_line`: logits of the places between the bounds) the parameters
-of people are normal around the group's; depths have shares. Flat priors: the group's median lies
-anywhere between the bounds, its standard deviation on the line anywhere in
-`cobayes.people.candidates.SPREAD`, and all shares of depths are equally likely (a Dirichlet
-distribution of ones).
+On the logit scale (`Likelihood.from_line`: logits of the positions between the bounds) people's
+parameters are normally distributed around the group's mean; every depth has a share of people.
+Priors are flat: for the group's median between the bounds, for its standard deviation in logits
+within `cobayes.people.candidates.SPREAD`, and for the shares of depths (a Dirichlet distribution
+with all parameters one).
 
 Axes: people (u), depths (k), free parameters (p).
 """
@@ -29,7 +29,7 @@ from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
 
 INTERVAL = (0.025, 0.975)
-# Draws of Laplace's method that NUTS starts from.
+# The number of draws of Laplace's method from which NUTS starts.
 NUM_GUESSES = 500
 
 
@@ -40,7 +40,7 @@ class GroupFit:
     Attributes
     ----------
     fit : Fit
-        The same people one by one, by maximum likelihood.
+        Maximum-likelihood fits of the same people one by one.
     draws : dict of ndarray
         Draws of the posterior, with leading axes chain and draw. Of the group: ``median`` (p) in
         the units of the parameters, ``spread`` (p), the standard deviation of logits, and ``share``
@@ -51,9 +51,10 @@ class GroupFit:
         (u,): the effective number of candidates behind the draws of every person (of draws with
         NUTS); values below 50 mean that the draws are poor.
     group_effective : ndarray
-        The effective number of draws of the group, (1,); with NUTS of each quantity in `group`.
+        The effective number of draws of the group, (1,); with NUTS one number for each quantity in
+        `group`.
     r_hat : ndarray or None
-        With NUTS: of each quantity in `group`.
+        With NUTS: R-hat of each quantity in `group`.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class GroupFit:
         return plot_shrinkage(self, parameter, ax=ax)
 
     def draw_next(self, count: int, random: np.random.Generator) -> tuple[Positions, Array]:
-        """Return depths (positions) and all parameters, (s, names), of the group's next people."""
+        """Return depths (positions) and parameters, (s, names), of new people from the group."""
         family = self.fit.family
         median, spread, share = (
             self.draws[name].reshape(-1, self.draws[name].shape[-1])
@@ -162,15 +163,15 @@ def fit_group(
 ) -> GroupFit:
     """Fit a hierarchical model: people's parameters are normal around their group's.
 
-    People about whom the responses say little are drawn towards the group. A person's depth is
-    summed out.
+    Estimates of people with little information in their responses are shrunk towards the group. The
+    likelihood is summed over a person's possible depths.
 
     Parameters
     ----------
     choices, problems, priors
         As in `score`.
     family
-        As in `fit`. The normal distributions are those of logits between its bounds.
+        As in `fit`. The normal distributions are those of logits between the family's bounds.
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
         sampling. "nuts": four chains of NumPyro's sampler, which take several times longer
@@ -178,10 +179,10 @@ def fit_group(
     rng
         Anything that `numpy.random.default_rng` takes.
     num_draws
-        Draws of the posterior. Chains of NUTS have 800 or more, and go on until R-hat is below
-        1.01, for at most four times as many.
+        The number of draws of the posterior. Chains of NUTS have at least 800 draws, and continue
+        until R-hat is below 1.01, for at most four times `num_draws`.
     progress
-        Called with a text and the share done.
+        A function that is called with a text and the finished share, 0 to 1.
 
     Returns
     -------

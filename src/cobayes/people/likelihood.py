@@ -119,7 +119,7 @@ class Likelihood:
 
     @cached_property
     def _situations(self) -> _Owned:
-        """The situations of the rows, and all that lead to them."""
+        """The situations of the rows, and all earlier situations that lead to them."""
         known = self.choices.situations
         # A pair (owner, situation) is coded as one integer. All units share one owner if possible.
         owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
@@ -144,7 +144,7 @@ class Likelihood:
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array) -> Evaluation:
-        """Return the sums over the rows of every unit at points on the whole line."""
+        """Return the sums over the rows of every unit at points on the logit scale."""
         value, gradient, information = self.evaluate(self.from_line(points))
         slope = (self.high - self.low) * special.expit(points) * special.expit(-points)
         information = information * slope[:, :, None] * slope[:, None, :]
@@ -158,7 +158,7 @@ class Likelihood:
         return found | dict(zip(self.names, values.T, strict=True))
 
     def _walk(self, values: Array) -> Iterator[tuple[Positions, Positions, Array, Array, Array]]:
-        """Follow the learner in mind from level to level, in all situations of the rows.
+        """Compute the beliefs of the learner in mind, level by level, in all situations.
 
         Yields
         ------
@@ -245,7 +245,8 @@ class Likelihood:
         information = np.empty((len(every), len(derivative), len(derivative)))
         for p in range(len(derivative)):
             for q in range(p + 1):
-                # Pair by pair is several times faster than one product with three free indices.
+                # A loop over pairs is several times faster than one product with three free
+                # indices.
                 information[:, p, q] = np.einsum("tk,tk->t", relative[p], derivative[q])
                 information[:, q, p] = information[:, p, q]
         return Evaluation(value, gradient, information)
@@ -263,12 +264,12 @@ class Likelihood:
 
 
 class _Owned(NamedTuple):
-    """Situations (s) of some rows (t); each owner has a learner in mind of its own.
+    """Situations (s) of some rows (t); each owner has its own learner in mind.
 
     Attributes
     ----------
     owner, node, parent : ndarray
-        (s,): whose it is, its position among the situations of the choices, its parent among s.
+        (s,): the owner, the position among the situations of the choices, the parent among s.
     place : ndarray
         (t,): the situation of every row.
     levels : list

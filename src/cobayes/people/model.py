@@ -31,7 +31,7 @@ def constant(value: Array, num_tangents: int = 0) -> Array:
 def normalise(logs: Array, axis: int) -> Array:
     """Return a jet of logarithms normalised along a negative axis.
 
-    Slices that are all minus infinity stay so.
+    Slices that are all minus infinity are not changed.
     """
     peak = logs[0].max(axis=axis, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)
@@ -73,11 +73,11 @@ def think(
     Parameters
     ----------
     family, depth
-        The person's.
+        The person's family and depth.
     tables, index
         The table of every situation.
     belief
-        A jet (b, m) of logarithms: the learner's before the datum.
+        A jet (b, m) of logarithms: the learner's belief before the datum.
     rationality
         A jet (b,): exponent of the teachers inside a recursion of finite depth.
     """
@@ -132,10 +132,10 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     """Return the jet of log L at infinite depth, by the implicit function theorem.
 
     With L the posteriors, T the likelihood and b the logarithms of the column factors, the sums of
-    the scaled matrix stay what they must be if (1 - T'L) db = d log theta - d log lambda, where
-    lambda is the ratio of the block that a column belongs to. One linear system of m unknowns per
-    situation. Where blocks meet (ties) the limit has one-sided derivatives only; this is the one
-    within the present blocks.
+    the scaled matrix are kept if (1 - T'L) db = d log theta - d log lambda, where lambda is the
+    ratio of the block that a column belongs to. One linear system of m unknowns per situation.
+    At ties between blocks the limit has one-sided derivatives only; the derivative within the
+    present blocks is returned.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def after_datum(followed: Array, belief: Array, places: Positions, datum: Positi
     followed, belief
         Jets: the posteriors (b, n, m) of the learner that is followed, its belief before (b, m).
     places, datum
-        Whose belief, and the datum.
+        The situation of each belief, and its datum.
     """
     found = followed[:, places, datum]
     kept = ~np.isfinite(found[0]).any(axis=1)
@@ -190,7 +190,8 @@ class Scores(NamedTuple):
     utility : ndarray
         A jet (t, k); zero where the utility is minus infinity.
     log_base : ndarray
-        (t, k): log weights before utilities; minus infinity for options that only a lapse chooses.
+        (t, k): log weights without utilities; minus infinity for options that are chosen by lapses
+        only.
     even : ndarray
         (t, k): probabilities of a lapse; zero where an option is not available.
     """
@@ -200,7 +201,7 @@ class Scores(NamedTuple):
     even: Array
 
     def take(self, rows: Positions) -> Scores:
-        """Return some rows."""
+        """Return the options of some responses."""
         return Scores(self.utility[:, rows], self.log_base[rows], self.even[rows])
 
 
@@ -213,12 +214,12 @@ def score_options(
     posterior: Array,
     places: Positions,
 ) -> Scores:
-    """Return the options of some responses and the person's utilities of them.
+    """Return the options of some responses, with their utilities for the person.
 
     Parameters
     ----------
     family, depth
-        The person's.
+        The person's family and depth.
     tables, index
         The table of every response.
     about
@@ -233,7 +234,8 @@ def score_options(
         available = np.isfinite(log_base)
         utility = posterior.transpose(0, 1, 3, 2)[:, places, about]
         if depth == 0:
-            # The literal teacher knows which data are available, not how likely they are.
+            # The literal teacher knows which data are available, but ignores their prior
+            # probabilities.
             log_base = np.where(available, 0.0, -np.inf)
             utility = constant(tables.log_likelihood[index, :, about], len(posterior) - 1)
         allowed = np.isfinite(tables.log_matrix[index, :, about]) & available
@@ -244,7 +246,8 @@ def score_options(
         utility, allowed = posterior[:, places, about], available
     possible = np.isfinite(utility[0]) & available
     utility[:, ~possible] = 0.0
-    # Where the learner in mind has ruled the truth out, all data that the truth allows are equal.
+    # If the learner in mind has ruled the truth out, all data that the truth allows have equal
+    # utility.
     hopeless = ~possible.any(axis=1)
     possible[hopeless] = allowed[hopeless]
     even = available / available.sum(axis=1, keepdims=True)
@@ -283,7 +286,7 @@ def choose(
     Parameters
     ----------
     family
-        The person's.
+        The person's family.
     scores, features
         Utilities and options, and (features, t, k).
     at
@@ -321,7 +324,7 @@ def choose(
 
 
 def draw_many(probability: Array, uniform: Array) -> Positions:
-    """Return one option of every row; one with probability zero is never drawn."""
+    """Draw one option of every row, never one with probability zero."""
     sums = np.cumsum(probability, axis=1)
     drawn = (sums <= (uniform * sums[:, -1])[:, None]).sum(axis=1)
     last = probability.shape[1] - 1 - np.argmax(probability[:, ::-1] > 0.0, axis=1)

@@ -1,16 +1,16 @@
 """Draws of a group and of its people by NumPyro's No-U-Turn sampler.
 
-The draws of Laplace's method say where to look: all coordinates are chosen so that the posterior
-is close to a standard normal distribution there. A person's parameters are
+The coordinates are chosen from draws of Laplace's method, so that the posterior is close to a
+standard normal distribution. A person's parameters are
 
     x = (precision * centre + mean / spread^2) / (precision + 1 / spread^2) + sd * z,
     sd = (precision + 1 / spread^2)^(-1/2),
 
 which is their conditional posterior in the group (mean, spread) if the responses were one normal
-observation of x with that centre and precision. People about whom the responses say much are
-centred at what they say, others at the group. The posterior itself is exact: depths are summed out,
-and the Jacobian of these coordinates is part of the density. Values are in single precision, since
-the log-likelihood is taken relative to each person's maximum.
+observation of x with that centre and precision. People with much information in their responses are
+centred at their own estimate, others at the group. The posterior itself is exact: depths are summed
+out, and the Jacobian of these coordinates is part of the density. Values are in single precision,
+since the log-likelihood is taken relative to each person's maximum.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from cobayes.people.problems import Array
 from cobayes.people.result import Fit
 
 NUM_CHAINS, NUM_WARMUP = 4, 200
-# Draws between two reports of progress.
+# The number of draws between two reports of progress.
 BLOCK = 50
-# Chains go on until the R-hat of the group is below the first, for at most so many times the draws
-# that were asked for. R-hat says little about fewer draws than the last number.
+# Chains continue until the R-hat of the group is below the first number, for at most the second
+# number times the requested draws. With fewer draws than the third number R-hat is unreliable.
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
-# Smallest precision of what the responses say about a person.
+# Smallest precision of a person's estimate from the responses alone.
 LEAST_PRECISION = 1e-3
 
 
@@ -58,13 +58,13 @@ def draw_by_nuts(
     Parameters
     ----------
     alone
-        The people one by one.
+        The fits of the people one by one.
     guess
         Draws of the same posterior by Laplace's method.
     num_draws
-        The least number of draws, of all chains together.
+        The smallest number of draws of all chains together.
     random, tell
-        The generator, and the report of progress.
+        The random generator, and the function that reports progress.
     """
     import jax
 
@@ -94,7 +94,8 @@ def draw_by_nuts(
         for number, state in enumerate(chains):
             share = (block + number / NUM_CHAINS) / (num_warmup + num_blocks)
             tell(text, min(share, 0.99))
-            # JAX works in the background; progress is true if every block is waited for.
+            # JAX computes in the background; each block is awaited, so that the reported progress
+            # is correct.
             chains[number], (own, is_diverging) = jax.block_until_ready(run(state))
             drawn.append(np.asarray(own))
             diverging += int(is_diverging.sum()) if block >= num_warmup else 0
@@ -131,10 +132,10 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
 
 
 def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
-    """Return the negative log density of the posterior, and what its points stand for.
+    """Return the negative log density of the posterior, and the meaning of its coordinates.
 
-    A function of JAX from points (d + u p,); one from many points to lines, people and the log
-    weights of depths; the number of coordinates.
+    Three values: a function of JAX of points (d + u p,); a function from many points to the group's
+    coordinates, people's parameters and the log weights of depths; the number of coordinates.
     """
     import jax
     from jax import numpy as jnp
@@ -179,18 +180,18 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
 
 
 def _density(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
-    """Return the log-likelihoods (u,) of points (u, p) on the line as a function of JAX."""
+    """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX."""
     import jax
     from jax import numpy as jnp
 
     family, every = likelihood.family, np.arange(len(likelihood.rows))
 
     def relative(options: Array) -> Any:
-        """Return the values of all options less that of the chosen one."""
+        """Return the values of all options minus that of the chosen one."""
         return jnp.float32(options - options[every, likelihood.answer][:, None])
 
     utility, log_base, even = likelihood.scores(likelihood.low[None])
-    # Derivatives of minus infinity are no numbers.
+    # Derivatives at minus infinity would be NaN.
     base, slope = relative(np.maximum(log_base, -1e9)), relative(utility[0])
     lapsed = jnp.float32(even[every, likelihood.answer])
     features = dict(zip(family.features or {}, map(relative, likelihood.features), strict=True))

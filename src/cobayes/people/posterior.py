@@ -26,11 +26,11 @@ DEGREES = 5
 # Share of candidates drawn from the prior, which cover the whole range between the bounds.
 PRIOR_SHARE = 0.25
 # Candidates per draw, and the exponent of their weights, for each round of sampling. The first
-# three adapt the proposal; exponents below one keep few candidates from getting all weight.
+# three adapt the proposal; exponents below one prevent that few candidates get all the weight.
 STAGES = ((1, 0.25), (1, 0.5), (1, 1.0), (3, 1.0))
-# Smallest variance of candidates on the whole line.
+# Smallest variance of candidates on the logit scale.
 SMALLEST_VARIANCE = 1e-12
-# Draws of the parameters in a predictive check, and sets of responses made from each.
+# The number of draws of the parameters in a predictive check, and of sets of responses from each.
 NUM_DRAWS, NUM_REPLICATES = 100, 4
 BAND = (0.025, 0.975)
 
@@ -38,16 +38,16 @@ BAND = (0.025, 0.975)
 class LogLikelihood:
     """The log-likelihood of pooled responses at one depth, with its exact gradient.
 
-    Calling it with the free parameters, in the order of `names`, returns value and gradient. It
-    is what a sampler that takes its own functions (an operation of PyTensor, a callback of JAX,
-    emcee, `scipy.optimize`) needs.
+    Calling it with the free parameters, in the order of `names`, returns value and gradient. It can
+    be used by samplers and optimisers that take a user's function (PyTensor, JAX, emcee,
+    `scipy.optimize`).
 
     Parameters
     ----------
     choices, problems, priors
         As in `score`.
     family
-        With one depth.
+        A family with one depth.
 
     Attributes
     ----------
@@ -104,13 +104,13 @@ def draw_parameters(
     Parameters
     ----------
     likelihood
-        Of some units at one depth.
+        The likelihood of some units at one depth.
     start
         (u, p): the maximum of each unit.
     num_draws
-        Per unit.
+        The number of draws per unit.
     random
-        The generator.
+        The random generator.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def sample(
     log_density
         From points (s, u, p) to logarithms (s, u) of densities that need not be normalised.
     centre, covariance
-        (u, p) and (u, p, p): where the first candidates come from.
+        (u, p) and (u, p, p): centre and covariance of the first candidates.
     num_draws, random
-        Per unit, and the generator.
+        The number of draws per unit, and the random generator.
 
     Returns
     -------
@@ -176,14 +176,14 @@ def sample(
 
 
 def log_logistic(points: Array) -> Array:
-    """Return the log density of a flat prior, seen on the whole line: (..., p) gives (...)."""
+    """Return the log density of a flat prior on the logit scale: (..., p) gives (...)."""
     return (special.log_expit(points) + special.log_expit(-points)).sum(axis=-1)
 
 
 def propose(
     normals: Sequence[tuple[Array, Any]], count: int, random: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return candidates (s, u, p) on the line, and their log density (s, u).
+    """Return candidates (s, u, p) on the logit scale, and their log density (s, u).
 
     They come from the prior and, in equal parts, from t distributions. Each part is a Halton
     sequence, shifted at random for each unit, which is more even than independent draws.
@@ -193,7 +193,7 @@ def propose(
     normals
         Centres (u, p) and covariances (u, p, p) of the t distributions.
     count, random
-        The number of candidates, about, and the generator.
+        The approximate number of candidates, and the random generator.
     """
     from scipy.stats import qmc
 
@@ -263,18 +263,18 @@ def calibration(
     """Return observed frequencies of options that were predicted with similar probability.
 
     A posterior predictive check: parameters are drawn from the posterior under flat priors (as in
-    ``fit.to_arviz``; every unit keeps its best depth), and every response is made again from
-    them, given what was shown before it. An observed frequency outside of its band is one that
-    the fitted model would rarely produce.
+    ``fit.to_arviz``; every unit keeps its best depth), and every response is simulated from them,
+    given the data shown before it. The fitted model rarely produces an observed frequency outside
+    of its band.
 
     Parameters
     ----------
     fit
-        Of choices or guesses.
+        A fit of choices or guesses.
     num_bins
-        Bins with about equal numbers of predicted responses.
+        The number of bins, which have about equal numbers of predicted responses.
     num_draws, rng
-        Draws of the parameters, each with four sets of responses, and their seed.
+        The number of draws of the parameters, each with four sets of responses, and their seed.
 
     Returns
     -------
@@ -336,7 +336,7 @@ class Replicates(NamedTuple):
 
 
 def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
-    """Return responses made again from parameters that are drawn from the posterior."""
+    """Return responses simulated with parameters drawn from the posterior."""
     if fit.family.response == "rating":
         raise CobayesError(
             "ratings have no options to count.",

@@ -1,7 +1,7 @@
-"""The problems that people were given, and the situations that they were in.
+"""The problems of a study, and the situations in which people responded.
 
-A situation is a problem together with the data shown so far; people who were in one situation share
-it. Tables of several sizes are padded with zeros to one shape.
+A situation is a problem together with the data shown so far; people in the same situation share its
+beliefs. Tables of several sizes are padded with zeros to one shape.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ History = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One problem: a table, or a task around it, and the learner's first belief."""
+    """One problem: a table, or a task made from it, and the learner's prior."""
 
     name: str
     task: Task
@@ -43,7 +43,7 @@ class Problem:
         return SCBI(self.task)
 
     def rule_at(self, state: Any) -> Rule:
-        """Return SCBI with the matrix and the data prior of a state; equal ones are one object."""
+        """Return SCBI with the matrix and data prior of a state; equal states share one rule."""
         prior = self.task.data_prior_at(state)
         if prior is not None and not prior.any():
             raise CobayesError(
@@ -74,7 +74,7 @@ class Tables:
     Parameters
     ----------
     rules
-        What `Problem.rule_at` returned for every situation.
+        The rule of every situation, from `Problem.rule_at`.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Situations:
     problem
         The problem of every row.
     lesson, level
-        (t,): a number for the lesson of each row, and how many data were shown in it before.
+        (t,): the number of each row's lesson, and the number of data shown in it before.
     datum
         (t,): the position of the datum that the row shows.
 
@@ -128,9 +128,10 @@ class Situations:
     at : ndarray
         (t,): the situation of every row.
     problems, histories : list
-        Of every situation.
+        The problem and the data shown before, of every situation.
     parent : ndarray
-        Of every situation; its own position at the start of a lesson. Parents come first.
+        The position of every situation's parent; its own position at the start of a lesson. Parents
+        come first.
     tables : Tables
         The tables of all situations.
     """

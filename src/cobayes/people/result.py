@@ -33,7 +33,7 @@ class Estimates:
     value : ndarray
         (u, k): log-likelihoods; minus infinity where a response is impossible.
     is_identified : ndarray
-        (u, k, p): False for fixed parameters and for those that the data say nothing about.
+        (u, k, p): False for fixed parameters and for those that the responses do not determine.
     is_converged : ndarray
         (u, k).
     low, high : ndarray
@@ -62,13 +62,13 @@ class Fit:
     Attributes
     ----------
     family : Family
-        What was fitted.
+        The family that was fitted.
     choices : Choices
-        The checked table.
+        The validated table of responses.
     problems : dict
-        By name.
+        The problems by name.
     by : str or None
-        The column that tells units apart; None: everybody is pooled.
+        The column whose values are the units; None: everybody is pooled.
     units : list
         The values of that column, in the order of the table.
     groups : list of ndarray
@@ -98,8 +98,8 @@ class Fit:
         """One row per unit: its best depth, the parameters with intervals, AIC, BIC, a note.
 
         A parameter that is not identified is NaN; its interval spans the bounds.
-        ``num_parameters`` counts the identified free parameters, and one for the depth where
-        there is a choice of it.
+        ``num_parameters`` counts the identified free parameters, and one for the depth if the
+        family has several.
         """
         found, best = self.arrays, self.arrays.best
         table = self._table(best)
@@ -144,7 +144,7 @@ class Fit:
 
     @property
     def log_likelihood(self) -> float:
-        """The sum over units."""
+        """The log-likelihood, summed over units."""
         return float(self.arrays.value.max(axis=1).sum())
 
     @property
@@ -160,7 +160,7 @@ class Fit:
         return self._likelihoods[depth]
 
     def at_best(self) -> Iterator[tuple[Likelihood, Positions, Array]]:
-        """Yield every depth that is some units' best.
+        """Yield every depth that is the best one of some units.
 
         The likelihood of these units, their positions, and their free parameters, (u, p).
         """
@@ -188,7 +188,7 @@ class Fit:
         """Return draws from the posterior under flat priors, with log-likelihoods, for ArviZ.
 
         Every unit keeps its best depth. The draws are independent, so they form one chain;
-        ``effective_draws`` in constant_data says how good those of a unit are.
+        ``effective_draws`` in constant_data is the effective number of draws of a unit.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Fit:
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:
-        """Read what `save` wrote.
+        """Read a fit from a file that `save` wrote.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Fit:
         Returns
         -------
         Fit
-            With the same tables.
+            A fit with the same tables.
         """
         from cobayes.lessons.saving import explained, from_plain, read
 
@@ -262,7 +262,7 @@ class Fit:
             return cls(family, choices, problems, content["by"], units, groups, Estimates(*arrays))
 
     def _note(self, unit: int, number: int) -> str:
-        """Say what is not identified, at a bound, or not converged."""
+        """Return a note on parameters that are not identified or at a bound, and on convergence."""
         found = self.arrays
         notes = []
         for column, name in enumerate(self.family.names):
@@ -318,14 +318,14 @@ def group_rows(table: Choices, by: str | None) -> tuple[list[Any], list[Position
     if not isinstance(by, str) or by not in columns:
         raise CobayesError(
             f"there is no column {by!r} to fit by.",
-            f"pool everybody by None (--by none), or use one of {shorten(columns)}.",
+            f"give by=None (--by none) to pool everybody, or one of {shorten(columns)}.",
         )
     groups = table.frame.groupby(filled(table.frame, by), sort=False).indices
     return list(groups), list(groups.values())
 
 
 def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
-    """Return the user's rows with what the model says about each response.
+    """Return the user's rows with probabilities, beliefs and information gains.
 
     A column of the user's that has the name of an added one is kept as ``..._given``. Options with
     the same probability share their mean rank. ``belief`` is in the truth (teachers), in the
@@ -334,7 +334,7 @@ def trial_table(likelihood: Likelihood, values: Array) -> pd.DataFrame:
     Parameters
     ----------
     likelihood, values
-        Of some units, and their free parameters, (u, p).
+        The likelihood of some units, and their free parameters, (u, p).
     """
     probability, _ = likelihood.responses(values)
     before, after = likelihood.beliefs(values)

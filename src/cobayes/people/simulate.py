@@ -52,12 +52,14 @@ def simulate(
     num_rounds
         Responses per lesson.
     num_lessons
-        Lessons per person and problem; each starts afresh. More than one get a column ``lesson``.
+        Lessons per person and problem; each starts from the prior. With more than one, the table
+        has a column ``lesson``.
     num_people
-        Needed where the parameters are a mapping.
+        The number of people, if the parameters are a mapping.
     family
-        Features, literal learner, kind of response and so on. Parameters that are not given have
-        the family's fixed value; free ones are neutral (depth and rationality 1, lapse 0).
+        The family, which sets features, the literal learner and the kind of response. Parameters
+        that are not given have the family's fixed value; free ones have neutral values (depth and
+        rationality 1, lapse 0).
     rng
         Anything that `numpy.random.default_rng` takes.
 
@@ -87,7 +89,7 @@ def simulate(
     require_affordable_lessons(count * len(known) * num_lessons, num_rounds, known)
     random = generator(rng)
     people = _people(parameters, family, count)
-    # All lessons take place at once: every person, problem and number of a lesson.
+    # All lessons are simulated together: every combination of person, problem and lesson number.
     people = people.loc[np.repeat(people.index, len(known) * num_lessons)].reset_index(drop=True)
     problem = [own for own in known for _ in range(num_lessons)]
     lessons = _Lessons(people, problem * (len(people) // len(problem)), family, random)
@@ -107,14 +109,14 @@ def require_affordable_lessons(
     Parameters
     ----------
     num_lessons, num_rounds
-        Lessons of everybody on all problems together, and the rounds of each.
+        The number of lessons of all people on all problems, and of rounds in each.
     problems
         The problems.
     seconds_per_row
-        Time for a response beside its simulation.
+        Time per response in addition to its simulation.
     """
     size = sum(problem.model.matrix.size for problem in problems) / len(problems)
-    # Exact integers: a product of counts that a user types may lie beyond float64.
+    # Python integers, because the product of the user's counts may exceed the range of float64.
     num_rows = min(num_lessons * num_rounds, 10**300)
     require_affordable(
         f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds",
@@ -125,12 +127,12 @@ def require_affordable_lessons(
 
 
 def example_study() -> tuple[pd.DataFrame, dict[str, Model]]:
-    """Return the choices of three simulated teachers, and their problem, to try things out on.
+    """Return the choices of three simulated teachers and their problem, for examples and tests.
 
     Returns
     -------
     DataFrame
-        Five choices of each; the teachers have depth 1, rationality 2 and lapse 0.05.
+        Five choices of each teacher; the teachers have depth 1, rationality 2 and lapse 0.05.
     dict
         One problem, ``example:gestures``.
 
@@ -250,7 +252,7 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
         found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]
-    # A family of one depth with these bounds says whether the numbers make sense.
+    # A family with these values as bounds checks that they are allowed.
     family.at(depth=0, **{name: (found[name].min(), found[name].max()) for name in settings})
     return found
 
