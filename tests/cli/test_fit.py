@@ -212,7 +212,7 @@ def test_a_repeated_choice_where_nothing_is_repeated_is_an_error(run, tmp_path):
     assert run(*arguments, "-o", tmp_path / "out").exit_code == 0
     refused = run(*arguments, "--no-repeats", "-o", tmp_path / "out")
     assert refused.exit_code != 0
-    assert "row 2: datum 'a' was not available" in refused.stderr
+    assert "row 2: datum 'a' is not available" in refused.stderr
 
 
 def test_missing_files_are_named(run, study, tmp_path):

@@ -110,5 +110,5 @@ def test_choices_without_repeats_never_repeat_and_can_be_scored():
     last = scored[scored["round"] == 3]
     assert last["probability"].to_numpy() == pytest.approx(1.0)
     repeated = choices.assign(datum="0")
-    with pytest.raises(cb.CobayesError, match="was not available"):
+    with pytest.raises(cb.CobayesError, match="is not available"):
         people.fit(repeated, task, Family(depth=1))
