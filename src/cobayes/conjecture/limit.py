@@ -161,7 +161,7 @@ class _Sequences:
         self.scales = np.full(count, math.log(np.abs(ratio).max()))
         self.log_believed = self.log_taught.copy()
         self.is_apart = np.zeros(count, dtype=np.bool_)
-        # The L1 size of the difference, relative to the perturbation's, and the weights.
+        # Logarithms: of the beliefs' L1 distance relative to the perturbation's size, of weights.
         self.log_differences = np.zeros(count)
         self.log_weights = np.zeros(count)
 

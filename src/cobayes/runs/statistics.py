@@ -265,7 +265,7 @@ class RunResult:
     seed
         The experiment's seed.
     points
-        In the plan's order.
+        The results of the points, in the plan's order.
     folder
         The run's folder.
 

@@ -89,7 +89,7 @@ class Around(Task):
         return {"task": self.task}
 
     def read_state(self, content: Any) -> State:
-        """Return a saved state, or raise an error where it cannot be one."""
+        """Validate a state that was read from a file, and return it."""
         own, inner = content
         return own, self.task.read_state(inner)
 
@@ -134,7 +134,7 @@ class WithoutRepeats(Around):
         return left if inner is None else min(left, inner)
 
     def read_state(self, content: Any) -> State:
-        """Return a saved state, or raise an error where it cannot be one."""
+        """Validate a state that was read from a file, and return it."""
         shown, inner = content
         positions = tuple(int(datum) for datum in shown)
         last = self.model.num_data - 1
@@ -203,7 +203,7 @@ class MovingCosts(Around):
         return {"task": self.task, "costs": self.costs, "weight": self.weight}
 
     def read_state(self, content: Any) -> State:
-        """Return a saved state, or raise an error where it cannot be one."""
+        """Validate a state that was read from a file, and return it."""
         last, inner = content
         if last is not None and not (type(last) is int and 0 <= last < len(self.costs)):
             raise ValueError(f"the last datum is {last!r}")

@@ -272,7 +272,7 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     levels = np.full(len(pattern.ratios), np.inf)
     share = best = np.full(size, 1.0 / size)
     rate = float(pattern.rates(best).mean())
-    # The bound for data priors with the smallest probability, and that for all data priors.
+    # Upper bounds on the rate: of data priors with every probability >= least, and of all.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
         # Add tangents for the pairs whose divergence the linear programme overestimates.

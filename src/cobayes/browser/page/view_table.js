@@ -116,7 +116,7 @@ export function tableView(store) {
     build(state.table);
   }
 
-  /** A copy of the table that is edited; it becomes the page's when it is valid. */
+  /** The copy of the table that is edited; it replaces the page's table when it is valid. */
   function build(table) {
     const draft = structuredClone(table);
     const inputs = [];

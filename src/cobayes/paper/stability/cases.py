@@ -77,7 +77,7 @@ class Effort:
     def of(cls, context: Context, cases: Iterable[Case]) -> Effort:
         """Return the effort that a context asks for; quick scale has half of the learners.
 
-        The user may change what some of the cases depend on; the rest has its default.
+        Settings of the user replace the defaults of the numbers that the cases of the figure use.
         """
         places = {"num_lessons": ""}
         for case in cases:
