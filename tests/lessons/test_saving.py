@@ -186,7 +186,7 @@ def test_deep_nesting_is_an_error(tmp_path):
 def test_loading_something_else_says_what_it_is(tmp_path):
     path = tmp_path / "x.json"
     cb.Learner(cb.SCBI(MODEL)).save(path)
-    with pytest.raises(cb.CobayesError, match="not a saved lesson: it says 'learner'"):
+    with pytest.raises(cb.CobayesError, match="not a saved lesson: its kind is 'learner'"):
         cb.Lesson.load(path)
     for content in (b"{", b"PK rest", b"\xff\xfe", b""):
         path.write_bytes(content)
