@@ -29,5 +29,5 @@ rule = cb.SCBI(model)
 lesson = cb.run_lesson(cb.Teacher(rule, "bowl", rng=6), cb.Learner(rule), num_rounds=12)
 assert lesson.data_labels[0] == "point left", lesson.data_labels
 assert cb.simulate(rule, "bowl", num_rounds=60, num_lessons=2000, rng=1).mean()[-1] > 0.9
-assert hint_of_missing(model.to_dataframe) == "pip install 'cobayes[labels]'"
+assert hint_of_missing(model.to_dataframe) == "in a clone of cobayes: pip install '.[labels]'"
 cb.show_versions()
