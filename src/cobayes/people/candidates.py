@@ -22,8 +22,8 @@ from cobayes.people.posterior import log_logistic, propose, sample
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
 
-# Standard deviations between people: below the first they are alike for every practical purpose;
-# with the second most people are near one of the two bounds.
+# Smallest and largest standard deviation between people, in logits: below the first, people are
+# practically equal; with the second, most people are near one of the two bounds.
 SPREAD = (0.1, 3.0)
 # Candidates per person and depth, smallest and largest number, and the number for all people and
 # depths together, with which a draw of the group takes about a millisecond.
@@ -88,8 +88,8 @@ class Draws(NamedTuple):
     depth_probability : ndarray
         (u, k): mean over the draws.
     effective, group_effective : ndarray
-        (u,), and (1,) or one for each quantity of the group: how many independent draws these are
-        worth; the number of candidates behind a person's where they are candidates.
+        (u,), and (1,) or one for each quantity of the group: the effective number of independent
+        draws; for people by Laplace's method that of candidates.
     r_hat : ndarray or None
         With NUTS: of each quantity of the group.
     """

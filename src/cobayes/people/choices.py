@@ -421,7 +421,7 @@ def _require(
 
 
 def filled(frame: pd.DataFrame, column: str) -> Any:
-    """Return a column of single values, or say which cell is empty, a list or not Unicode."""
+    """Return a column of single values; raise an error for empty cells, lists or invalid text."""
     cells = frame[column]
     _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
     message = "the cell holds {}; expected one value."

@@ -28,7 +28,8 @@ from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Array
 from cobayes.people.result import Fit, group_rows
 
-# Differences in AIC or BIC: below the first nothing, from the second on strong (Kass and Raftery).
+# Differences in AIC or BIC: below the first there is no evidence, from the second on it is strong
+# (Kass and Raftery 1995).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
 # Models whose log evidence for a person differs by less are tied: what the optimiser leaves.

@@ -30,10 +30,10 @@ from cobayes.people.simulate import require_affordable_lessons, require_known, s
 SECONDS_PER_FIT = 2e-5
 # The number of people fitted between two reports of progress.
 BLOCK = 50
-# A parameter is known by the interval that it lies in, one of this number with equal probability.
-# With more, the mean response in each would come from too few draws.
+# The number of intervals, of equal probability, that a parameter is divided into. With more
+# intervals, the mean response in each would come from too few draws.
 NUM_INTERVALS = 20
-# Probabilities of responses that are in memory at once.
+# The number of probabilities of responses that are in memory at once.
 CHUNK = 2_000_000
 
 
@@ -221,10 +221,11 @@ def informative(
     priors: Any = None,
     num_draws: int = 4000,
 ) -> pd.DataFrame:
-    """Rank trials by what one response is expected to tell about a person, in nats.
+    """Rank trials by the expected information gain, in nats, from one response of a person.
 
     The expected information gain is the mutual information of the response and the depth (or a
-    parameter, in twenty intervals): the sum over responses is exact, the parameters are drawn.
+    parameter, in twenty intervals): the sum over responses is exact, the mean over parameters is
+    over random draws.
 
     Parameters
     ----------
@@ -235,13 +236,13 @@ def informative(
     about
         "depth", or a free parameter such as "rationality".
     given
-        What is known about people before: a `GroupFit` (the next person of this group) or a `Fit`
-        (its people, whose depths have the weights of BIC). By default depths are drawn evenly,
-        rationality between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
+        Prior knowledge about people: a `GroupFit` (a new person of this group) or a `Fit` (its
+        people, whose depths are weighted by BIC). By default depths are drawn evenly, rationality
+        between 1 and 6, the lapse below 0.2 and weights between -2 and 2.
     rng
         Anything that `numpy.random.default_rng` takes.
     num_draws
-        Draws of people.
+        The number of draws of people.
 
     Returns
     -------
@@ -266,7 +267,7 @@ def informative(
         raise CobayesError("ratings have no options to sum over.", 'use response="guess".')
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():
         raise CobayesError(
-            f"about is {about!r}, which the family does not leave open.",
+            f"about is {about!r}, which is fixed in the family.",
             "choose 'depth' (with several depths) or a free parameter.",
         )
     whole_number(num_draws, "num_draws", NUM_INTERVALS)
@@ -275,7 +276,7 @@ def informative(
     shown = "hypothesis" if family.is_teacher else "datum"
     trials = [(name, label) for name, own in known.items() for label in own.labels(shown)]
     frame = pd.DataFrame(trials, columns=["problem", shown])
-    # What is answered does not matter: the probabilities of all options are asked for.
+    # The answers in this table are not used: the probabilities of all options are computed.
     answer, kind = ("datum", "datum") if family.is_teacher else ("guess", "hypothesis")
     frame[answer] = [known[name].labels(kind)[0] for name in frame["problem"]]
     table = read_choices(frame.assign(count=1), known, family.response)
@@ -285,7 +286,7 @@ def informative(
         label = order * NUM_INTERVALS // num_draws
     counts = np.bincount(label)
     size = max(len(own.labels(kind)) for own in known.values())
-    # Sums over the people with each label, of the probabilities of all options.
+    # Sums of the probabilities of all options over the people with each label.
     sums = np.zeros((len(counts), len(table), size))
     for place, own in enumerate(family.depth):
         likelihood = Likelihood(table, family, own, [np.arange(len(table))])

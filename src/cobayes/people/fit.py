@@ -287,7 +287,7 @@ def maximise(likelihood: Any, start: Array, fixed: Sequence[int] = ()) -> Maximu
 
 
 def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]:
-    """Return damped scoring steps (u, p) and the gains they promise without damping (u,)."""
+    """Return damped scoring steps (u, p), and the expected gains without damping (u,)."""
     slope = np.where(blocked, 0.0, gradient) * width
     moving = ~blocked * width
     scaled = information * moving[:, :, None] * moving[:, None, :]

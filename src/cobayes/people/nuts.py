@@ -147,7 +147,7 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
     centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
-    # What the responses say about people: their posterior less what the group says.
+    # The estimates from the responses alone: the posterior without the group's contribution.
     group = Group.from_line(lines.mean(axis=0), num_free)
     mean, variance = people.mean(axis=0), people.var(axis=0)
     precision = np.maximum(1.0 / variance - group.spread**-2.0, LEAST_PRECISION)

@@ -98,8 +98,8 @@ def draw_parameters(
     """Draw parameters from the posterior under flat priors within the bounds.
 
     Adaptive importance sampling on the whole line (`Likelihood.from_line`), where a flat prior is a
-    logistic distribution. The first candidates are around the maximum, with the expected
-    information.
+    logistic distribution. The first candidates are drawn around the maximum, with the inverse of
+    the expected information as covariance.
 
     Parameters
     ----------
