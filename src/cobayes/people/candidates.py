@@ -262,9 +262,7 @@ def _draw_people(
     starts = np.searchsorted(candidates.depth, np.arange(num_depths))
     for number, line in enumerate(lines):
         group = Group.from_line(line, num_free)
-        weights = candidates.weigh(group)
-        np.exp(weights - weights.max(axis=1, keepdims=True), out=weights)
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights = special.softmax(candidates.weigh(group), axis=1)
         probability += np.add.reduceat(weights, starts, axis=1) / len(lines)
         effective += 1.0 / np.einsum("un,un->u", weights, weights) / len(lines)
         chosen = draw_many(weights, random.random(num_units))

@@ -187,11 +187,10 @@ def _coverage(table: pd.DataFrame, family: Family) -> pd.DataFrame:
     for name in family.names:
         if f"{name}_estimate" not in table.columns:
             continue
-        truth = table[name].to_numpy()
-        guess, low, high = (
-            table[f"{name}_{end}"].to_numpy() for end in ("estimate", "low", "high")
-        )
+        columns = [name, f"{name}_estimate", f"{name}_low", f"{name}_high"]
+        truth, guess, low, high = table[columns].to_numpy().T
         known = np.isfinite(guess)
+        # Means of pandas are NaN, without a warning, where nobody is identified.
         inside = pd.Series((low <= truth) & (truth <= high))[known]
         error = pd.Series(guess - truth)[known]
         ends = exact_interval(int(inside.sum()), len(inside)) if len(inside) else (0.0, 1.0)
