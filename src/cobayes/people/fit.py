@@ -375,7 +375,8 @@ def _collect(
         known = estimates.is_identified[:, number, columns] = _identified(likelihood, found)
         units = np.flatnonzero(estimates.best == number)
         if intervals is not None and len(units):
-            own = likelihood.take(units), Maximum(*(part[units] for part in found))
+            parts: Any = (part[units] for part in found)
+            own = likelihood.take(units), Maximum(*parts)
             ends = interval_ends(*own, known[units], intervals, confidence)
             estimates.low[units[:, None], columns], estimates.high[units[:, None], columns] = ends
     return estimates

@@ -219,8 +219,7 @@ def fit_group(
     else:
         found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
     tell("done", 1.0)
-    lines, people, depth, *summaries = found
-    return GroupFit(alone, _named(alone.family, lines, people, depth), *summaries)
+    return GroupFit(alone, _named(alone.family, *found[:3]), *found[3:])
 
 
 def _named(family: Family, lines: Array, people: Array, depth: Positions) -> dict[str, Array]:
