@@ -154,3 +154,10 @@ def test_nonsense_is_refused_as_by_fit(study):
         with pytest.raises(cb.CobayesError) as theirs:
             people.fit(bad, PROBLEMS, FAMILY)
         assert str(ours.value) == str(theirs.value)
+
+
+def test_a_poor_approximation_is_a_warning(monkeypatch):
+    monkeypatch.setattr("cobayes.people.groups.LEAST_EFFECTIVE", np.inf)
+    choices = people.simulate({"depth": 1}, PROBLEMS, num_people=3, num_rounds=2, rng=1)
+    with pytest.warns(cb.CobayesWarning, match="worth .* independent"):
+        people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=1)

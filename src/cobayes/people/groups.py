@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from cobayes._input.validation import generator, whole_number
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.candidates import Group, draw_group
 from cobayes.people.family import Family, depth_name
 from cobayes.people.fit import Progress, fit, silent
@@ -31,6 +31,8 @@ from cobayes.people.result import Fit
 INTERVAL = (0.025, 0.975)
 # The number of draws of Laplace's method from which NUTS starts.
 NUM_GUESSES = 500
+# Draws by importance sampling are poor where they are worth less than this share of their number.
+LEAST_EFFECTIVE = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,6 +220,11 @@ def fit_group(
         found = draw_by_nuts(alone, guess, num_draws, random, part("NUTS, ", 0.3, 1.0))
     else:
         found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
+        if (effective := found.group_effective.min()) < LEAST_EFFECTIVE * num_draws:
+            warn_user(
+                f"the {num_draws} draws of the group are worth {effective:.0f} independent ones: "
+                'the approximation is poor here; use method="nuts", or free fewer parameters.'
+            )
     tell("done", 1.0)
     return GroupFit(alone, _named(alone.family, *found[:3]), *found[3:])
 
