@@ -15,12 +15,19 @@ NAMES = ("4", "S2", "S3", "S4", "S5", "S6", "5", "S7")
 def sections(tmp_path_factory):
     """All eight sections with few sequences and learners, in one folder as in a report."""
     folder = tmp_path_factory.mktemp("report")
-    few = {"num_lessons": 60, "num_circles": 3, "num_distances": 5, "num_uniform": 60}
-    few |= {"num_column_circles": 3, "num_curve": 20, "num_mixtures": 12}
-    return folder, {
-        name: build(Context(name, 0.01, 5, folder / name, is_quick=True, settings=few))
-        for name in FIGURES
+    few = {
+        "disc": {"num_circles": 3},
+        "directions": {"num_distances": 5},
+        "uniform": {"num_uniform": 60},
+        "column": {"num_column_circles": 3, "num_curve": 20, "num_mixtures": 12},
     }
+    found = {}
+    for name, figure in FIGURES.items():
+        settings = {"num_lessons": 60}
+        for case in figure.cases:
+            settings |= few[case.kind]
+        found[name] = build(Context(name, 0.01, 5, folder / name, is_quick=True, settings=settings))
+    return folder, found
 
 
 pytestmark = pytest.mark.slow
