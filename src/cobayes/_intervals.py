@@ -33,7 +33,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     Parameters
     ----------
     successes, trials
-        What was counted; at least one trial.
+        The numbers of successes and of trials; at least one trial.
     confidence
         Strictly between 0 and 1.
 
@@ -63,7 +63,7 @@ def proportion_stderr(successes: int, trials: int) -> float:
     Parameters
     ----------
     successes, trials
-        What was counted; at least one trial.
+        The numbers of successes and of trials; at least one trial.
     """
     _check_counts(successes, trials)
     a, b = successes + 1.0, trials - successes + 1.0

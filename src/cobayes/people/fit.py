@@ -196,7 +196,7 @@ class Maximum(NamedTuple):
     parameters : ndarray
         (units, free).
     value : ndarray
-        (units,); minus infinity where every response model gives some response probability zero.
+        (units,): log-likelihoods; minus infinity if a response has probability zero.
     information : ndarray
         (units, free, free): the expected information there.
     is_converged : ndarray

@@ -51,7 +51,7 @@ class Coupling:
         C[i, j], the chance that the teacher ends at i and the learner at j, (m, m), and its
         standard errors. Up to sampling, rows sum to the teacher's prior, columns to the learner's.
     lower, upper : ndarray
-        Bounds on C for the case that every pair were continued to its end, (m, m).
+        Bounds on C if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
         The chance that the learner ends at j when it is taught i, (m, m), and its standard errors.
         Rows are those of C divided by their own sums, not by the prior that the sums estimate: this

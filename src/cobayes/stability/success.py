@@ -56,7 +56,7 @@ class SuccessRate:
     sampling_stderr : float
         The standard error of `value` from sampling alone, which more lessons make smaller.
     lower, upper : float
-        Bounds on the estimate for the case that every lesson were continued to its end.
+        Bounds on the estimate if every lesson were continued to its end.
     num_lessons, num_unfinished : int
         The number of lessons (or coupled pairs), and the number of those that were cut off.
     method : str

@@ -59,7 +59,7 @@ class CaseRates:
         Matrix, prior and kind of learners.
     learners : DataFrame
         See `learners_of`; "success" with "success_stderr"; "success_low" and "success_high", bounds
-        on it for the case that every sequence were continued to its end; "num_lessons" and
+        on it if every sequence were continued to its end; "num_lessons" and
         "num_unfinished". Where priors differ also the proved bounds "bound_low" and "bound_high",
         and the lower bounds of Conjecture 5.3, by `PROMISES`.
     batches : ndarray
