@@ -285,7 +285,7 @@ def test_a_parquet_file_that_unfolds_to_too_many_cells_is_refused_unread(tmp_pat
     monkeypatch.setattr("cobayes.reading._MOST_CELLS", 5)
     path = tmp_path / "m.parquet"
     pd.DataFrame(np.ones((3, 2)), columns=["A", "B"]).to_parquet(path)
-    with pytest.raises(cb.CobayesError, match=r"3 rows of 2 columns, more than the 5 cells"):
+    with pytest.raises(cb.CobayesError, match=r"3 rows of 2 columns, more than the limit"):
         cb.read_model(path)
 
 
