@@ -205,7 +205,7 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
 class Tree {
  public:
   static constexpr int BLOCK = 256;  // beliefs that are answered together; it bounds the memory
-  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), center(rule.m) {}
+  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), center(rule.m), chances(plan.num_data) {}
 
   // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
@@ -233,9 +233,9 @@ class Tree {
     int64_t size = 0;
     for (int k = 0; k < count; ++k) {
       double total = 0.0;
-      for (int d = 0; d < plan.num_data; ++d) total += plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
+      for (int d = 0; d < plan.num_data; ++d) total += chances[d] = plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
       for (int d = 0; d < plan.num_data; ++d) {
-        const double share = weights[k] * (plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis) / total);
+        const double share = weights[k] * (chances[d] / total);
         if (!(share > 0.0)) continue;
         observe(agent, k, plan.data[d], child_logs ? child_logs + size * m : nullptr);
         if (child_logs) child_weights[size++] = share;
@@ -273,7 +273,7 @@ class Tree {
   const TreePlan& plan;
   Rule& rule;
   int m;
-  Array<double> belief, joint, center, found;
+  Array<double> belief, joint, center, chances, found;
 };
 
 }  // namespace core::CORE_ISA
