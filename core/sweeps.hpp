@@ -32,7 +32,8 @@ inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is 
 inline constexpr double UNKNOWN = -1.0;      // 2 delta / (1 - delta), before it is computed
 inline constexpr int MAX_PROBES = 10;        // steps of the power method
 
-// The error of the factors, relative to the last change, for a rate: a geometric series; at least 1, as row factors are one step behind.
+// The remaining error of the factors divided by their last change, if changes shrink by the factor `rate` per sweep: the geometric
+// series rate / (1 - rate), but at least 1, because the row factors are one step behind.
 template <class T>
 CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
 

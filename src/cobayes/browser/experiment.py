@@ -72,7 +72,7 @@ def write_experiment(
         `cobayes.without_repeats`, `cobayes.moving_costs` and `cobayes.sets_of`. Every hypothesis
         is taught once.
     folder
-        The folder to write; it must not exist or be empty.
+        The folder to write: a new one, or one that is empty.
     role
         The person's role: "learner" or "teacher".
     rule

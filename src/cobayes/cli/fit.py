@@ -40,7 +40,7 @@ _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
 
 class _Setting(click.ParamType):
-    """A number, bounds as 0:20, depths as 0,1,inf, or a name of `people.Family`."""
+    """A number, bounds as 0:20, depths as 0,1,inf, or for `--other` the name of a learner."""
 
     name = "setting"
 

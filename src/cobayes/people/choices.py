@@ -36,7 +36,7 @@ ONLY = "*"
 # Labels such as 01 or 1e3 are not numbers.
 _LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
-# Memory for about 1 kB per response.
+# The largest number of responses; each takes about 1 kB of memory.
 MOST_RESPONSES = 5_000_000
 
 

@@ -168,7 +168,7 @@ def _recovered(
     family: Family,
     confidence: float,
 ) -> pd.DataFrame:
-    """Return the truth of some people with estimates of depth, and of parameters at that depth."""
+    """Return true parameters of people, their estimated depths, and estimates at the true depth."""
     chosen = fit(choices, problems, family, intervals=None).estimates
     result = truth.assign(depth_estimate=chosen["depth"].to_numpy())
     for depth in family.depth:

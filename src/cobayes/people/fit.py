@@ -359,7 +359,7 @@ def profile(
 def _collect(
     maxima: list[Maximum], likelihoods: list[Likelihood], intervals: str | None, confidence: float
 ) -> Estimates:
-    """Return the estimates of all depths, with intervals at the best one of each unit."""
+    """Return the estimates at all depths, with intervals at each unit's best depth only."""
     family, num_units = likelihoods[0].family, len(maxima[0].value)
     shape = (num_units, len(maxima), len(family.names))
     estimates = Estimates(

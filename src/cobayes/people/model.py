@@ -155,7 +155,7 @@ def _differentiate_scaling(log_posterior: Array, log_likelihood: Array, belief: 
     # Beliefs relative to their block's total, which may itself be below the range of float64.
     in_block = np.where(connected, belief[0, :, None, :], -np.inf)
     share = np.exp(normalise(in_block[None], axis=-1)[0])
-    # The derivative of a block's log ratio is the weighted mean of those of its beliefs.
+    # The derivative of a block's log ratio is the weighted mean of the derivatives of its beliefs.
     right = belief[1:] - np.einsum("bjk,qbk->qbj", share, belief[1:])
     system = np.eye(num_hypotheses) - mixing + share
     change = np.linalg.solve(system[None], right[..., None])[..., 0]

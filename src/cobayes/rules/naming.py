@@ -97,8 +97,8 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     Parameters
     ----------
     rule
-        A rule; a matrix of any kind or a task, which means `SCBI` of it; or a class or a name such
-        as "scbi" or "SCBI", which is given the matrix.
+        A rule; a matrix of any kind or a task, for which `SCBI` is made; or the class or the name
+        of a rule, such as "scbi" or "SCBI", which is then made from `matrix`.
     matrix
         The data-by-hypotheses matrix for a class or a name.
     **settings

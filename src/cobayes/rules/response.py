@@ -80,7 +80,7 @@ def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
 def not_converged(
     error: float, tolerance: float, iterations: int | None = None
 ) -> ConvergenceError:
-    """Return the error about a scaling to a belief that missed its tolerance.
+    """Return the error to raise where the scaling to a belief did not reach the tolerance.
 
     Parameters
     ----------

@@ -292,8 +292,8 @@ def package_digest(*, everything: bool = False) -> str:
 def function_digest(function: Any) -> str:
     """Return a digest of the code that a function uses, without comments and docstrings.
 
-    The digest covers the top-level statements of its module that it depends on, and the imported
-    modules in the same package, or beside its script.
+    The digest covers those top-level statements of the function's module on which the function
+    depends, and the imported modules that lie in the same package or beside the script.
 
     Parameters
     ----------

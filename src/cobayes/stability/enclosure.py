@@ -6,12 +6,13 @@ finite tree of data
 
     E (t + l - 1)^+  <=  theta^T(h) * success(h)  <=  E min(t, l),
 
-and expanding a leaf moves both sides towards each other. The tree is expanded at the leaves whose
-weight times difference of the two sides is largest.
+and expanding a leaf moves both sides towards each other. The tree is expanded at the leaves
+with the largest product of weight and difference between the two sides.
 
-Numbers are rounded outwards. Errors of the scaling are bounded, too. Its column factors v determine
-the belief of which it is the exact scaling; the error is the distance e of that belief from the
-intended one in Hilbert's projective metric. In a round e grows to at most e / (1 - c): c is
+Numbers are rounded outwards. Errors of the scaling are bounded, too. A computed scaling is the
+exact scaling to some belief, which follows from its column factors v. Its error is the distance e
+of this belief from the intended one in Hilbert's projective metric. In a round e grows to at most
+e / (1 - c): c is
 Dobrushin's coefficient of the chain K = A^T S that leads from hypotheses to data and
 back, measured at the node, or Birkhoff's bound tanh(D / 4)^2 with D the largest log
 cross-ratio of the matrix, whichever is smaller. docs/beyond.md has the proofs.
@@ -250,8 +251,9 @@ class _Agent:
         if num_hypotheses == 1:
             return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
         likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
-        # Any factors v make diag(u) M diag(v), with the u that gives row sums p, the scaling of
-        # the belief that its own columns sum to. The first row of a likelihood gives v.
+        # For any factors v, choose u so that diag(u) M diag(v) has the row sums p. This matrix is
+        # then the exact scaling to the belief that consists of its column sums. The first row of
+        # a likelihood gives v.
         factors = likelihoods[:, 0] * beliefs / matrix[0]
         rows = matrix * factors[:, None, :]
         rows /= rows.sum(axis=2, keepdims=True)

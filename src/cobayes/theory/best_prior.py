@@ -46,8 +46,8 @@ SMALLEST_LOG_RATIO = -690.0
 # Smallest probability of a datum on tables with zeros: a datum that is never shown would exclude no
 # hypothesis.
 LEAST_SHARE = 1e-6
-# Where the mean rate is not concave: the factors and the number of orders of the mixtures that are
-# tried.
+# Where the mean rate is not concave, mixtures of the best data priors of patterns are tried: the
+# ratios of successive weights, and the largest number of orders of the patterns.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 

@@ -277,12 +277,12 @@ def predicted_rounds(
 
     Notes
     -----
-    In the limit of certainty the log-odds against a rival are a random walk with mean R and
-    variance s per round. If they start a nats below the level, they pass it after about
-    ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals a lesson ends
-    at the last passage, whose mean and variance follow from Clark's formulas for the largest of
-    correlated normal variables. The first rounds, far from certainty, shift the mean by a number of
-    rounds that does not grow as the level tends to one; this shift is neglected. See
+    In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
+    variance ``s`` per round. If they start ``a`` nats below those of the level, they pass these
+    after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals a
+    lesson ends at the last passage, whose mean and variance follow from Clark's formulas for the
+    largest of correlated normal variables. The first rounds, far from certainty, shift the mean by
+    a number of rounds that does not grow as the level tends to one; this shift is neglected. See
     docs/beyond.md.
 
     Examples

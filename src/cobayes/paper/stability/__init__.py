@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StabilityFigure:
-    """One row: a figure of success rates.
+    """A figure of success rates: one entry of `FIGURES`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The cases of Section 5: matrix, teacher's prior, and how the learners differ from it.
+"""The cases of Section 5: a matrix, the teacher's prior, and how the learners differ.
 
 A learner differs from what its teacher assumes in its prior, or in one column of its matrix.
 Distances are Euclidean. Points outside the open simplex are left out and counted.
@@ -94,7 +94,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Case:
-    """A matrix, a prior of the teacher, and the kind of difference of the learners.
+    """A matrix, the teacher's prior, and how the learners differ from what the teacher assumes.
 
     Attributes
     ----------
