@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cobayes.errors import CobayesError
-from cobayes.runs.executors import ThisProcess, num_workers, one_thread, workers
+from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
 from cobayes.runs.progress import Reporter, RunState, joined, state_of
 from cobayes.runs.statistics import PointResult, RunResult, Statistics, pack, unpack
@@ -307,8 +307,11 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
                 save()
                 report("running")
     except BaseException as error:
-        for future in in_flight:
-            future.cancel()
+        if isinstance(executor, Processes):
+            executor.shutdown()  # it cancels its shards itself, and starts again if it is used
+        else:
+            for future in in_flight:
+                future.cancel()
         # The disk may be full; then the first error is shown, not this one.
         with contextlib.suppress(RunError):
             save()
