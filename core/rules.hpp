@@ -36,7 +36,7 @@ struct Answers {
   bool table_underflows = false;                   // entries of A are zero or denormal where their logarithms are finite
   Grid row, column, row_label, column_label;
   Array<int> own;           // by lesson: position of its table in `own_logs`, or -1
-  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m)
+  Array<double> own_logs;   // tables of log T(d | h), (tables, n, m); `column` then has the logarithms of their column sums
   Array<double> error;      // by lesson: estimated relative error
   Array<int> iterations;
 
@@ -53,7 +53,7 @@ struct Answers {
   }
   bool survives(int k, int i, int j) const { return !has_labels || row_label.at(k)[i * W] == column_label.at(k)[j * W]; }
   double chance(int k, int i, int j) const {
-    if (own[k] >= 0) return exponential(own_logs[(size_t(own[k]) * n + i) * m + j]);
+    if (own[k] >= 0) return exponential(own_logs[(size_t(own[k]) * n + i) * m + j] - column.at(k)[j * W]);
     if (!survives(k, i, j)) return 0.0;
     const double left = row.at(k)[i * W] * table[size_t(i) * m + j];
     return left > 0x1p-900 || logs[size_t(i) * m + j] == NONE ? left * column.at(k)[j * W] : exponential(log_chance(k, i, j));
@@ -100,6 +100,8 @@ class Recursion final : public Rule {
     for (double x : last_logs) steepest = x > NONE ? larger(steepest, -x) : steepest;
     is_steep = !(larger(1.0, 1.0 / power) * steepest <= 2000.0);  // nats: cancellation costs at most 2000 * 2^-52 = 4e-13
     for (size_t k = 0; k < matrix.size(); ++k) is_steep |= literal[k] > NONE && matrix[k] < 0x1p-1022;  // E underflows
+    // Columns that are not normalised have sums as small or as large as their entries.
+    for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);  // nats; LEAST_SUM is exp(-208)
     underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
     // Then a term of a sum is at least 2^-300 2^-512 exp(-100): a factor within LEAST_SUM, a belief without a shift, and an entry.
     never_underflows = steepest <= 100.0 && power >= 1.0;
@@ -208,9 +210,10 @@ class Recursion final : public Rule {
     double* T = &out.own_logs[out.own[k] * size];
     Array<double> logs(m);
     beliefs.get_logs(k, logs.get());
+    auto column_sum = [&](int j) { return log_sum(n, [&](int i) { return T[size_t(i) * m + j]; }); };
     auto normalise = [&] {
       for (int j = 0; j < m; ++j) {
-        const double total = log_sum(n, [&](int i) { return T[size_t(i) * m + j]; });
+        const double total = column_sum(j);
         for (int i = 0; i < n && total > NONE; ++i) T[size_t(i) * m + j] -= total;
       }
     };
@@ -225,6 +228,7 @@ class Recursion final : public Rule {
       }
       normalise();
     }
+    for (int j = 0; j < m; ++j) out.column.at(k)[j * W] = has_normalized_columns() ? 0.0 : larger(column_sum(j), -1e300);
   }
 
   RuleSpec spec;

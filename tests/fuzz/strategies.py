@@ -15,7 +15,7 @@ NUMBERS = st.one_of(
     st.integers(-2, 5),
     st.sampled_from([10**400, -(10**400), True, None, "0.5", "", 1j, b"x"]),
 )
-PLAIN = st.one_of(st.floats(1e-12, 1.0), st.sampled_from([0.0, 1.0, 1e-200, 1e200]))
+PLAIN = st.one_of(st.floats(1e-12, 1.0), st.sampled_from([0.0, 1.0, 1e-200, 1e200, 1e-310, 1e308]))
 LABELS = st.one_of(
     st.text(max_size=6),
     st.integers(-3, 4),

@@ -1,5 +1,7 @@
 """Answers of the core to one belief, to many, and in lessons, at the ends of float64's range."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,33 @@ def test_a_draw_is_possible_where_the_smallest_number_rounds_up():
     options = {"hypothesis": 0, "num_rounds": 1, "num_lessons": 50, "keep_data": True, "seed": 1}
     found = _core.simulate(rule.core, None, teacher_logs=np.log([0.5, 0.5]), **options)
     assert (found["data"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[5e-324, 1.0], [1e-323, 1.0]],
+        [[1e-310, 2e-310], [1e-309, 1e-310]],
+        [[1e308, 1.0], [1.7e308, 1.0]],
+        [[1e-200, 1.0], [1e-250, 1e300]],
+    ],
+)
+def test_a_table_taken_as_it_is_may_have_the_smallest_and_largest_numbers(table):
+    rule = cb.Pragmatic(table, 0, literal="truth")
+    exact = [[Fraction(entry) for entry in row] for row in table]
+    totals = [sum(column) for column in zip(*exact, strict=True)]
+    shares = np.array([[float(x / t) for x, t in zip(row, totals, strict=True)] for row in exact])
+    expected = [[float(x / sum(row)) for x in row] for row in exact]
+    even = [0.5, 0.5]
+    for found in (rule.likelihood(even), rule.respond(np.log(even)).likelihood):
+        np.testing.assert_allclose(found, shares, rtol=1e-12)
+    # The exponential function of the core is zero below 1e-307.
+    np.testing.assert_allclose(rule.posteriors(even), expected, rtol=1e-12, atol=1e-307)
+    after = cb.exact_rounds(rule, 0, 1).mean[1]
+    mean = float(shares[:, 0] @ np.array(expected)[:, 0])
+    np.testing.assert_allclose(after, mean, rtol=1e-12, atol=1e-307)
+    drawn = cb.simulate(rule, 0, num_rounds=1, num_lessons=400, rng=1)
+    # Means of lessons leave out beliefs below 2**-512.
+    error = np.std(np.array(expected)[:, 0]) / np.sqrt(400)
+    np.testing.assert_allclose(drawn.mean()[1], mean, rtol=1e-12, atol=5 * error + 1e-150)
+    assert cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1).data.shape == (1,)

@@ -273,8 +273,9 @@ class Pragmatic(NativeRule):
         found = super().respond(log_belief)
         if self.depth > 0 or self.literal != "truth":
             return found
-        totals = found.likelihood.sum(axis=0)
-        return Response(found.likelihood / np.where(totals > 0.0, totals, 1.0), found.logs)
+        totals = np.logaddexp.reduce(found.log_likelihood, axis=0)
+        logs = found.log_likelihood - np.where(totals > -np.inf, totals, 0.0)
+        return Response(_core.exp(logs), found.logs)
 
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
