@@ -23,6 +23,9 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -60,11 +63,24 @@ static const Kernels* chosen = &generic::table;
 static std::string choose(const std::string&) { return chosen->name; }
 #endif
 
+// Memory for std::free. Large arrays ask Linux for large pages: the first write to a page costs more than filling it.
+static void* allocate(size_t size) {
+#if defined(__linux__)
+  constexpr size_t PAGE = 1 << 21;
+  if (size >= 2 * PAGE) {
+    void* memory = std::aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
+    if (memory) madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+  }
+#endif
+  return std::malloc(size);
+}
+
 template <class T>
 static Out<T> empty(const size_t* shape, size_t num_axes) {
   size_t size = 1;
   for (size_t k = 0; k < num_axes; ++k) size *= shape[k];
-  T* data = static_cast<T*>(std::malloc(std::max<size_t>(size, 1) * sizeof(T)));
+  T* data = static_cast<T*>(allocate(std::max<size_t>(size, 1) * sizeof(T)));
   if (!data) throw std::bad_alloc();
   return Out<T>(data, num_axes, shape, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
 }

@@ -205,7 +205,7 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
 class Tree {
  public:
   static constexpr int BLOCK = 256;  // beliefs that are answered together; it bounds the memory
-  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), center(rule.m), chances(plan.num_data) {}
+  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), prior(rule.m), center(rule.m), chances(plan.num_data) {}
 
   // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
@@ -230,8 +230,12 @@ class Tree {
       center[j] = weight > 0.0 ? sum / weight : 0.0;
     }
     found.assign(1 + 2 * m, 0.0);
+    const double *after = belief.get(), *origin = center.get();
+    double *sums = &found[1], *squares = sums + m;
     int64_t size = 0;
     for (int k = 0; k < count; ++k) {
+      is_in_range = !child_logs && agent.answers.own[k] < 0;
+      for (int j = 0; j < m && is_in_range; ++j) prior[j] = agent.answers.column.at(k)[j * W] * agent.beliefs.number(k, j);
       double total = 0.0;
       for (int d = 0; d < plan.num_data; ++d) total += chances[d] = plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
       for (int d = 0; d < plan.num_data; ++d) {
@@ -241,8 +245,8 @@ class Tree {
         if (child_logs) child_weights[size++] = share;
         found[0] += share;
         for (int j = 0; j < m; ++j) {
-          const double gap = belief[j] - center[j], weighted = share * gap;
-          found[1 + j] += weighted, found[1 + m + j] += weighted * gap;
+          const double gap = after[j] - origin[j], weighted = share * gap;
+          sums[j] += weighted, squares[j] += weighted * gap;
         }
       }
     }
@@ -258,12 +262,16 @@ class Tree {
   // Fill `belief` with the belief after a datum, and its logarithms unless `logs` is null.
   void observe(const Follower& agent, int k, int datum, double* logs) {
     const Answers& answers = agent.answers;
-    double total = 0.0;
-    for (int j = 0; j < m && !logs && answers.own[k] < 0; ++j)
-      total += joint[j] = answers.survives(k, datum, j) ? answers.table[size_t(datum) * m + j] * answers.column.at(k)[j * W] * agent.beliefs.number(k, j) : 0.0;
-    if (total > 0x1p-300 && total < 0x1p300) {
-      for (int j = 0; j < m; ++j) belief[j] = joint[j] / total;
-      return;
+    if (is_in_range) {
+      const double *entry = answers.table + size_t(datum) * m, *before = prior.get();
+      double *product = joint.get(), *after = belief.get(), total = 0.0;
+      for (int j = 0; j < m; ++j) product[j] = entry[j] * before[j];
+      for (int j = 0; j < m && answers.has_labels; ++j) product[j] = answers.survives(k, datum, j) ? product[j] : 0.0;
+      for (int j = 0; j < m; ++j) total += product[j];
+      if (total > 0x1p-300 && total < 0x1p300) {
+        for (int j = 0; j < m; ++j) after[j] = product[j] / total;
+        return;
+      }
     }
     double* to = logs ? logs : joint.get();
     agent.posterior_in_logs(k, datum, to);
@@ -273,7 +281,8 @@ class Tree {
   const TreePlan& plan;
   Rule& rule;
   int m;
-  Array<double> belief, joint, center, chances, found;
+  bool is_in_range = false;  // whether `prior` holds the belief k, times the column factors, of leaves of the tree
+  Array<double> belief, joint, prior, center, chances, found;
 };
 
 }  // namespace core::CORE_ISA
