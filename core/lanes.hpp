@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -62,13 +63,13 @@ CORE_INLINE unsigned lanes_in(Mask m) {
 }
 template <class M>
 CORE_INLINE bool any(M m) { return lanes_in(m) != 0; }
-// Larger and smaller return b where one of the two is NaN, as the instructions do.
 CORE_INLINE double root(double x) { return __builtin_sqrt(x); }
 CORE_INLINE Vec root(Vec x) {
   for (int lane = 0; lane < NATIVE; ++lane) x[lane] = __builtin_sqrt(x[lane]);  // becomes one instruction
   return x;
 }
 CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
+// Larger and smaller return b where one of the two is NaN, as the instructions do.
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }
@@ -105,6 +106,15 @@ CORE_INLINE uint64_t half_product(uint64_t a, uint64_t b) { return (a & 0xffffff
 // Unaligned access, for rows of a table.
 CORE_INLINE Vec load_any(const double* p) { Vec x; __builtin_memcpy(&x, p, sizeof x); return x; }
 CORE_INLINE void store_any(double* p, Vec x) { __builtin_memcpy(p, &x, sizeof x); }
+
+// Numbers of L problems side by side: vectors of them, or single numbers where L = 1.
+template <int L>
+struct SideBySide {
+  using T = std::conditional_t<L == 1, double, Vec>;
+  static constexpr int N = L == 1 ? 1 : NATIVE;
+  static CORE_INLINE T get(const double* from) { return *reinterpret_cast<const T*>(from); }
+  static CORE_INLINE void put(double* to, T x) { *reinterpret_cast<T*>(to) = x; }
+};
 
 // A growing array of plain values, aligned to a cache line. std::vector is not used: its functions have the same names in the object
 // files of all instruction sets, and the linker keeps one copy of each. Old processors could then meet instructions that they lack.

@@ -1,259 +1,7 @@
-// The Python module: checks of shapes, the GIL, threads, Ctrl-C, and merging of statistics in a fixed order. _core.pyi has the docstrings.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include "core.hpp"
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
-namespace nb = nanobind;
-using namespace nb::literals;
-template <int Axes>
-using In = nb::ndarray<const double, nb::ndim<Axes>, nb::c_contig, nb::device::cpu>;
-using Positions = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Sets = nb::ndarray<const uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<nb::numpy, T>;
+// The functions of the Python module, which check shapes and merge statistics in a fixed order. _core.pyi has the docstrings.
+#include "bound_rule.hpp"
 
 namespace core {
-
-#if defined(__x86_64__)
-namespace v2 { extern const Kernels table; }
-namespace v3 { extern const Kernels table; }
-namespace v4 { extern const Kernels table; }
-// The best kernels for this processor, up to a level (x86-64-v2, v3, v4). It asks by cpuid: __builtin_cpu_supports does not link into
-// shared libraries with every compiler.
-static const Kernels* best_kernels(int level) {
-  unsigned a, b, c, d, low, high;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return &v2::table;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  if (level < 3 || (low & 0x06) != 0x06 || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2) || !(b & bit_BMI2)) return &v2::table;
-  const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
-  return level < 4 || (low & 0xe6) != 0xe6 || (b & wide) != wide ? &v3::table : &v4::table;
-}
-static const Kernels* chosen = best_kernels(4);
-static std::string choose(const std::string& name) {
-  chosen = best_kernels(name == "v2" ? 2 : name == "v3" ? 3 : 4);
-  return chosen->name;
-}
-#else
-namespace generic { extern const Kernels table; }
-static const Kernels* chosen = &generic::table;
-static std::string choose(const std::string&) { return chosen->name; }
-#endif
-
-// Memory for std::free. Large arrays ask Linux for large pages: the first write to a page costs more than filling it.
-static void* allocate(size_t size) {
-#if defined(__linux__)
-  constexpr size_t PAGE = 1 << 21;
-  if (size >= 2 * PAGE) {
-    void* memory = std::aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
-    if (memory) madvise(memory, size, MADV_HUGEPAGE);
-    return memory;
-  }
-#endif
-  return std::malloc(size);
-}
-
-template <class T>
-static Out<T> empty(const size_t* shape, size_t num_axes) {
-  size_t size = 1;
-  for (size_t k = 0; k < num_axes; ++k) size *= shape[k];
-  T* data = static_cast<T*>(allocate(std::max<size_t>(size, 1) * sizeof(T)));
-  if (!data) throw std::bad_alloc();
-  return Out<T>(data, num_axes, shape, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
-}
-template <class T>
-static Out<T> empty(std::initializer_list<size_t> shape) { return empty<T>(shape.begin(), shape.size()); }
-
-static void require(bool condition, const char* text) {
-  if (!condition) throw nb::value_error(text);
-}
-
-// Run work(thread, 0), ..., work(thread, count - 1) on threads, while the calling thread checks for Ctrl-C.
-template <class Work>
-static void run_on_threads(int64_t count, int num_threads, Stop& stop, Work work) {
-  std::atomic<int64_t> next{0};
-  std::mutex mutex;
-  std::condition_variable all_done;
-  std::exception_ptr failure;
-  const int num_started = int(std::min<int64_t>(std::max(num_threads, 1), count));
-  int num_running = num_started;
-  std::vector<std::thread> threads;
-  auto run = [&](int thread) {
-    try {
-      for (int64_t block; !stop && (block = next++) < count;) work(thread, block);
-    } catch (...) {  // out of memory
-      std::lock_guard lock(mutex);
-      failure = std::current_exception(), stop = true;
-    }
-    std::lock_guard lock(mutex);
-    if (--num_running == 0) all_done.notify_one();
-  };
-  bool interrupted = false;
-  {
-    nb::gil_scoped_release release;
-    for (int thread = 0; thread < num_started; ++thread) threads.emplace_back(run, thread);
-    for (std::unique_lock lock(mutex); num_running > 0;) {
-      all_done.wait_for(lock, std::chrono::milliseconds(20));
-      if (num_running == 0 || interrupted) continue;
-      lock.unlock();
-      {
-        nb::gil_scoped_acquire gil;
-        interrupted = PyErr_CheckSignals() != 0;
-      }
-      if (interrupted) stop = true;
-      lock.lock();
-    }
-    for (auto& thread : threads) thread.join();
-  }
-  if (interrupted) throw nb::python_error();
-  if (failure) std::rethrow_exception(failure);
-}
-
-// A number of multiplications. Calls with fewer of them take less than a millisecond; the calling thread does them without checks for
-// Ctrl-C.
-constexpr double SHORT_WORK = 4e6;
-
-// A rule bound to its table, with one worker for each thread that uses it.
-class Rule {
- public:
-  Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,
-       double tolerance)
-      : kernels_(*chosen), n(matrix.shape(0)), m(matrix.shape(1)) {
-    require(kind == "recursion" || kind == "cooperation", "kind: 'recursion' or 'cooperation'");
-    require(!data_prior || data_prior->shape(0) == n, "data_prior: one number per row");
-    require(depth >= 0, "depth: not negative");
-    bound_ = kernels_.bind({int(n), int(m), matrix.data(), data_prior ? data_prior->data() : nullptr, kind == "cooperation", literal == "truth",
-                            depth, rationality, tolerance});
-    levels = kind == "cooperation" ? 30.0 : 2.0 * depth + 1.0;
-  }
-  Rule(const Rule&) = delete;
-  ~Rule() {
-    for (void* worker : idle_) kernels_.free_worker(worker);
-    kernels_.unbind(bound_);
-  }
-
-  // A worker that is borrowed until the end of a scope.
-  class Lent {
-   public:
-    explicit Lent(Rule& rule) : rule_(&rule), worker_(rule.take_worker()) {}
-    Lent(Lent&& other) noexcept : rule_(other.rule_), worker_(std::exchange(other.worker_, nullptr)) {}
-    ~Lent() {
-      if (worker_) rule_->give_back(worker_);
-    }
-    operator void*() const { return worker_; }
-
-   private:
-    Rule* rule_;
-    void* worker_;
-  };
-
-  // Answer beliefs in blocks, on several threads if the work is long. Return the answers, the largest error, the most iterations.
-  nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
-    constexpr int BLOCK = 256;
-    const size_t count = logs.shape(0);
-    require(logs.shape(1) == m, "log_beliefs: one number per column");
-    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
-    all.logs = logs.data(), all.gone = gone ? gone->data() : nullptr;
-    Stop stop{false};
-    std::mutex mutex;
-    double error = 0.0;
-    int iterations = 0;
-    auto ask_block = [&](int64_t block) {
-      Question q = all;
-      const size_t from = size_t(block) * BLOCK, size = n * m, words = (n + 63) / 64;
-      q.size = int(std::min<size_t>(BLOCK, count - from));
-      q.logs += from * m;
-      if (q.gone) q.gone += from * words;
-      for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
-        if (*out) *out += from * size;
-      if (q.updated) q.updated += from * m, q.data += from * q.data_stride;
-      kernels_.answer(Lent(*this), q, stop);
-      std::lock_guard lock(mutex);
-      error = std::max(error, q.error), iterations = std::max(iterations, q.iterations);
-    };
-    const int64_t num_blocks = (int64_t(count) + BLOCK - 1) / BLOCK;
-    if (double(count) * n * m * levels < SHORT_WORK) {
-      nb::gil_scoped_release release;
-      for (int64_t block = 0; block < num_blocks; ++block) ask_block(block);
-    } else {
-      run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { ask_block(block); });
-    }
-    return nb::make_tuple(out, error, iterations);
-  }
-
-  nb::tuple respond(In<2> logs, std::optional<Sets> gone, bool in_logs, int num_threads) {
-    auto out = empty<double>({logs.shape(0), n, m});
-    Question q{};
-    (in_logs ? q.log_likelihoods : q.likelihoods) = out.data();
-    return ask(logs, gone, q, out, num_threads);
-  }
-  nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
-    auto out = empty<double>({logs.shape(0), n, m});
-    Question q{};
-    q.posteriors = out.data();
-    return ask(logs, gone, q, out, num_threads);
-  }
-  // Update beliefs with one datum, the same for all or one for each.
-  nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
-    const bool is_one = data.index() == 0;
-    const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
-    const int64_t* given = is_one ? &std::get<0>(data) : std::get<1>(data).data();
-    require(is_one || count == logs.shape(0), "data: one datum for all, or one per belief");
-    for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data: positions of rows");
-    auto out = empty<double>({logs.shape(0), m});
-    Question q{};
-    q.data = given, q.data_stride = is_one ? 0 : 1, q.updated = out.data(), q.updates_logs = in_logs;
-    return ask(logs, gone, q, out, num_threads);
-  }
-
-  const Kernels& kernels_;
-  size_t n, m;
-  double levels;
-
- private:
-  void* take_worker() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        void* worker = idle_.back();
-        idle_.pop_back();
-        return worker;
-      }
-    }
-    return kernels_.make_worker(bound_);
-  }
-  void give_back(void* worker) {
-    std::lock_guard lock(mutex_);
-    idle_.push_back(worker);
-  }
-
-  void* bound_;
-  std::mutex mutex_;
-  std::vector<void*> idle_;
-};
 
 // Merges the statistics of blocks of lessons in the order of the blocks, whichever thread finishes first.
 class Merger {
@@ -310,7 +58,7 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   double worst = 0.0;
   std::mutex mutex;
   Stop stop{false};
-  run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int, int64_t block) {
+  run_on_threads((num_lessons + block_size - 1) / block_size, num_threads, stop, [&](int64_t block) {
     const Rule::Lent own(teacher);
     const std::optional<Rule::Lent> theirs = is_shared ? std::nullopt : std::optional<Rule::Lent>(Rule::Lent(learner));
     const int64_t from = block * block_size;
@@ -358,7 +106,7 @@ static nb::tuple teach(Rule& teacher, const std::vector<Rule*>& learners, In<1> 
   const TeachingPlan plan{teacher_logs.data(), law ? law->data() : nullptr, hypothesis, max_rounds, level, seed};
   constexpr int64_t BLOCK = 1024;
   Stop stop{false};
-  run_on_threads((num_lessons + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
+  run_on_threads((num_lessons + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
     const size_t from = size_t(block) * BLOCK;
     const Rule::Lent own(teacher);
     std::vector<Rule::Lent> lent;
@@ -384,7 +132,7 @@ static nb::tuple couple(Rule& teacher, Rule& learner, In<1> teacher_logs, In<1> 
   constexpr int64_t BLOCK = 1024;
   std::atomic<int64_t> num_unfinished{0};
   Stop stop{false};
-  run_on_threads((num_pairs + BLOCK - 1) / BLOCK, num_threads, stop, [&](int, int64_t block) {
+  run_on_threads((num_pairs + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
     const size_t from = size_t(block) * BLOCK;
     const Rule::Lent own(teacher), theirs(learner);
     num_unfinished += teacher.kernels_.couple(plan, own, theirs, learner_logs.data(), uint64_t(first) + from,
@@ -408,7 +156,7 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
     const int rounds = walks ? num_rounds - level : 1;
     std::vector<std::vector<double>> found(num_pieces), child_logs(num_pieces), child_weights(num_pieces);
     Stop stop{false};
-    run_on_threads(int64_t(num_pieces), num_threads, stop, [&](int, int64_t piece) {
+    run_on_threads(int64_t(num_pieces), num_threads, stop, [&](int64_t piece) {
       const size_t from = size_t(piece) * PIECE, own = std::min(PIECE, count - from);
       found[piece].resize(rounds * size);
       if (!walks) child_logs[piece].resize(own * num_data * m), child_weights[piece].resize(own * num_data);
@@ -441,7 +189,7 @@ static nb::tuple random_rates(int num_data, int num_hypotheses, int64_t num_samp
   auto bayes = empty<double>({kept}), cooperative = empty<double>({kept});
   std::vector<RateSums> found(static_cast<size_t>(num_batches));
   Stop stop{false};
-  run_on_threads(num_batches, num_threads, stop, [&](int, int64_t batch) {
+  run_on_threads(num_batches, num_threads, stop, [&](int64_t batch) {
     double own[RATE_BATCH], other[RATE_BATCH];
     const int count = int(std::min<int64_t>(RATE_BATCH, num_samples - batch * RATE_BATCH));
     chosen->sum_rates(num_data, num_hypotheses, seed, uint64_t(batch), count, found[size_t(batch)], own, other, stop);
@@ -470,9 +218,9 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
   auto factors = empty<double>({count, m});
   auto rows = empty<double>({count, n}), columns = empty<double>({count, m}), report = empty<double>({count, 4});
   const bool is_one_table = size == 1 && num_rows == 1;
-  const int64_t block_size = is_one_table ? 256 : 1, num_blocks = (int64_t(count) + block_size - 1) / block_size;
+  const int64_t block_size = is_one_table ? 256 : 1;
   Stop stop{false};
-  auto scale_block = [&](int64_t block) {
+  run_on_threads((int64_t(count) + block_size - 1) / block_size, num_threads, stop, [&](int64_t block) {
     const size_t from = size_t(block) * block_size;
     ScalingJob job{};
     job.n = int(n), job.m = int(m), job.size = int(std::min<size_t>(block_size, count - from));
@@ -485,13 +233,7 @@ static nb::tuple scale(In<3> matrices, std::optional<In<2>> row_sums, std::optio
     job.column_scaling = column_scaling.data() + from * m, job.factors = factors.data() + from * m;
     job.rows = rows.data() + from * n, job.columns = columns.data() + from * m, job.report = report.data() + from * 4;
     chosen->scale(job, stop);
-  };
-  if (double(count) * n * m * 30.0 < SHORT_WORK) {
-    nb::gil_scoped_release release;
-    for (int64_t block = 0; block < num_blocks; ++block) scale_block(block);
-  } else {
-    run_on_threads(num_blocks, num_threads, stop, [&](int, int64_t block) { scale_block(block); });
-  }
+  }, double(count) * n * m * PRODUCTS_OF_SCALING);
   return nb::make_tuple(scaled, row_scaling, column_scaling, factors, rows, columns, report);
 }
 
@@ -501,7 +243,7 @@ static nb::tuple scaling_blocks(In<2> matrix, In<1> row_sums, In<1> column_sums)
   auto rows = empty<int64_t>({n}), columns = empty<int64_t>({m}), block = empty<int64_t>({m});
   BlocksFound found{rows.data(), columns.data(), block.data(), 0, 0};
   Stop stop{false};
-  run_on_threads(1, 1, stop, [&](int, int64_t) {
+  run_on_threads(1, 1, stop, [&](int64_t) {
     chosen->find_blocks(matrix.data(), int(n), int(m), row_sums.data(), column_sums.data(), found, stop);
   });
   return nb::make_tuple(rows, columns, block, found.size, found.status);

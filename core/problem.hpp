@@ -36,7 +36,7 @@ struct Problem {
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
-  Array<double> probe;               // (m,): the vector from which probes for slow modes start (sweeps.hpp); pseudo-random at first
+  Array<double> probe;               // (m,): the vector from which probes for slow modes start (probe.hpp); pseudo-random at first
   int min_probes = 4;                // steps of the power method from such a vector
 
   Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance), matrix(given) {
@@ -105,6 +105,52 @@ struct Problem {
   }
   Array<double> balanced;
 };
+
+// out = A x, for L vectors side by side: (columns, L) to (rows, L). A is (rows, columns), and `flipped` its transpose.
+template <int L>
+void multiply(const double* A, const double* flipped, int rows, int columns, const double* x, double* out) {
+  if constexpr (L == 1) {  // vectors over rows
+    int i = 0;
+    auto some = [&](auto count) {
+      constexpr int V = count;
+      Vec sums[V];
+      for (int v = 0; v < V; ++v) sums[v] = Vec{};
+      const double* a = flipped + i;
+      for (int j = 0; j < columns; ++j, a += rows)
+        for (int v = 0; v < V; ++v) sums[v] += load_any(a + v * NATIVE) * x[j];
+      for (int v = 0; v < V; ++v) store_any(out + i + v * NATIVE, sums[v]);
+      i += V * NATIVE;
+    };
+    while (i + 8 * NATIVE <= rows) some(std::integral_constant<int, 8>{});
+    while (i + 2 * NATIVE <= rows) some(std::integral_constant<int, 2>{});
+    while (i + NATIVE <= rows) some(std::integral_constant<int, 1>{});
+    for (; i < rows; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
+      out[i] = sum;
+    }
+  } else {  // vectors over problems, as many rows at a time as fill eight registers
+    constexpr int V = L / NATIVE, R = 8 / V;
+    int i = 0;
+    auto some = [&](auto count) {
+      constexpr int K = count;
+      Vec sums[K][V];
+      for (int r = 0; r < K; ++r)
+        for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
+      const double* a = A + size_t(i) * columns;
+      for (int j = 0; j < columns; ++j)
+        for (int r = 0; r < K; ++r)
+          for (int v = 0; v < V; ++v) sums[r][v] += a[size_t(r) * columns + j] * load(x + size_t(j) * L + v * NATIVE);
+      for (int r = 0; r < K; ++r)
+        for (int v = 0; v < V; ++v) store(out + size_t(i + r) * L + v * NATIVE, sums[r][v]);
+      i += K;
+    };
+    while (rows - i >= R) some(std::integral_constant<int, R>{});
+    while (R > 4 && rows - i >= 4) some(std::integral_constant<int, 4>{});
+    while (rows - i >= 2) some(std::integral_constant<int, 2>{});
+    if (i < rows) some(std::integral_constant<int, 1>{});
+  }
+}
 
 // Problems with one table, and their answers.
 struct Scalings {

@@ -7,87 +7,32 @@
 // A problem in which column h has more than half of the total starts at the limit in which column h has the whole total:
 // w_j = n / sum_i r_i M_ij / M_ih. Other problems start at w = 1.
 //
-// The error after the last change follows from rho, the factor by which a sweep reduces the error: the second eigenvalue of
-// J_jk = sum_i S_ij S_ik / (r_i c_j). Let delta = 1 - min_i S_ih / r_i, h the column with the largest sum. A sweep reduces the spread
-// max - min of the errors of log w, and that of log u, at least by delta (Doeblin), so the error is at most 2 delta / (1 - delta) times
-// the last change. If this bound exceeds the tolerance although the change does not, some steps of the power method with J (a probe)
-// estimate rho; a problem whose estimated error is too large is swept again.
+// The error after the last change follows from rho, the factor by which a sweep reduces the error. Let delta = 1 - min_i S_ih / r_i,
+// S the scaled table and h the column with the largest sum. A sweep reduces the spread max - min of the errors of log w, and that of
+// log u, at least by delta (Doeblin), so the error is at most 2 delta / (1 - delta) times the last change. If this bound exceeds the
+// tolerance although the change does not, probe.hpp estimates rho; a problem whose estimated error is too large is swept again.
 //
 // Every sum is taken in the order of its index, so lanes and single problems have the same bits.
 #pragma once
-#include <type_traits>
-
 #include "newton.hpp"
+#include "probe.hpp"
 
 namespace core::CORE_ISA {
 
-// Thresholds. Changes are relative changes of a factor per sweep; rates are estimates of rho. The values of NEAR, MAX_SWEEPS,
-// SLOW_RATE and MAX_PROBES are choices that affect speed: the error estimate decides what is accepted.
+// Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS, and the constants of probe.hpp, affect only the
+// speed: the error estimate decides what is accepted.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
 inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; below it, delta changes relatively by 1e-3 at most
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 inline constexpr int MAX_SWEEPS = 100;       // eight to twelve are usual; then careful.hpp takes over
-inline constexpr double SLOW_RATE = 0.8;     // above this rate a probe takes more steps as long as the estimate grows
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
 inline constexpr double UNKNOWN = -1.0;      // 2 delta / (1 - delta), before it is computed
-inline constexpr int MAX_PROBES = 10;        // steps of the power method
-
-// The remaining error of the factors divided by their last change, if changes shrink by the factor `rate` per sweep: the geometric
-// series rate / (1 - rate), but at least 1, because the row factors are one step behind.
-template <class T>
-CORE_INLINE T left_after(T rate) { return larger(T{} + 1.0, rate / (1.0 - rate)); }
-
-// out = A x, for L vectors side by side: (columns, L) to (rows, L). A is (rows, columns), and `flipped` its transpose.
-template <int L>
-void multiply(const double* A, const double* flipped, int rows, int columns, const double* x, double* out) {
-  if constexpr (L == 1) {  // vectors over rows
-    int i = 0;
-    auto some = [&](auto count) {
-      constexpr int V = count;
-      Vec sums[V];
-      for (int v = 0; v < V; ++v) sums[v] = Vec{};
-      const double* a = flipped + i;
-      for (int j = 0; j < columns; ++j, a += rows)
-        for (int v = 0; v < V; ++v) sums[v] += load_any(a + v * NATIVE) * x[j];
-      for (int v = 0; v < V; ++v) store_any(out + i + v * NATIVE, sums[v]);
-      i += V * NATIVE;
-    };
-    while (i + 8 * NATIVE <= rows) some(std::integral_constant<int, 8>{});
-    while (i + 2 * NATIVE <= rows) some(std::integral_constant<int, 2>{});
-    while (i + NATIVE <= rows) some(std::integral_constant<int, 1>{});
-    for (; i < rows; ++i) {
-      double sum = 0.0;
-      for (int j = 0; j < columns; ++j) sum += flipped[size_t(j) * rows + i] * x[j];
-      out[i] = sum;
-    }
-  } else {  // vectors over problems, as many rows at a time as fill eight registers
-    constexpr int V = L / NATIVE, R = 8 / V;
-    int i = 0;
-    auto some = [&](auto count) {
-      constexpr int K = count;
-      Vec sums[K][V];
-      for (int r = 0; r < K; ++r)
-        for (int v = 0; v < V; ++v) sums[r][v] = Vec{};
-      const double* a = A + size_t(i) * columns;
-      for (int j = 0; j < columns; ++j)
-        for (int r = 0; r < K; ++r)
-          for (int v = 0; v < V; ++v) sums[r][v] += a[size_t(r) * columns + j] * load(x + size_t(j) * L + v * NATIVE);
-      for (int r = 0; r < K; ++r)
-        for (int v = 0; v < V; ++v) store(out + size_t(i + r) * L + v * NATIVE, sums[r][v]);
-      i += K;
-    };
-    while (rows - i >= R) some(std::integral_constant<int, R>{});
-    while (R > 4 && rows - i >= 4) some(std::integral_constant<int, 4>{});
-    while (rows - i >= 2) some(std::integral_constant<int, 2>{});
-    if (i < rows) some(std::integral_constant<int, 1>{});
-  }
-}
 
 template <int L>
-class Sweeps {
+class Sweeps : SideBySide<L> {
  public:
   explicit Sweeps(const Problem& problem)
-      : p(problem), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), small_change(smaller(CLOSE, 1e6 * p.tolerance)), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
+      : p(problem), probe(p), n(p.n), m(p.m), close_enough(smaller(CLOSE, larger(p.tolerance, NOISE))), small_change(smaller(CLOSE, 1e6 * p.tolerance)), w(m * L), c(m * L), weight(m * L), total(m * L), taken(m * L), u(n * L) {
     for (auto& values : residual) values.resize(m * L);
     for (auto& values : image) values.resize(m * L);
   }
@@ -110,28 +55,9 @@ class Sweeps {
     sweep_tasks();  // with the rates that the probes found
   }
 
-  // Compute the slowest mode at equal column sums, from which all probes of this table then start: fewer steps are needed.
-  void find_slow_mode(Problem& table) {
-    Scalings even;
-    even.resize(p, 1);
-    even.same.assign(1, 0);
-    for (int j = 0; j < m; ++j) even.column_sum.at(0)[j * W] = double(n) / m;
-    solve(even, 0, 1);
-    if (!(even.error[0] < 1e300)) return;
-    tasks.clear(), tasks.push(0);
-    is_unproved[0] = 1, s = &even;
-    num_probes = 20;
-    send_probes();
-    num_probes = 0;
-    for (int j = 0; j < m; ++j) table.probe[j] = taken[j * L];
-    table.min_probes = 1;
-  }
-
  private:
-  using T = std::conditional_t<L == 1, double, Vec>;
-  static constexpr int N = L == 1 ? 1 : NATIVE;
-  static CORE_INLINE T get(const double* from) { return *reinterpret_cast<const T*>(from); }
-  static CORE_INLINE void put(double* to, T x) { *reinterpret_cast<T*>(to) = x; }
+  using typename SideBySide<L>::T;
+  using SideBySide<L>::N, SideBySide<L>::get, SideBySide<L>::put;
   void to_rows() { multiply<L>(p.matrix, p.transposed.get(), n, m, weight.get(), u.get()); }
   void to_columns(const double* rows) { multiply<L>(p.transposed.get(), p.matrix, m, n, rows, total.get()); }
 
@@ -315,79 +241,23 @@ class Sweeps {
     }
   }
 
-  // Probe the tasks that seem solved but have no useful bound delta: the rate along a vector v is |J v|^2 / <v, J v>, in the norm
-  // weighted by the column sums.
+  // Probe the tasks that seem solved but have no useful bound delta. Their errors were estimated with the rates that the sweeps saw:
+  // correct them for the larger rates.
   void send_probes() {
     asked.clear();
     for (int k : tasks)
       if (s->error[k] < 1e300 && is_unproved[k]) asked.push(k);
-    for (size_t from = 0; from < asked.size(); from += L) probe_lanes(&asked[from], int(asked.size() - from < L ? asked.size() - from : L));
-  }
-
-  void probe_lanes(const int* lessons, int count) {
-    double* v = taken.get();
-    rows_here.resize(n * L);
-    for (int lane = 0; lane < L; ++lane) {
-      const int k = lessons[lane < count ? lane : 0];
-      const double *factor = s->factor.at(k), *sum = s->column_sum.at(k), *row = s->row.at(k);
-      int most = 0;
-      for (int j = 0; j < m; ++j) {
-        w[j * L + lane] = factor[j * W], c[j * L + lane] = sum[j * W], v[j * L + lane] = p.probe[j];
-        most = sum[j * W] > sum[most * W] ? j : most;
-      }
-      largest[lane] = most;
-      for (int i = 0; i < n; ++i) rows_here[i * L + lane] = row[i * W];
-      rate_now[lane] = rate[k];
-    }
-    bool any_open = true, is_open[L];  // a lane ends by its own numbers alone: its estimate does not depend on its neighbours
-    for (int lane = 0; lane < L; ++lane) is_open[lane] = lane < count;
-    for (int probes = 1; any_open; ++probes) {
-      for (int lane = 0; lane < L; ++lane) {  // subtract the mean; before that the largest column's entry, which reduces cancellation
-        const double reference = v[largest[lane] * L + lane];
-        double mean = 0.0, sum = 0.0;
-        for (int j = 0; j < m; ++j) {
-          v[j * L + lane] -= reference;
-          mean += c[j * L + lane] * v[j * L + lane], sum += c[j * L + lane];
-        }
-        mean /= sum;
-        for (int j = 0; j < m; ++j) weight[j * L + lane] = c[j * L + lane] * w[j * L + lane] * (v[j * L + lane] - mean);
-      }
-      to_rows();
-      alignas(64) double found[L];
-      for (int at = 0; at < L; at += N) {
-        T product{};
-        for (int i = 0; i < n; ++i) {
-          const T average = get(&rows_here[i * L + at]) * get(&u[i * L + at]) * (1.0 / p.row_sum(i));
-          product += p.row_sum(i) * average * average;
-          put(&u[i * L + at], get(&rows_here[i * L + at]) * average);
-        }
-        put(found + at, product);
-      }
-      to_columns(u.get());
-      for (int at = 0; at < L; at += N) {
-        T square{};
-        for (int to = at; to < m * L; to += L) {
-          put(&v[to], get(&w[to]) * get(&total[to]));
-          square += get(&c[to]) * get(&v[to]) * get(&v[to]);
-        }
-        const T scale = root(double(n) / larger(square, T{} + 1e-280));
-        for (int to = at; to < m * L; to += L) put(&v[to], get(&v[to]) * scale);
-        put(found + at, smaller(square / larger(get(found + at), T{} + 1e-280), T{} + 1.0));
-      }
-      const int least = num_probes ? num_probes : p.min_probes;
-      any_open = false;
+    for (size_t from = 0; from < asked.size(); from += L) {
+      const int count = int(asked.size() - from < L ? asked.size() - from : L);
+      double found[L];
+      for (int lane = 0; lane < count; ++lane) found[lane] = rate[asked[from + lane]];
+      probe.raise(*s, &asked[from], count, p.min_probes, found);
       for (int lane = 0; lane < count; ++lane) {
-        if (!is_open[lane]) continue;
-        is_open[lane] = probes < least || (probes < MAX_PROBES && found[lane] > SLOW_RATE && found[lane] > 1.01 * rate_now[lane]);
-        rate_now[lane] = larger(rate_now[lane], found[lane]), any_open |= is_open[lane];
+        const int k = asked[from + lane];
+        const double ratio = larger(1.0, left_after(found[lane]) / left_after(rate[k]));
+        s->error[k] = found[lane] < SLOWEST_RATE ? s->error[k] * ratio : __builtin_inf();
+        rate[k] = found[lane];
       }
-    }
-    for (int lane = 0; lane < count; ++lane) {
-      const int k = lessons[lane];
-      // The error was estimated with the rate seen by the sweeps: correct it for the larger rate.
-      const double ratio = larger(1.0, left_after(rate_now[lane]) / left_after(rate[k]));
-      s->error[k] = rate_now[lane] < SLOWEST_RATE ? s->error[k] * ratio : __builtin_inf();
-      rate[k] = rate_now[lane];
     }
   }
 
@@ -399,7 +269,8 @@ class Sweeps {
   }
 
   const Problem& p;
-  int n, m, num_probes = 0;
+  Probe<L> probe;
+  int n, m;
   const double close_enough;  // without a bound, sweeps continue after a larger change: the change bounds the error from below
   const double small_change;  // the bound is computed when the change is below this
   Scalings* s = nullptr;
@@ -409,10 +280,26 @@ class Sweeps {
   Array<char> is_unproved;    // by problem: whether a probe must confirm the rate
   Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1
   Array<double> starts;       // (starts, m)
-  Array<double> w, c, weight, total, taken, u, residual[3], image[2], rows_here;
+  Array<double> w, c, weight, total, taken, u, residual[3], image[2];
   int task[L], largest[L];
   alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], is_solved[L], newer[L], older[L],
       gram11[L], gram12[L], gram22[L];
 };
+
+// Compute the slowest mode at equal column sums, from which all probes of this table then start: fewer steps are needed.
+inline void find_slow_mode(Problem& table) {
+  Scalings even;
+  even.resize(table, 1);
+  even.same.assign(1, 0);
+  for (int j = 0; j < table.m; ++j) even.column_sum.at(0)[j * W] = double(table.n) / table.m;
+  Sweeps<1>(table).solve(even, 0, 1);
+  if (!(even.error[0] < 1e300)) return;
+  Probe<1> probe(table);
+  const int first = 0;
+  double rate = 0.0;
+  probe.raise(even, &first, 1, 20, &rate);
+  for (int j = 0; j < table.m; ++j) table.probe[j] = probe.v[j];
+  table.min_probes = 1;
+}
 
 }  // namespace core::CORE_ISA

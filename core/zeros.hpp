@@ -14,57 +14,14 @@
 // that differ relatively by less than TIE count as equal. This is safe because the limit is continuous in the sums: treating a near tie as
 // a tie changes the scaled table by at most about TIE (n + m) times its total. Only the conditional distribution of a column with less than
 // TIE of its neighbours' mass is not continuous; `attach` chooses the component of such a column.
-//
-// Rows with the same pattern always share a component. They are one node, a "kind": with m columns there are at most 2^m - 1.
 #pragma once
+#include "pattern.hpp"
 #include "problem.hpp"
 
 namespace core::CORE_ISA {
 
 inline constexpr double TIE = 1e-11;  // relative; above the rounding errors of sums, below the accuracy of 1e-9 that results have
 inline constexpr double NEGLIGIBLE = 1e-290;  // relative to the total; smaller column sums count as zero: TIE times a flow must be normal
-using Word = uint64_t;
-using Set = Array<Word>;
-
-template <class F>
-CORE_INLINE void for_bits(Word bits, int first, F f) {
-  for (; bits; bits &= bits - 1) f(first + __builtin_ctzll(bits));
-}
-CORE_INLINE bool has(const Word* set, int k) { return set[k >> 6] >> (k & 63) & 1; }
-CORE_INLINE void put(Word* set, int k) { set[k >> 6] |= Word{1} << (k & 63); }
-CORE_INLINE void drop(Word* set, int k) { set[k >> 6] &= ~(Word{1} << (k & 63)); }
-
-// Where a table is positive: for every kind of rows the set of columns, for every column the set of kinds.
-struct Pattern {
-  int n, m, num_kinds = 0, kind_words = 0, column_words;
-  Array<int> kind_of;  // by row
-  Set of_kind, of_column;
-
-  Pattern(const double* table, int n, int m) : n(n), m(m), column_words((m + 63) / 64), kind_of(n) {
-    Array<int> slots(1, -1);  // a hash table of kinds
-    while (slots.size() < 2 * size_t(n)) slots.assign(2 * slots.size(), -1);
-    Set columns;
-    for (int i = 0; i < n; ++i) {
-      columns.assign(column_words, 0);
-      for (int j = 0; j < m; ++j)
-        if (table[size_t(i) * m + j] > 0) put(columns.get(), j);
-      uint64_t hash = 0;
-      for (Word word : columns) hash = (hash ^ word) * 0xff51afd7ed558ccdULL, hash ^= hash >> 32;
-      size_t slot = hash & (slots.size() - 1);
-      auto is_other = [&](int kind) { return std::memcmp(columns_of(kind), columns.get(), column_words * sizeof(Word)) != 0; };
-      while (slots[slot] >= 0 && is_other(slots[slot])) slot = (slot + 1) & (slots.size() - 1);
-      if (slots[slot] < 0) slots[slot] = num_kinds++, of_kind.append(columns.get(), column_words);
-      kind_of[i] = slots[slot];
-    }
-    kind_words = (num_kinds + 63) / 64;
-    of_column.resize(size_t(m) * kind_words);
-    for (int k = 0; k < num_kinds; ++k)
-      for (int w = 0; w < column_words; ++w)
-        for_bits(of_kind[size_t(k) * column_words + w], w * 64, [&](int j) { put(&of_column[size_t(j) * kind_words], k); });
-  }
-  const Word* columns_of(int kind) const { return &of_kind[size_t(kind) * column_words]; }
-  const Word* kinds_of(int column) const { return &of_column[size_t(column) * kind_words]; }
-};
 
 // The components. An entry survives if it is positive and its row and column have the same label; -1: in no component.
 struct Components {

@@ -1,0 +1,119 @@
+// A rule as a Python object: bound to its table once, asked many times.
+#pragma once
+#include "calls.hpp"
+
+namespace core {
+
+// A rule bound to its table, with one worker for each thread that uses it.
+class Rule {
+ public:
+  Rule(In<2> matrix, std::optional<In<1>> data_prior, const std::string& kind, int depth, double rationality, const std::string& literal,
+       double tolerance)
+      : kernels_(*chosen), n(matrix.shape(0)), m(matrix.shape(1)) {
+    require(kind == "recursion" || kind == "cooperation", "kind: 'recursion' or 'cooperation'");
+    require(!data_prior || data_prior->shape(0) == n, "data_prior: one number per row");
+    require(depth >= 0, "depth: not negative");
+    bound_ = kernels_.bind({int(n), int(m), matrix.data(), data_prior ? data_prior->data() : nullptr, kind == "cooperation", literal == "truth",
+                            depth, rationality, tolerance});
+    num_products = kind == "cooperation" ? PRODUCTS_OF_SCALING : 2.0 * depth + 1.0;
+  }
+  Rule(const Rule&) = delete;
+  ~Rule() {
+    for (void* worker : idle_) kernels_.free_worker(worker);
+    kernels_.unbind(bound_);
+  }
+
+  // A worker that is borrowed until the end of a scope.
+  class Lent {
+   public:
+    explicit Lent(Rule& rule) : rule_(&rule), worker_(rule.take_worker()) {}
+    Lent(Lent&& other) noexcept : rule_(other.rule_), worker_(std::exchange(other.worker_, nullptr)) {}
+    ~Lent() {
+      if (worker_) rule_->give_back(worker_);
+    }
+    operator void*() const { return worker_; }
+
+   private:
+    Rule* rule_;
+    void* worker_;
+  };
+
+  // Answer beliefs in blocks, on several threads if the work is long. Return the answers, the largest error, the most iterations.
+  nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
+    constexpr int BLOCK = 256;
+    const size_t count = logs.shape(0);
+    require(logs.shape(1) == m, "log_beliefs: one number per column");
+    require(!gone || (gone->shape(0) == count && gone->shape(1) == (n + 63) / 64), "gone: one set of data per belief");
+    all.logs = logs.data(), all.gone = gone ? gone->data() : nullptr;
+    Stop stop{false};
+    std::mutex mutex;
+    double error = 0.0;
+    int iterations = 0;
+    run_on_threads((int64_t(count) + BLOCK - 1) / BLOCK, num_threads, stop, [&](int64_t block) {
+      Question q = all;
+      const size_t from = size_t(block) * BLOCK, size = n * m, words = (n + 63) / 64;
+      q.size = int(std::min<size_t>(BLOCK, count - from));
+      q.logs += from * m;
+      if (q.gone) q.gone += from * words;
+      for (double** out : {&q.likelihoods, &q.log_likelihoods, &q.posteriors})
+        if (*out) *out += from * size;
+      if (q.updated) q.updated += from * m, q.data += from * q.data_stride;
+      kernels_.answer(Lent(*this), q, stop);
+      std::lock_guard lock(mutex);
+      error = std::max(error, q.error), iterations = std::max(iterations, q.iterations);
+    }, double(count) * n * m * num_products);
+    return nb::make_tuple(out, error, iterations);
+  }
+
+  nb::tuple respond(In<2> logs, std::optional<Sets> gone, bool in_logs, int num_threads) {
+    auto out = empty<double>({logs.shape(0), n, m});
+    Question q{};
+    (in_logs ? q.log_likelihoods : q.likelihoods) = out.data();
+    return ask(logs, gone, q, out, num_threads);
+  }
+  nb::tuple posteriors(In<2> logs, std::optional<Sets> gone, int num_threads) {
+    auto out = empty<double>({logs.shape(0), n, m});
+    Question q{};
+    q.posteriors = out.data();
+    return ask(logs, gone, q, out, num_threads);
+  }
+  // Update beliefs with one datum, the same for all or one for each.
+  nb::tuple update(In<2> logs, std::variant<int64_t, Positions> data, std::optional<Sets> gone, bool in_logs, int num_threads) {
+    const bool is_one = data.index() == 0;
+    const size_t count = is_one ? 1 : std::get<1>(data).shape(0);
+    const int64_t* given = is_one ? &std::get<0>(data) : std::get<1>(data).data();
+    require(is_one || count == logs.shape(0), "data: one datum for all, or one per belief");
+    for (size_t k = 0; k < count; ++k) require(given[k] >= 0 && given[k] < int64_t(n), "data: positions of rows");
+    auto out = empty<double>({logs.shape(0), m});
+    Question q{};
+    q.data = given, q.data_stride = is_one ? 0 : 1, q.updated = out.data(), q.updates_logs = in_logs;
+    return ask(logs, gone, q, out, num_threads);
+  }
+
+  const Kernels& kernels_;
+  size_t n, m;
+  double num_products;  // of the table with a vector, for one answer: about this number
+
+ private:
+  void* take_worker() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        void* worker = idle_.back();
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return kernels_.make_worker(bound_);
+  }
+  void give_back(void* worker) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(worker);
+  }
+
+  void* bound_;
+  std::mutex mutex_;
+  std::vector<void*> idle_;
+};
+
+}  // namespace core
