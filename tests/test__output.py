@@ -1,5 +1,8 @@
+import json
 import os
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -39,6 +42,68 @@ def test_results_show_small_escaped_tables_in_a_notebook():
         assert 2 < html.count("<tr>") + html.count("<th>") < 40
     assert f"{ensemble.mean()[-1]:.4f}" in ensemble._repr_html_()
     assert f"{rate.value:.4f}" in rate._repr_html_()
+
+
+RESULTS = {
+    "ensemble": lambda: cb.simulate("example:M_3", 0, num_rounds=3, num_lessons=20, rng=1),
+    "teachers": lambda: cb.lessons.compare_teachers(
+        cb.without_repeats("example:M_3"), 0, num_lessons=9, rng=1
+    ),
+    "rates": lambda: cb.compare_rates(3, 2, 100, rng=1),
+    # One lesson has no standard error: NaN.
+    "success": lambda: cb.success_rate("example:M_1", 0, num_lessons=1, rng=1),
+    "enclosure": lambda: cb.success_enclosure("example:M_3", 0, num_rounds=4),
+    "robustness": lambda: cb.stability.robustness("example:M_3", 0, num_lessons=20, rng=1),
+    "run": lambda: cb.runs.RunState(
+        Path("here"), "mine", "running", (cb.runs.PointState("p", 0, 8, 0.0),), 2
+    ),
+    "certificate": lambda: cb.conjecture.load_certificate("tv-paper-matrix"),
+    "check": lambda: cb.conjecture.load_certificate("tv-paper-matrix").check(50, rng=1),
+    "limit": lambda: cb.conjecture.load_certificate("l1-small-perturbations").check(2, rng=1),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_goes_through_json_and_back(name):
+    result = RESULTS[name]()
+    text = json.dumps(result.to_dict())
+    again = type(result).from_dict(json.loads(text))
+    assert type(again) is type(result)
+    assert json.dumps(again.to_dict()) == text
+    for attribute, value in vars(result).items():
+        if isinstance(value, np.ndarray) and attribute not in ("paths", "path_rounds"):
+            assert np.array_equal(getattr(again, attribute), value, equal_nan=True)
+            assert getattr(again, attribute).dtype == value.dtype
+    assert repr(again) == repr(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lower": "low"}, "'low' is not of type float"),
+        ({"num_lessons": 2.5}, "2.5 is not of type int"),
+        ({"outcomes": [[1.0], 2.0]}, "SuccessRate.from_dict cannot read this content"),
+        ({"hypotheses": 3}, "SuccessRate.from_dict cannot read this content"),
+    ],
+)
+def test_content_that_is_not_that_of_the_result_is_refused(change, message):
+    content = RESULTS["success"]().to_dict()
+    with pytest.raises(cb.CobayesError, match=message):
+        cb.stability.SuccessRate.from_dict(content | change)
+
+
+def test_the_error_about_incomplete_content_names_the_missing_entry():
+    with pytest.raises(cb.CobayesError, match=r"Ensemble.from_dict has no entry 'model'"):
+        cb.lessons.Ensemble.from_dict({})
+    with pytest.raises(cb.CobayesError, match="the saved lesson has no entry 'objects'"):
+        cb.Lesson.from_dict({})
+
+
+@pytest.mark.parametrize("name", ["m.parquet", "m.JSON", "m.tsv"])
+def test_a_csv_file_never_has_the_name_of_another_kind(tmp_path, name):
+    with pytest.raises(cb.CobayesError, match="is not the name of a CSV file"):
+        cb.Model([[1.0]]).to_csv(tmp_path / name)
+    assert not os.listdir(tmp_path)
 
 
 def test_a_long_table_is_cut():

@@ -8,9 +8,11 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,69 @@ def freeze(result: Any) -> None:
         if isinstance(value, np.ndarray):
             # write=False; by keyword a call of `scale` takes 6 % longer
             value.setflags(False)  # pyright: ignore[reportCallIssue]
+
+
+class Result:
+    """A frozen dataclass that can be written as JSON and read again."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fields and properties as content that JSON can hold; `from_dict` undoes it."""
+        kind = type(self)
+        properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
+        return {name: _plain(getattr(self, name)) for name in (*vars(self), *properties)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Undo `to_dict`; properties are computed again."""
+        kinds = get_type_hints(cls)
+        names = [field.name for field in fields(cls)]  # pyright: ignore[reportArgumentType]
+        if missing := [name for name in names if name not in content]:
+            raise CobayesError(
+                f"the content for {cls.__name__}.from_dict has no entry {missing[0]!r}.",
+                f"expected what {cls.__name__}.to_dict() returns.",
+            )
+        try:
+            return cls(**{name: _restored(kinds[name], content[name]) for name in names})
+        except CobayesError:
+            raise
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise CobayesError(
+                f"{cls.__name__}.from_dict cannot read this content: {error}."
+            ) from error
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute of a result as content for JSON."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _restored(kind: Any, value: Any) -> Any:
+    """Undo `_plain` for an attribute of this type."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is UnionType:  # a type or None
+        (kind,) = set(parts) - {NoneType}
+        return None if value is None else _restored(kind, value)
+    if origin is np.ndarray:
+        return np.array(value, dtype=get_args(parts[1])[0])
+    if origin is tuple:
+        return tuple(_restored(parts[0], one) for one in value)
+    if origin is dict:
+        return {parts[0](key): _restored(parts[1], one) for key, one in value.items()}
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(value)
+    if kind is Path:
+        return Path(value)
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise ValueError(f"{value!r} is not of type {kind.__name__}")
+    return value
 
 
 def counted(count: int, noun: str) -> str:
@@ -144,6 +209,9 @@ def _html_cell(cell: str | float) -> str:
     return f'<td style="background:{bar}">{cell:.4f}</td>'
 
 
+OTHER_TABLES = (".json", ".parquet", ".tsv", ".xls", ".xlsx")
+"""Names with these endings are refused for CSV files: programs would read them in another way."""
+
 # A spreadsheet treats a cell that begins with one of these signs as a formula, and may run it.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -195,6 +263,10 @@ def write_csv(
     path: str | os.PathLike[str], rows: Iterable[Iterable[object]], *, raw: bool = False
 ) -> None:
     """Write rows to a CSV file, completely or not at all; see `csv_text`."""
+    if str(path).lower().endswith(OTHER_TABLES):
+        raise CobayesError(
+            f"{str(path)!r} is not the name of a CSV file.", "give a name that ends in .csv."
+        )
     try:
         write_text(path, csv_text(rows, raw=raw))
     except OSError as error:

@@ -13,7 +13,7 @@ def test_compare_agrees_with_simulate(run):
     result = run("compare", "example:M_3", "--lessons", 500, "--rounds", 30, "--seed", 7, "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert [rule["rule"] for rule in found["rules"]] == ["BI", "SCBI"]
+    assert [rule["rule_name"] for rule in found["rules"]] == ["BI", "SCBI"]
     example = cb.examples["M_3"]
     seeds = np.random.SeedSequence(7).spawn(2)
     for rule, seed, shown in zip((cb.BI, cb.SCBI), seeds, found["rules"], strict=True):
@@ -119,7 +119,7 @@ def test_teachers_are_compared_as_the_library_does(run):
         rng=2,
     )
     assert found["results"] == expected.to_dict()["results"]
-    assert found["rounds"] == 3  # M_3 has three data
+    assert found["num_rounds"] == 3  # M_3 has three data
 
 
 def test_the_table_has_a_row_for_every_teacher(run):

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from cobayes.stability import Robustness
+
 
 def test_robustness_prints_rate_bounds_and_the_worst_mistake(run):
     result = run("robustness", "example:M_3", "-n", "300", "--seed", "1")
@@ -20,9 +22,12 @@ def test_robustness_writes_json_that_a_program_can_read(run):
         *("--seed", "1", "--json"),
     )
     content = json.loads(result.stdout)
-    assert 0.0 <= content["proved_bounds"]["lower"] <= content["success"]["value"]
-    assert set(content["most_dangerous"]["learner_prior"]) == {"cup", "bowl", "book", "lamp"}
-    assert content["seed"] == 1
+    seed = content.pop("seed")
+    found = Robustness.from_dict(content)
+    assert 0.0 <= found.bounds[0] <= found.rate.value
+    assert found.rate.hypotheses == ("cup", "bowl", "book", "lamp")
+    assert content["worst_prior"] == found.worst_prior.tolist()
+    assert seed == 1
 
 
 @pytest.mark.parametrize("example", ["example:M_3", "example:gestures"])

@@ -72,7 +72,7 @@ def with_entry(value):
         (lambda c: c.pop("objects"), "no entry 'objects'"),
         (lambda c: c.update(objects=3), "damaged"),
         (lambda c: c["learner"].pop("rule"), "no entry 'rule'"),
-        (lambda c: c["objects"][0].pop("task"), "damaged"),
+        (lambda c: c["objects"][0].pop("task"), "has no entry 'of'"),
         (lambda c: c["objects"][0]["settings"].update(matrix=[[1, 2], [3]]), "cannot be read"),
         (lambda c: c["objects"][1].update(rule="magic"), "no rule called 'magic'"),
         (lambda c: c["objects"][1].update(settings={"depth": 3}), "damaged"),
@@ -145,7 +145,7 @@ def test_no_unchecked_field_of_a_generator_reaches_numpy(tmp_path, change):
     path = tmp_path / "teacher.json"
     cb.Teacher(cb.SCBI(MODEL), 0, rng=1).save(path)
     edit(path, lambda content: change(content["rng"]))
-    with pytest.raises(cb.CobayesError, match="saved teacher is damaged"):
+    with pytest.raises(cb.CobayesError, match="saved teacher (is damaged|has no entry)"):
         cb.Teacher.load(path)
 
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cobayes._input.validation import number_between, spawn_generators, whole_number
+from cobayes._output import Result
 from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner
@@ -56,8 +57,13 @@ class _Claim:
         self.evidence: dict[str, Any] = content.get("evidence", {})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold; `load_certificate` reads it back."""
+        """Return plain content that JSON can hold; `from_dict` undoes it."""
         return dict(self._content)
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> Certificate | LimitCertificate:
+        """Undo `to_dict`; the content names the kind of certificate."""
+        return load_certificate(content)
 
 
 class Certificate(_Claim):
@@ -316,7 +322,7 @@ def _read(source: str | Path) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CertificateCheck:
+class CertificateCheck(Result):
     """The outcome of checking a `Certificate`.
 
     Attributes
@@ -347,7 +353,7 @@ class CertificateCheck:
     @property
     def standard_errors(self) -> dict[str, float]:
         """By how many standard errors the upper end of each estimate lies below the conjecture."""
-        bound = self.certificate.conjectured_success
+        bound = self.conjectured_success
         return {
             rate.method: (bound - rate.upper) / rate.stderr for rate in (self.lessons, self.coupled)
         }
@@ -361,7 +367,7 @@ class CertificateCheck:
     def is_enclosed(self) -> bool:
         """Whether the enclosure proves the claim: its upper end lies below the conjecture."""
         # 1e-12 covers the rounding of the bound itself.
-        return self.enclosure.upper < self.certificate.conjectured_success - 1e-12
+        return self.enclosure.upper < self.conjectured_success - 1e-12
 
     @property
     def has_witness(self) -> bool:
@@ -373,28 +379,17 @@ class CertificateCheck:
         """Whether the enclosure, or a witness, proves the claim without statistics."""
         return self.is_enclosed or self.has_witness
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        certificate = self.certificate
-        return {
-            "is_confirmed": self.is_confirmed,
-            "is_proved": self.is_proved,
-            "distance": certificate.distance,
-            "conjectured_success": certificate.conjectured_success,
-            "standard_errors": self.standard_errors,
-            "slope": certificate.slope(self.lessons.value),
-            "witness_margin": self.witness_margin,
-            "enclosure": self.enclosure.to_dict(),
-            "lessons": self.lessons.to_dict(),
-            "coupling": self.coupled.to_dict(),
-        }
+    @property
+    def conjectured_success(self) -> float:
+        """The conjecture's lower bound on the success rate."""
+        return self.certificate.conjectured_success
 
     def __repr__(self) -> str:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"
         errors = ", ".join(f"{name} {z:.1f}" for name, z in self.standard_errors.items())
         return (
             f"CertificateCheck({verdict}; conjectured success >= "
-            f"{self.certificate.conjectured_success:.4f}, found {self.lessons.value:.4f} and "
+            f"{self.conjectured_success:.4f}, found {self.lessons.value:.4f} and "
             f"{self.coupled.value:.4f}; standard errors below: {errors})"
         )
 
@@ -441,7 +436,7 @@ def witness_margin(certificate: Certificate) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LimitCheck:
+class LimitCheck(Result):
     """The outcome of checking a `LimitCertificate`.
 
     Attributes
@@ -474,19 +469,6 @@ class LimitCheck:
     def is_confirmed(self) -> bool:
         """Whether the ratio exceeds one by at least six standard errors."""
         return self.standard_errors >= STANDARD_ERRORS
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "is_confirmed": self.is_confirmed,
-            "is_proved": False,
-            "distance": "l1",
-            "limit": self.limit._asdict(),
-            "standard_errors": self.standard_errors,
-            "at_sizes": [
-                {"log10_size": size, **found._asdict()} for size, found in self.at_sizes.items()
-            ],
-        }
 
     def __repr__(self) -> str:
         verdict = "confirmed" if self.is_confirmed else "not confirmed"

@@ -7,13 +7,15 @@ Beliefs, derivatives and weights are kept as logarithms, so that errors of 1e-20
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, SupportsIndex
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator, number_between, whole_number
+from cobayes._output import Result
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike
@@ -28,7 +30,8 @@ NEARLY_EQUAL = math.log(1e-5)
 SETTLED = math.log1p(-1e-9)
 
 
-class LimitSlope(NamedTuple):
+@dataclass(frozen=True)
+class LimitSlope(Result):
     """An estimated lower bound on the ratio of the failure rate to Conjecture 5.3's bound, in L1.
 
     Examples

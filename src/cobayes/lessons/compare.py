@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution, suggest
 from cobayes._input.validation import number_between, spawn_generators, whole_number
-from cobayes._output import counted, html_table
+from cobayes._output import Result, counted, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.ensemble import RoundsNeeded
@@ -52,7 +52,7 @@ LAST_RESORT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TeacherResult:
+class TeacherResult(Result):
     """The result of one teacher with one learner.
 
     Attributes
@@ -78,20 +78,19 @@ class TeacherResult:
         """The round by which half of the lessons were sure; None if they never were."""
         return self.rounds_needed.median
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold, a row of the table."""
-        return {
-            "teacher": self.teacher,
-            "learner": self.learner,
-            "median_rounds": self.median_rounds,
-            "share_sure": float(self.rounds_needed.cumulative()[-1]),
-            "final_belief": float(self.beliefs[-1]),
-            "is_proved": self.is_proved,
-        }
+    @property
+    def share_sure(self) -> float:
+        """The share of lessons in which the learner was sure at the end."""
+        return float(self.rounds_needed.cumulative()[-1])
+
+    @property
+    def final_belief(self) -> float:
+        """The learner's mean belief in the truth after the last round."""
+        return float(self.beliefs[-1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TeacherComparison:
+class TeacherComparison(Result):
     """Every teacher against every learner.
 
     Attributes
@@ -138,10 +137,15 @@ class TeacherComparison:
         return tuple(dict.fromkeys(result.learner for result in self.results))
 
     @property
+    def hypothesis_label(self) -> str:
+        """The label of the hypothesis that was taught."""
+        return self.model.hypotheses[self.hypothesis]
+
+    @property
     def title(self) -> str:
         """The title of the table."""
         return (
-            f"Rounds until belief in {self.model.hypotheses[self.hypothesis]!r} is {self.level:g} "
+            f"Rounds until belief in {self.hypothesis_label!r} is {self.level:g} "
             f"(median), and mean belief after {counted(self.num_rounds, 'round')}"
         )
 
@@ -155,21 +159,12 @@ class TeacherComparison:
             f"teachers: {', '.join(self.teachers)}; learners: {', '.join(self.learners)}.",
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "level": self.level,
-            "rounds": self.num_rounds,
-            "lessons": self.num_lessons,
-            "results": [found.to_dict() for found in self.results],
-            "left_out": self.left_out,
-        }
-
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per pair of a teacher and a learner."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
-        return pandas.DataFrame([found.to_dict() for found in self.results])
+        names = ("teacher", "learner", "median_rounds", "share_sure", "final_belief", "is_proved")
+        rows = [[getattr(found, name) for name in names] for found in self.results]
+        return pandas.DataFrame(rows, columns=names)
 
     def cells(self) -> list[list[str]]:
         """Return the table as texts, the heading first: one row per teacher."""
@@ -182,7 +177,7 @@ class TeacherComparison:
                 rounds = f">{self.num_rounds}" if median is None else str(median)
                 if not found.is_proved:
                     rounds = "?" if median is None else f"<={median}"
-                row.append(f"{rounds} ({found.beliefs[-1]:.3f})")
+                row.append(f"{rounds} ({found.final_belief:.3f})")
             table.append(row)
         return table
 

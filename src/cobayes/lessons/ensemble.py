@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.validation import number_between
-from cobayes._output import counted, freeze, html_table, probability_text, rounds_dataset
+from cobayes._output import Result, counted, freeze, html_table, probability_text, rounds_dataset
 from cobayes.errors import CobayesError
 from cobayes.model import Model
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class RoundsNeeded:
+class RoundsNeeded(Result):
     """The number of rounds until the learner was sure of the truth, over many lessons.
 
     Attributes
@@ -72,7 +72,7 @@ class RoundsNeeded:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble:
+class Ensemble(Result):
     """Statistics of many lessons about one hypothesis.
 
     Attributes
@@ -122,8 +122,13 @@ class Ensemble:
 
     __post_init__ = freeze
 
+    @property
+    def hypothesis_label(self) -> str:
+        """The label of the hypothesis that was taught."""
+        return self.model.hypotheses[self.hypothesis]
+
     def _repr_html_(self) -> str:
-        taught = self.model.hypotheses[self.hypothesis]
+        taught = self.hypothesis_label
         rounds = np.unique(np.linspace(0, self.num_rounds, 9).round().astype(int))
         rows = [
             (str(k), f"{self.mean()[k]:.4f}", f"{self.std()[k]:.4f}")  # of the taught hypothesis
@@ -210,24 +215,10 @@ class Ensemble:
         return self.to_xarray().to_dataframe().reset_index()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold: labels and statistics, but not the paths."""
-        needed = self.rounds_needed
-        return {
-            "rule": self.rule_name,
-            "learner_rule": self.learner_rule_name,
-            "hypothesis": self.model.hypotheses[self.hypothesis],
-            "hypotheses": list(self.model.hypotheses),
-            "num_lessons": self.num_lessons,
-            "num_rounds": self.num_rounds,
-            "means": self.means.tolist(),
-            "stds": self.stds.tolist(),
-            "rounds_needed": {
-                "level": needed.level,
-                "median": needed.median,
-                "counts": needed.counts.tolist(),
-                "num_unsure": needed.num_unsure,
-            },
-        }
+        """Return content that JSON can hold, without the paths; `from_dict` undoes it."""
+        if self.paths is None:
+            return super().to_dict()
+        return replace(self, paths=None, path_rounds=self.path_rounds[:0]).to_dict()
 
     def to_xarray(self) -> xr.Dataset:
         """Return means, standard deviations and standard errors as a Dataset with labels."""
@@ -242,7 +233,7 @@ class Ensemble:
             {
                 "teacher_rule": self.rule_name,
                 "learner_rule": self.learner_rule_name,
-                "true_hypothesis": self.model.hypotheses[self.hypothesis],
+                "true_hypothesis": self.hypothesis_label,
                 "num_lessons": self.num_lessons,
             },
         )
@@ -257,7 +248,7 @@ class Ensemble:
         return (
             f"Ensemble({rules}; {counted(self.num_lessons, 'lesson')} of "
             f"{counted(self.num_rounds, 'round')}; taught "
-            f"{self.model.hypotheses[self.hypothesis]!r}; final mean belief in it {final})"
+            f"{self.hypothesis_label!r}; final mean belief in it {final})"
         )
 
     def _stderrs(self) -> Array:

@@ -90,7 +90,9 @@ def explained(kind: str) -> Iterator[None]:
     except CobayesError:
         raise
     except KeyError as error:
-        raise _damaged(kind, f"there is no entry {error}") from error
+        raise CobayesError(
+            f"the saved {kind} has no entry {error}.", "give all entries that were saved."
+        ) from error
     except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise _damaged(kind, str(error)) from error
     except (RecursionError, MemoryError) as error:

@@ -17,6 +17,7 @@ from cobayes import _core
 from cobayes._input.labels import is_position
 from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._intervals import exact_interval, normal_quantile, proportion_stderr
+from cobayes._output import Result
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
 
@@ -96,7 +97,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class RateComparison:
+class RateComparison(Result):
     """P and E for matrices of one shape, estimated from random matrices.
 
     Attributes
@@ -211,17 +212,6 @@ class RateComparison:
         """The interval for E."""
         margin = normal_quantile(self.confidence) * self.advantage_stderr
         return self.advantage - margin, self.advantage + margin
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers that JSON can hold."""
-        return {
-            **vars(self),
-            "probability": self.probability,
-            "probability_stderr": self.probability_stderr,
-            "probability_interval": list(self.probability_interval),
-            "exception_interval": list(self.exception_interval),
-            "advantage_interval": list(self.advantage_interval),
-        }
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row; concatenate the rows of several shapes to a table."""

@@ -9,12 +9,12 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from cobayes._output import Result
 from cobayes.errors import CobayesError
 from cobayes.runs.store import STORE_NAME, PointState, RunError, Store
 
@@ -24,7 +24,7 @@ _CLEAR = "\r\x1b[2K"
 
 
 @dataclass(frozen=True)
-class RunState:
+class RunState(Result):
     """The progress of a run.
 
     Parameters
@@ -98,13 +98,6 @@ class RunState:
     def is_upper_bound(self) -> bool:
         """Whether `seconds_left` assumes the highest cost for points without a finished shard."""
         return any(point.num_done == 0 for point in self.points)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all attributes as JSON content; an unknown time is None."""
-        names = ("num_done", "num_shards", "seconds", "seconds_left", "is_upper_bound")
-        found = asdict(self) | {name: getattr(self, name) for name in names}
-        left = None if math.isnan(self.seconds_left) else self.seconds_left
-        return found | {"folder": str(self.folder), "seconds_left": left}
 
 
 def read_state(folder: str | Path) -> RunState:

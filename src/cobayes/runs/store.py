@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cobayes._output import Result
 from cobayes.errors import CobayesError
 
 STORE_NAME = "ledger.sqlite"
@@ -56,7 +57,7 @@ class _UnusableError(RunError):
 
 
 @dataclass(frozen=True)
-class PointState:
+class PointState(Result):
     """The progress of one point.
 
     Parameters

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import whole_number
+from cobayes._output import Result
 from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
@@ -54,7 +55,7 @@ SMALL_ERROR = 1e-3
 
 
 @dataclass(frozen=True)
-class SuccessEnclosure:
+class SuccessEnclosure(Result):
     """An interval that contains the success rate.
 
     Attributes
@@ -82,10 +83,6 @@ class SuccessEnclosure:
     num_leaves: int
     num_rounds: int
     hypothesis: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return dict(vars(self))
 
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper

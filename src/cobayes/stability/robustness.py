@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import number_between, spawn_generators, whole_number
-from cobayes._output import freeze
+from cobayes._output import Result, freeze
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule
 from cobayes.rules.naming import as_agents
-from cobayes.stability.bounds import conjectured_success, success_bounds
+from cobayes.stability.bounds import success_bounds
 from cobayes.stability.success import (
     LEVEL,
     MAX_ROUNDS,
@@ -37,7 +37,7 @@ MOST_PAIRED = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Robustness:
+class Robustness(Result):
     """Success rates of learners whose priors differ from the one that the teacher assumes.
 
     Attributes
@@ -120,26 +120,6 @@ class Robustness:
         for j, name in enumerate(self.rate.hypotheses):
             table[f"prior of {name}"] = self.moved_priors[:, j]
         return table
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        names = self.rate.hypotheses
-        return {
-            "success": self.rate.to_dict(),
-            "interval": list(self.rate.interval()),
-            "proved_bounds": dict(zip(("lower", "upper"), self.bounds, strict=True)),
-            "conjectured_success": conjectured_success(
-                self.teacher_prior, self.learner_prior, names.index(self.rate.hypothesis)
-            ),
-            "most_dangerous": {
-                "direction": dict(zip(names, self.directions[self.worst].tolist(), strict=True)),
-                "in_words": self.describe_direction(),
-                "distance": float(self.distances[self.worst]),
-                "learner_prior": dict(zip(names, self.worst_prior.tolist(), strict=True)),
-                "success": self.worst_rate.to_dict(),
-                "slope": self.worst_slope,
-            },
-        }
 
     def __repr__(self) -> str:
         return (

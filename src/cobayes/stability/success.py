@@ -19,7 +19,7 @@ from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import generator, number_between, seed_of, whole_number
 from cobayes._intervals import normal_quantile
-from cobayes._output import counted, freeze, html_table
+from cobayes._output import Result, counted, freeze, html_table
 from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike, Model
@@ -45,7 +45,7 @@ LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SuccessRate:
+class SuccessRate(Result):
     """How often a learner ends up believing what it is taught.
 
     Attributes
@@ -122,21 +122,6 @@ class SuccessRate:
         """Return the probability that the learner ends at each hypothesis, with the labels."""
         found = self.to_dataframe().to_xarray()
         return found.assign_attrs(taught=self.hypothesis, method=self.method)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain content that JSON can hold."""
-        return {
-            "value": self.value,
-            "stderr": self.stderr,
-            "lower": self.lower,
-            "upper": self.upper,
-            "num_lessons": self.num_lessons,
-            "num_unfinished": self.num_unfinished,
-            "outcomes": dict(zip(self.hypotheses, self.outcomes.tolist(), strict=True)),
-            "method": self.method,
-            "hypothesis": self.hypothesis,
-            "max_rounds": self.max_rounds,
-        }
 
     def _repr_html_(self) -> str:
         low, high = self.interval()
