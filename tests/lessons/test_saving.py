@@ -145,7 +145,7 @@ def test_no_unchecked_field_of_a_generator_reaches_numpy(tmp_path, change):
     path = tmp_path / "teacher.json"
     cb.Teacher(cb.SCBI(MODEL), 0, rng=1).save(path)
     edit(path, lambda content: change(content["rng"]))
-    with pytest.raises(cb.CobayesError, match="saved teacher (is damaged|has no entry)"):
+    with pytest.raises(cb.CobayesError, match=r"saved teacher (is damaged|has no entry)"):
         cb.Teacher.load(path)
 
 
