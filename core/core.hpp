@@ -41,7 +41,6 @@ struct Record {
   double worst = 0.0;                   // the largest estimated error of an answer
 };
 
-
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
@@ -154,7 +153,5 @@ struct Kernels {
   void (*logarithms)(const double* x, size_t size, double* out);
   void (*exponentials)(const double* x, size_t size, double* out);
 };
-
-const Kernels& kernels(const char* name);  // "auto" or the name of an instruction set
 
 }  // namespace core

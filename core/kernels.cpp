@@ -61,10 +61,8 @@ void answer(void* worker, Question& q, const Stop& stop) {
   agent.respond(q.gone);
   const Answers& found = agent.answers;
   const size_t size = size_t(n) * m;
-  Array<double> joint(m);
   for (int k = 0; k < q.size && !is_stopped(); ++k) {
     q.error = larger(q.error, found.error[k]), q.iterations = found.iterations[k] > q.iterations ? found.iterations[k] : q.iterations;
-    const double *row = found.row.at(k), *column = found.column.at(k);
     if (q.likelihoods) {
       double* out = q.likelihoods + k * size;
       for (int i = 0; i < n; ++i)
@@ -78,23 +76,8 @@ void answer(void* worker, Question& q, const Stop& stop) {
     }
     if (q.posteriors) {
       double* out = q.posteriors + k * size;
-      const bool is_plain = found.own[k] < 0;
-      for (int j = 0; j < m && is_plain; ++j) joint[j] = agent.beliefs.number(k, j) * column[j * W];
-      for (int i = 0; i < n; ++i) {
-        double total = 0.0, *to = out + size_t(i) * m;
-        const double* table = found.table + size_t(i) * m;
-        if (is_plain && found.has_labels)
-          for (int j = 0; j < m; ++j) total += to[j] = found.survives(k, i, j) ? table[j] * joint[j] : 0.0;
-        else if (is_plain)
-          for (int j = 0; j < m; ++j) total += to[j] = table[j] * joint[j];
-        if (is_plain && row[i * W] > 0.0 && total > 0x1p-300 && total < 0x1p300) {
-          const double inverse = 1.0 / total;
-          for (int j = 0; j < m; ++j) to[j] *= inverse;
-        } else {
-          agent.posterior_in_logs(k, i, to);
-          for (int j = 0; j < m; ++j) to[j] = to[j] == to[j] ? exponential(to[j]) : to[j];
-        }
-      }
+      agent.weigh(k);
+      for (int i = 0; i < n; ++i) agent.posterior(k, i, out + size_t(i) * m);
     }
   }
   if (!q.updated) return;

@@ -129,6 +129,28 @@ class Follower {
     }
   }
 
+  // Prepare `posterior` for lesson k.
+  void weigh(int k) {
+    evidence.resize(m);
+    for (int j = 0; j < m; ++j) evidence[j] = answers.column.at(k)[j * W] * beliefs.number(k, j);
+  }
+  // Fill lesson k's belief after a datum, (m,); NaN where no believed hypothesis allows the datum. Call `weigh(k)` before.
+  void posterior(int k, int datum, double* belief) const {
+    const double *entry = answers.table + size_t(datum) * m, *weight = evidence.get();
+    double total = 0.0;
+    if (answers.own[k] < 0 && answers.row.at(k)[datum * W] > 0.0) {
+      for (int j = 0; j < m; ++j) belief[j] = entry[j] * weight[j];
+      for (int j = 0; j < m && answers.has_labels; ++j) belief[j] = answers.survives(k, datum, j) ? belief[j] : 0.0;
+      for (int j = 0; j < m; ++j) total += belief[j];
+    }
+    if (total > 0x1p-300 && total < 0x1p300) {
+      for (int j = 0; j < m; ++j) belief[j] /= total;
+      return;
+    }
+    posterior_in_logs(k, datum, belief);
+    for (int j = 0; j < m; ++j) belief[j] = belief[j] == belief[j] ? exponential(belief[j]) : belief[j];
+  }
+
   // Fill the logarithms of lesson k's belief after a datum, (m,); NaN where no believed hypothesis allows the datum.
   void posterior_in_logs(int k, int datum, double* logs) const {
     beliefs.get_logs(k, logs);

@@ -205,7 +205,7 @@ inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_ru
 class Tree {
  public:
   static constexpr int BLOCK = 256;  // beliefs that are answered together; it bounds the memory
-  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), joint(rule.m), prior(rule.m), center(rule.m), chances(plan.num_data) {}
+  Tree(const TreePlan& plan, Rule& rule) : plan(plan), rule(rule), m(rule.m), belief(rule.m), center(rule.m), chances(plan.num_data) {}
 
   // Add the moments (rounds_left, 1 + 2 m) of the next rounds, depth first.
   void walk(const double* logs, const double* weights, int count, int rounds_left, double* moments) {
@@ -234,15 +234,20 @@ class Tree {
     double *sums = &found[1], *squares = sums + m;
     int64_t size = 0;
     for (int k = 0; k < count; ++k) {
-      is_in_range = !child_logs && agent.answers.own[k] < 0;
-      for (int j = 0; j < m && is_in_range; ++j) prior[j] = agent.answers.column.at(k)[j * W] * agent.beliefs.number(k, j);
+      agent.weigh(k);
       double total = 0.0;
       for (int d = 0; d < plan.num_data; ++d) total += chances[d] = plan.copies[d] * agent.answers.chance(k, plan.data[d], plan.hypothesis);
       for (int d = 0; d < plan.num_data; ++d) {
         const double share = weights[k] * (chances[d] / total);
         if (!(share > 0.0)) continue;
-        observe(agent, k, plan.data[d], child_logs ? child_logs + size * m : nullptr);
-        if (child_logs) child_weights[size++] = share;
+        if (child_logs) {
+          double* logs = child_logs + size * m;
+          agent.posterior_in_logs(k, plan.data[d], logs);
+          for (int j = 0; j < m; ++j) belief[j] = exponential(logs[j]);
+          child_weights[size++] = share;
+        } else {
+          agent.posterior(k, plan.data[d], belief.get());
+        }
         found[0] += share;
         for (int j = 0; j < m; ++j) {
           const double gap = after[j] - origin[j], weighted = share * gap;
@@ -259,30 +264,10 @@ class Tree {
   }
 
  private:
-  // Fill `belief` with the belief after a datum, and its logarithms unless `logs` is null.
-  void observe(const Follower& agent, int k, int datum, double* logs) {
-    const Answers& answers = agent.answers;
-    if (is_in_range) {
-      const double *entry = answers.table + size_t(datum) * m, *before = prior.get();
-      double *product = joint.get(), *after = belief.get(), total = 0.0;
-      for (int j = 0; j < m; ++j) product[j] = entry[j] * before[j];
-      for (int j = 0; j < m && answers.has_labels; ++j) product[j] = answers.survives(k, datum, j) ? product[j] : 0.0;
-      for (int j = 0; j < m; ++j) total += product[j];
-      if (total > 0x1p-300 && total < 0x1p300) {
-        for (int j = 0; j < m; ++j) after[j] = product[j] / total;
-        return;
-      }
-    }
-    double* to = logs ? logs : joint.get();
-    agent.posterior_in_logs(k, datum, to);
-    for (int j = 0; j < m; ++j) belief[j] = exponential(to[j]);
-  }
-
   const TreePlan& plan;
   Rule& rule;
   int m;
-  bool is_in_range = false;  // whether `prior` holds the belief k, times the column factors, of leaves of the tree
-  Array<double> belief, joint, prior, center, chances, found;
+  Array<double> belief, center, chances, found;
 };
 
 }  // namespace core::CORE_ISA
