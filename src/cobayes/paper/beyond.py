@@ -84,9 +84,10 @@ def beyond_shard(
         return {"lower": found.lower, "upper": found.upper}
     if part == "slope":
         given = {name: parameters[name] for name in ("log10_size", "num_rounds")}
-        value, stderr = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
+        slope = limit_case().slope(**given, num_lessons=num_samples, rng=rng)
         # Sums, so that the statistics of shards can be added.
-        return {"total": num_samples * value, "variance": (num_samples * stderr) ** 2}
+        variance = (num_samples * slope.stderr) ** 2
+        return {"total": num_samples * slope.value, "variance": variance}
     if part == "rounds":
         rounds = _rounds_needed(*rule_of(parameters["case"]), num_samples, rng)
         return {"total": rounds.sum(), "squares": (rounds**2).sum()}
