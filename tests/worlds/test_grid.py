@@ -112,8 +112,8 @@ def test_slipping_world_has_the_value_that_linear_algebra_gives():
 
 def test_move_against_edge_or_wall_stays_and_is_worth_staying():
     world = GridWorld.from_text("A.B\n.#.\n..S", 0.5)
-    assert world.move((2, 2), "right") == (2, 2)
-    assert world.move((2, 1), "up") == (2, 1)
+    assert world.next_state((2, 2), "right") == (2, 2)
+    assert world.next_state((2, 1), "up") == (2, 1)
     at = world.state_position((2, 2))
     assert np.allclose(world.matrix_at((2, 2)).matrix[2], world.values[at])
 
@@ -157,8 +157,8 @@ def test_goals_and_moves_may_have_names_of_their_own():
         actions={"hop": (0, 2), "up": (-1, 0), "east": (0, 1)},
     )
     assert world.matrix_at((1, 0)).hypotheses == ("door", "window")
-    assert world.move((1, 0), "hop") == (1, 2)
-    assert world.move((1, 2), "hop") == (1, 2)
+    assert world.next_state((1, 0), "hop") == (1, 2)
+    assert world.next_state((1, 2), "hop") == (1, 2)
 
 
 def test_world_survives_text_dict_and_pickle():
@@ -244,7 +244,7 @@ def test_a_square_may_be_a_tuple_a_list_or_an_array():
     squares: list[Any] = [[2, 3], np.array([2, 3]), (np.int64(2), np.int64(3))]
     for square in squares:
         assert world.matrix_at(square) == world.matrix_at((2, 3))
-        assert world.move(square, "up") == (1, 3)
+        assert world.next_state(square, "up") == (1, 3)
         assert world.next_states(square, "up") == world.next_states((2, 3), "up")
         assert world.to_text(square) == world.to_text((2, 3))
     assert world.is_over([0, 0], "A")
@@ -265,7 +265,7 @@ def test_unknown_state_goal_and_move_get_clear_errors():
     with pytest.raises(CobayesError, match="no goal called 'C'"):
         world.goal_states("C")
     with pytest.raises(CobayesError, match="no move called 'down'"):
-        world.move((2, 3), "down")
+        world.next_state((2, 3), "down")
     with pytest.raises(CobayesError, match="do not fit"):
         GridWorld.with_goals_on_top(3, 3, 4, 0.5)
 

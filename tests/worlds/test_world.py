@@ -85,7 +85,7 @@ def test_a_walk_follows_the_matrix_of_every_state(kind, choice):
     for step, move in enumerate(walk.data.tolist()):
         belief = kind(world.matrix_at(walk.states[step])).update(belief, move)
         assert np.allclose(walk.beliefs[step + 1], belief, rtol=1e-8)
-        assert walk.states[step + 1] == world.move(walk.states[step], move)
+        assert walk.states[step + 1] == world.next_state(walk.states[step], move)
     assert walk.is_over
     assert all(state != world.goals["C"] for state in walk.states[:-1])
     assert np.allclose(walk.beliefs, walk.teacher_beliefs)

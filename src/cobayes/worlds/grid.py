@@ -250,13 +250,6 @@ class GridWorld(World):
             reward=reward,
         )
 
-    def move(self, square: Square, action: int | str) -> Square:
-        """Return the square on which a move ends when it does not slip."""
-        row, column = self.states[self.state_position(square)]
-        down, along = self.actions[self.action_labels[self.action_index(action)]]
-        target = (row + down, column + along)
-        return target if target in self._positions else (row, column)
-
     def to_text(self, walker: Square | None = None) -> str:
         """Draw the board in letters as `from_text` reads it; a walker is shown as ``@``.
 

@@ -122,7 +122,7 @@ def _read_outcomes(
 ) -> tuple[NDArray[np.intp], Array]:
     """Return positions of next states and their probabilities, (states, actions, outcomes)."""
     positions = {state: position for position, state in enumerate(states)}
-    rows: list[list[dict[int, float]]] = []
+    rows: list[list[tuple[int, float]]] = []
     for state, moves in table.items():
         if set(moves) != set(names):
             raise CobayesError(
@@ -130,9 +130,8 @@ def _read_outcomes(
                 "first state.",
                 "where a move does nothing, let it lead back to the state.",
             )
-        rows.append([])
         for name in names:
-            found: dict[int, float] = {}  # a state that is listed twice counts once
+            found = []
             for chance, target in moves[name]:
                 if not chance >= 0.0 or as_state(target) not in positions:
                     raise CobayesError(
@@ -141,19 +140,19 @@ def _read_outcomes(
                         "every next state is a state of the table; no probability is negative.",
                     )
                 if chance > 0.0:
-                    position = positions[as_state(target)]
-                    found[position] = found.get(position, 0.0) + float(chance)
-            if not np.isclose(sum(found.values()), 1.0, atol=1e-9):
+                    found.append((positions[as_state(target)], float(chance)))
+            total = sum(chance for _, chance in found)
+            if not np.isclose(total, 1.0, atol=1e-9):
                 raise CobayesError(
                     f"the outcomes of move {name!r} in state {state!r} have probabilities that "
-                    f"sum to {sum(found.values()):.6g}, not to 1."
+                    f"sum to {total:.6g}, not to 1."
                 )
-            rows[-1].append(found)
-    width = max(len(found) for row in rows for found in row)
+            rows.append(found)
+    width = max(map(len, rows))
     # Padding has probability zero; it repeats a state that can be reached.
-    where = [[[*found, *[next(iter(found))] * (width - len(found))] for found in r] for r in rows]
-    chances = [[[*found.values(), *[0.0] * (width - len(found))] for found in r] for r in rows]
-    return np.array(where, dtype=np.intp), np.array(chances)
+    padded = np.array([[*row, *[(row[0][0], 0.0)] * (width - len(row))] for row in rows])
+    padded = padded.reshape(len(states), len(names), width, 2)
+    return padded[..., 0].astype(np.intp), padded[..., 1].copy()
 
 
 def world_from_gymnasium(
