@@ -239,3 +239,11 @@ def test_the_best_lesson_needs_no_seed_and_repeats_nothing(run):
         cb.SCBI(cb.without_repeats("example:diagnosis")), cb.examples["diagnosis"].hypothesis, 4
     )
     assert lesson["data"] == list(plan.data_labels)
+
+
+def test_a_datum_that_a_file_names_twice_is_refused(run, world, tmp_path):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("left,0.2\nup,0.5\nright,0.3\nleft,0.3\n", encoding="utf-8")
+    result = run("teach", world, "-H", "A", "--data-prior", shares)
+    assert result.exit_code == 2
+    assert "the data prior gives 'left' twice" in result.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobayes import people, report
-from cobayes.report.people import _text, fit_in_words
+from cobayes.report.people import cell_text, fit_in_words
 
 RNG = np.random.default_rng(2)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(4)}
@@ -54,4 +54,4 @@ def test_ratings_have_no_predicted_frequencies():
     ("value", "text"), [(0.9997, "0.9997"), (1.0, "1"), (0.12345, "0.123"), (1234.5, "1234.5")]
 )
 def test_a_number_below_one_is_not_shown_as_one(value, text):
-    assert _text(value) == text
+    assert cell_text(value) == text

@@ -121,7 +121,8 @@ def explain(error: Exception) -> int:
     elif isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = "cobayes" if context is None else context.command_path
-        code, text = BAD_INPUT, _message(error)
+        code, text = BAD_INPUT, error.format_message()
+        text = text[:1].lower() + text[1:]
         hint = f"run '{path} --help' to see what it takes."
     elif isinstance(error, OSError) and error.strerror:  # such as a full disk
         text = ("" if error.filename is None else f"{error.filename}: ") + f"{error.strerror}."
@@ -130,15 +131,6 @@ def explain(error: Exception) -> int:
         hint = "run again with --debug for the full traceback."
     _say("error", "red", text, hint)
     return code
-
-
-def _message(error: click.ClickException) -> str:
-    """Return what is wrong with a command line, beginning with the option or the argument."""
-    if type(error) is click.BadParameter and error.param is not None:
-        names = [name for name in error.param.opts if name.startswith("--")]
-        return f"{names[0] if names else error.param.human_readable_name}: {error.message}"
-    text = error.format_message()
-    return text[:1].lower() + text[1:]
 
 
 def _say(kind: str, color: str, message: str, hint: str | None) -> None:

@@ -29,16 +29,14 @@ _ROWS, _BAR = 12, 16
 @options.rounds(100, "How many data the teacher may show in a lesson.")
 @options.lessons(10_000, "How many lessons to simulate by each rule.")
 @options.level
-@options.option(
+@options.names(
     "--teachers",
-    type=options.Names(),
     metavar="all|NAMES",
     help="Compare ways of choosing the data for BI, pragmatic and SCBI learners: all, or some of "
     f"{','.join(TEACHERS)}.",
 )
-@options.option(
+@options.names(
     "--questions",
-    type=options.Names(),
     metavar="LABELS",
     help="For the teacher 'active': the question that each datum answers, one label per datum, "
     "separated by commas (default: every datum is a yes-or-no question).",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cobayes import people
-from cobayes._output import frame_csv, percent, probability_text, write_text
+from cobayes._output import frame_csv, percent, write_text
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
@@ -19,7 +19,7 @@ from cobayes.people.choices import read_frame, read_numbers, read_problems
 from cobayes.people.family import RESPONSES, STATIC, depth_name
 from cobayes.reading import nearby
 from cobayes.report import build_report
-from cobayes.report.people import fit_in_words, fit_recipes
+from cobayes.report.people import cell_text, fit_in_words, fit_recipes, shown_comparison
 from cobayes.tasks.constraints import without_repeats
 
 if TYPE_CHECKING:
@@ -39,23 +39,18 @@ _FIELDS = [setting for setting in dataclasses.fields(people.Family) if setting.i
 _SETTINGS = [setting.name for setting in _FIELDS if setting.name != "features"]
 
 
-class _Setting(click.ParamType):
-    """A number, bounds as 0:20, depths as 0,1,inf, or for `--other` the name of a learner."""
-
-    name = "setting"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value that the family takes."""
-        if value == STATIC and param.name == "other":
-            return value
-        found = []
-        for part in re.split("[,:]", value):
-            try:
-                found.append(float(part))
-            except ValueError:
-                how = "write 0,1,2,inf for depths, 0:20 for bounds"
-                self.fail(f"{part[:40]!r} is not a number; {how}.", param, ctx)
-        return tuple(found) if len(found) > 1 else found[0]
+def _read_setting(name: str, text: str) -> Any:
+    """Return a number, bounds as 0:20, depths as 0,1,inf, or for `--other` a kind of learner."""
+    if text == STATIC and name == "--other":
+        return text
+    found = []
+    for part in re.split("[,:]", text):
+        try:
+            found.append(float(part))
+        except ValueError:
+            how = "write 0,1,2,inf for depths, 0:20 for bounds"
+            raise CobayesError(f"{name}: {part[:40]!r} is not a number; {how}.") from None
+    return tuple(found) if len(found) > 1 else found[0]
 
 
 def _family_options(function: Any) -> Any:
@@ -68,12 +63,11 @@ def _family_options(function: Any) -> Any:
         if name == "features":
             added = options.path(flag, help=text)
         elif name in _NAMES:
-            kind = options.Name(*_NAMES[name])
-            added = options.option(flag, type=kind, default=default, help=text)
+            added = options.choice(flag, *_NAMES[name], default=default, help=text)
         else:
             metavar = metavars.get(name, "NUMBER|LOW:HIGH")
-            more = {"type": _Setting(), "metavar": metavar, "default": _written(default)}
-            added = options.option(flag, help=text, **more)
+            more = {"metavar": metavar, "default": _written(default)}
+            added = options.option(flag, read=_read_setting, help=text, **more)
         function = added(function)
     return function
 
@@ -112,9 +106,8 @@ def _written(value: Any) -> str | None:
     help="A folder with a matrix file for each problem, named after the problem, or one "
     "matrix file for all choices.",
 )
-@options.option(
+@options.pairs(
     "--columns",
-    type=options.Pairs(),
     metavar="NAMES",
     help="Names of the columns in your table: person=subject,round=trial (default: as above).",
 )
@@ -244,40 +237,28 @@ def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]
     }
 
 
-# Columns of the comparison shown in a terminal, with headings and formats; the files have all.
-_SHOWN = {
-    "log_likelihood": ("log likelihood", "{:.1f}".format),
-    "num_parameters": ("num parameters", "{:.0f}".format),
-    "aic": ("AIC", "{:.1f}".format),
-    "bic": ("BIC", "{:.1f}".format),
-    "num_best": ("best for", "{:.0f}".format),
-    "protected": ("protected", probability_text),
-    "loo": ("LOO", "{:.1f}".format),
-    "cross_validated": ("cross validated", "{:.1f}".format),
-}
-
-
 def _show(found: people.Fit, comparison: people.Comparison, group: pd.DataFrame | None) -> None:
     """Print the comparison as a table, its conclusion, and the group's parameters."""
-    columns = [key for key in _SHOWN if key in comparison.table.columns]
-    terminal.show_table(
-        f"{len(found.choices):,} responses",
-        [("model", "<"), *((_SHOWN[key][0], ">") for key in columns)],
-        [
-            [str(name), *(_SHOWN[key][1](row[key]) for key in columns)]
-            for name, row in comparison.table.iterrows()
-        ],
-    )
+    table = shown_comparison(comparison)
+    table = table.drop(columns=["share", "LOO error", "unreliable"], errors="ignore")
+    _show_frame(f"{len(found.choices):,} responses", table)
     terminal.show_text(comparison.conclusion)
     if group is not None:
         print()
-        terminal.show_table(
+        _show_frame(
             "the group, with 95 % intervals and the effective number of draws (poor below 50)",
-            [("quantity", "<"), *((name, ">") for name in ("estimate", "low", "high", "draws"))],
-            [
-                [name, *(f"{number:.2g}" for number in numbers), f"{draws:.0f}"]
-                for name, *numbers, draws in group[
-                    ["quantity", "estimate", "low", "high", "effective"]
-                ].to_numpy()
-            ],
+            group.filter(["quantity", "estimate", "low", "high", "effective"]),
         )
+
+
+def _show_frame(title: str, frame: pd.DataFrame) -> None:
+    """Print a table whose first column holds names, and the others numbers."""
+    names = list(frame.columns)
+    terminal.show_table(
+        title,
+        [(name, ">" if k else "<") for k, name in enumerate(names)],
+        [
+            [cell_text(cell, name) for name, cell in zip(names, row, strict=True)]
+            for row in frame.values
+        ],
+    )

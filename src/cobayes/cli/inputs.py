@@ -8,7 +8,7 @@ import math
 import os
 import secrets
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,12 +97,13 @@ class Given(SimpleNamespace):
     @functools.cached_property
     def assumed(self) -> NDArray[np.float64] | None:
         """The learner's prior as the teacher assumes it."""
-        return read_prior(self.prior, self.model, self.example)
+        return read_distribution(self.prior, self.model, example=self.example)
 
     @functools.cached_property
     def actual(self) -> NDArray[np.float64] | None:
         """The learner's actual prior, if it differs from what the teacher assumes."""
-        return read_prior(self.learner_prior, self.model, self.example, name="learner's prior")
+        name, example = "learner's prior", self.example
+        return read_distribution(self.learner_prior, self.model, name=name, example=example)
 
     @functools.cached_property
     def rules(self) -> list[Rule]:
@@ -112,7 +113,7 @@ class Given(SimpleNamespace):
     def rules_on(self, task: Task) -> list[Rule]:
         """Return the rules that the options name on a task."""
         self.require_rule_options()
-        shares = None if self.data_prior is None else read_data_prior(self.data_prior, task.model)
+        shares = read_distribution(self.data_prior, task.model, "datum", name="data prior")
         if self.rule == "pragmatic":
             given = {"depth": 1, **self.recursion}
             return [Pragmatic(task, **given, data_prior=shares)]
@@ -200,48 +201,45 @@ def find_hypothesis(text: str | None, model: Model, example: Example | None) -> 
     return model.hypothesis_index(int(text) if is_position else text)
 
 
-def read_prior(
-    text: str | None, model: Model, example: Example | None, *, name: str = "prior"
+def read_distribution(
+    text: str | None,
+    model: Model,
+    over: str = "hypothesis",
+    *,
+    name: str = "prior",
+    example: Example | None = None,
 ) -> NDArray[np.float64] | None:
-    """Return the prior that the user typed, or None.
+    """Return the distribution that the user typed, or None.
 
-    Numbers in the order of the hypotheses (``0.2,0.8`` or ``1/3,1/3,1/3``), pairs
-    (``A=0.2,B=0.8``), ``uniform``, or the name of one of the example's priors.
+    Numbers in the order of the labels (``0.2,0.8`` or ``1/3,1/3,1/3``), pairs (``A=0.2,B=0.8``),
+    ``uniform``, the name of one of the example's priors, or for data a file with two columns.
     """
     if text is None:
         return None
-    named = {} if example is None else example.priors
-    if text.strip() in named:
-        return model.distribution(named[text.strip()], name=name)
-    return model.distribution(_parse(text, name, tuple(named)), name=name)
+    text, named = text.strip(), {} if example is None else example.priors
+    parts = text.split(",")
+    if text == "uniform" or text in named:
+        values = named.get(text)
+    elif over == "datum" and os.path.exists(text):
+        values = _by_label(_read_pairs(text), name)
+    elif all("=" in part for part in parts):
+        values = _by_label([part.rpartition("=")[::2] for part in parts], name)
+    else:
+        values = [_number(part, name, tuple(named)) for part in parts]
+    return model.distribution(values, over=over, name=name)
 
 
-def _parse(text: str, name: str, known: tuple[str, ...] = ()) -> Any:
-    """Return numbers, or a mapping from label to number; None for ``uniform``."""
-    if text.strip() == "uniform":
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    pairs = [part.rpartition("=") for part in parts]
-    if not all(sign for _, sign, _ in pairs):
-        return [_number(part, name, known) for part in parts]
+def _by_label(pairs: Iterable[Sequence[str]], name: str) -> dict[str, float]:
     found: dict[str, float] = {}
-    for label, _, value in pairs:
+    for label, value in pairs:
         if label.strip() in found:
             raise CobayesError(f"the {name} gives {label.strip()!r} twice.")
         found[label.strip()] = _number(value, name)
     return found
 
 
-def read_data_prior(text: str, model: Model) -> NDArray[np.float64]:
-    """Return the distribution over data that the user typed, or that a file holds.
-
-    A file has two columns, the datum and its number; its first line may be headings.
-    """
-    values = _parse_file(text) if os.path.exists(text) else _parse(text, "data prior")
-    return model.distribution(values, over="datum", name="data prior")
-
-
-def _parse_file(text: str) -> dict[str, float]:
+def _read_pairs(text: str) -> list[list[str]]:
+    """Return the rows of a file with two columns, a label and a number, without headings."""
     file = existing_file(text)
     try:
         rows = [row for row in csv.reader(read_text(file).splitlines()) if any(row)]
@@ -252,9 +250,7 @@ def _parse_file(text: str) -> dict[str, float]:
             f"{text} has lines that do not have two cells.",
             "write one line per datum: its label, a comma, its number.",
         )
-    if rows and rows[0][1].strip().isalpha():
-        rows = rows[1:]  # headings
-    return {label.strip(): _number(value, "data prior") for label, value in rows}
+    return rows[1:] if rows and rows[0][1].strip().isalpha() else rows
 
 
 def _number(text: str, name: str, known: tuple[str, ...] = ()) -> float:

@@ -71,110 +71,120 @@ def command(*examples: str) -> Decorator:
     return decorate
 
 
-class Integer(click.ParamType):
-    """An integer of at least `least`; 1e6 is one, too."""
+class Value(click.ParamType):
+    """A value that is made from the option's name and the text that the user typed."""
 
-    name = "integer"
+    name = "value"
 
-    def __init__(self, least: int) -> None:
-        self.least = least
+    def __init__(self, read: Callable[[str, str], Any]) -> None:
+        self.read = read
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ARG002
-        """Return the integer, or raise an error that says what is expected."""
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ARG002
+        """Return the value, or raise an error that says what is expected."""
+        return self.read(max(param.opts, key=len), str(value).strip())
+
+
+argument = click.argument
+
+
+def option(
+    *flags: str, help: str, read: Callable[[str, str], Any] | None = None, **settings: Any
+) -> Decorator:
+    """Return an option of a command; `read` makes its value, see `Value`."""
+    if read is not None:
+        settings["type"] = Value(read)
+    return click.option(*flags, help=help, **settings)
+
+
+def flag(*flags: str, help: str) -> Decorator:
+    """Return an option without a value."""
+    return click.option(*flags, is_flag=True, help=help)
+
+
+def count(
+    *flags: str, least: int, help: str, default: int | None = None, infinite: bool = False
+) -> Decorator:
+    """Return an option that takes an integer of at least `least`, and perhaps infinity."""
+
+    def read(name: str, text: str) -> float:
         from cobayes._input.validation import whole_number
 
-        number = text = str(value).strip()
+        number, real = text, _real(text)
         if re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", text):
             number = int(text)
-        elif "_" not in text and (real := _real(text)) is not None and real.is_integer():
+        elif real is not None and real.is_integer():  # 1e6
             number = int(real)
-        return whole_number(number, max(param.opts, key=len), self.least)
-
-
-class Depth(Integer):
-    """A depth of recursion: an integer, or infinity."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the depth, or raise an error that says what is expected."""
-        if str(value).strip().lower() in ("inf", "infinity"):
+        if infinite and real == float("inf"):
             return float("inf")
-        return super().convert(value, param, ctx)
+        return whole_number(number, name, least)
+
+    return option(*flags, read=read, metavar="N", help=help, default=default)
 
 
-class Number(click.ParamType):
-    """A number between two bounds; `closed` says which bounds are included."""
+def number(
+    *flags: str, between: tuple[float, float], closed: str = "", help: str, **settings: Any
+) -> Decorator:
+    """Return an option that takes a number between two bounds; `closed` are those included."""
 
-    name = "number"
-
-    def __init__(self, low: float, high: float, closed: str = "") -> None:
-        self.low, self.high, self.closed = low, high, closed
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return the number, or raise an error that says what is expected."""
+    def read(name: str, text: str) -> float:
         from cobayes._input.validation import number_between
 
-        text = str(value).strip()
-        number = None if "_" in text else _real(text)
-        if number is None:
-            self.fail(f"expected a number, found {text[:40]!r}{_correction(text)}.", param, ctx)
-        name = max(param.opts, key=len)
-        return number_between(number, name, self.low, self.high, closed=self.closed)
+        value = _real(text)
+        if value is None:
+            raise CobayesError(
+                f"{name}: expected a number, found {text[:40]!r}{_correction(text)}."
+            )
+        return number_between(value, name, *between, closed=closed)
+
+    return option(*flags, read=read, help=help, **settings)
 
 
-class Name(click.Choice):
-    """One of several names; upper and lower case are the same."""
+def choice(flag: str, *names: str, help: str, default: Any = None) -> Decorator:
+    """Return an option that takes one of several names, in upper or lower case."""
 
-    def __init__(self, *names: str) -> None:
-        super().__init__(names, case_sensitive=False)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """Return the name, or raise an error that lists the names."""
-        plain = str(value).strip().lower()
-        if plain not in self.choices:
-            near = difflib.get_close_matches(plain, self.choices, n=1)
+    def read(name: str, text: str) -> str:
+        plain = text.lower()
+        if plain not in names:
+            near = difflib.get_close_matches(plain, names, n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
-            names = ", ".join(map(repr, self.choices))
-            self.fail(f"{plain[:40]!r} is not one of {names}.{meant}", param, ctx)
+            known = ", ".join(map(repr, names))
+            raise CobayesError(f"{name}: {plain[:40]!r} is not one of {known}.{meant}")
         return plain
 
+    return option(flag, read=read, metavar="|".join(names), help=help, default=default)
 
-class Names(click.ParamType):
-    """Names separated by commas; if known names are given, only these."""
 
-    name = "names"
+def names(*flags: str, known: tuple[str, ...] = (), help: str, **settings: Any) -> Decorator:
+    """Return an option that takes names separated by commas: any, or known ones only."""
 
-    def __init__(self, *known: str) -> None:
-        self.known = known
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
-        """Return the names, or raise an error that lists the known ones."""
-        found = tuple(name.strip() for name in str(value).split(",") if name.strip())
-        for name in found:
-            if self.known and name not in self.known:
-                known = ", ".join(self.known)
-                self.fail(f"{name[:40]!r} is not one of {known}.", param, ctx)
+    def read(name: str, text: str) -> tuple[str, ...]:
+        found = tuple(part.strip() for part in text.split(",") if part.strip())
+        for part in found:
+            if known and part not in known:
+                raise CobayesError(f"{name}: {part[:40]!r} is not one of {', '.join(known)}.")
         return found
 
+    return option(*flags, read=read, help=help, **settings)
 
-class Pairs(click.ParamType):
-    """Names with values, written a=1,b=2."""
 
-    name = "pairs"
+def pairs(*flags: str, help: str, **settings: Any) -> Decorator:
+    """Return an option that takes names with values, written a=1,b=2."""
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, str]:
-        """Return the values by name, or raise an error that shows how to write them."""
+    def read(name: str, text: str) -> dict[str, str]:
         found = {}
-        for part in str(value).split(","):
-            name, _, text = (word.strip() for word in part.partition("="))
-            if not name or not text:
-                self.fail(f"expected NAME=VALUE, found {part[:40]!r}.", param, ctx)
-            found[name] = text
+        for part in text.split(","):
+            key, _, value = (word.strip() for word in part.partition("="))
+            if not key or not value:
+                raise CobayesError(f"{name}: expected NAME=VALUE, found {part[:40]!r}.")
+            found[key] = value
         return found
+
+    return option(*flags, read=read, help=help, **settings)
 
 
 def _real(text: str) -> float | None:
     try:
-        return float(text)
+        return None if "_" in text else float(text)
     except ValueError:
         return None
 
@@ -185,30 +195,9 @@ def _correction(text: str) -> str:
         return ""
     plain = text.replace(",", ".", 1)
     for written, scale in ((plain, 1.0), (plain.removesuffix("%"), 100.0)):
-        if (number := _real(written)) is not None:
-            return f" (write {number / scale:g})"
+        if (value := _real(written)) is not None:
+            return f" (write {value / scale:g})"
     return ""
-
-
-argument = click.argument
-
-
-def option(*flags: str, help: str, metavar: str | None = None, **settings: Any) -> Decorator:
-    """Return an option of a command; a `Name` shows its names in the help."""
-    kind = settings.get("type")
-    if isinstance(kind, Name):
-        metavar = "|".join(kind.choices)
-    return click.option(*flags, metavar=metavar, help=help, **settings)
-
-
-def flag(*flags: str, help: str) -> Decorator:
-    """Return an option without a value."""
-    return click.option(*flags, is_flag=True, help=help)
-
-
-def count(*flags: str, least: int, help: str, default: int | None = None) -> Decorator:
-    """Return an option that takes an integer."""
-    return option(*flags, type=Integer(least), metavar="N", help=help, default=default)
 
 
 def path(*flags: str, help: str, metavar: str = "FILE", **settings: Any) -> Decorator:
@@ -264,24 +253,25 @@ learner_prior = option(
     help="The learner's actual prior, if the teacher assumes a wrong one (default: --prior).",
 )
 
-depth = option(
+depth = count(
     "--depth",
-    type=Depth(0),
-    metavar="N",
+    least=0,
+    infinite=True,
     help="The number of times that the pragmatic teacher reasons about the learner; 'inf' is SCBI "
     "(default: 1).",
 )
 
-rationality = option(
+rationality = number(
     "--rationality",
-    type=Number(0.0, float("inf")),
+    between=(0.0, float("inf")),
     metavar="ALPHA",
     help="How strongly the pragmatic teacher prefers better data (default: 1).",
 )
 
-literal = option(
+literal = choice(
     "--literal",
-    type=Name("likelihood", "truth"),
+    "likelihood",
+    "truth",
     help="How the literal learner of a pragmatic teacher reads the table: columns as likelihoods, "
     "or entries as truth values, as in rational speech acts (default: likelihood).",
 )
@@ -305,8 +295,8 @@ def rule(default: str, *names: str) -> Decorator:
     known = names or tuple(helps)
     listed = [helps[name] for name in known]
     text = f"The rule: {', '.join(listed[:-1])}, or {listed[-1]}."
-    choice = option("--rule", type=Name(*known), default=default, help=text)
-    return together(choice, depth, rationality, literal)
+    chosen = choice("--rule", *known, default=default, help=text)
+    return together(chosen, depth, rationality, literal)
 
 
 def rounds(default: int, help: str, least: int = 1) -> Decorator:
@@ -319,9 +309,10 @@ def lessons(default: int | None, help: str, least: int = 2) -> Decorator:
     return count("--lessons", "-n", least=least, default=default, help=help)
 
 
-level = option(
+level = number(
     "--level",
-    type=Number(0.0, 1.0, "high"),
+    between=(0.0, 1.0),
+    closed="high",
     metavar="BELIEF",
     default=0.95,
     help="A learner is sure when its belief in the truth is at least this.",
@@ -339,9 +330,9 @@ def seed(default: int) -> Decorator:
     return count("--seed", least=0, default=default, help="The same seed gives the same numbers.")
 
 
-smooth = option(
+smooth = number(
     "--smooth",
-    type=Number(0.0, 1.0),
+    between=(0.0, 1.0),
     metavar="EPSILON",
     help="Make zeros positive: mix every column with this share of the uniform distribution.",
 )

@@ -11,7 +11,7 @@ import click
 from cobayes.browser.experiment import write_experiment
 from cobayes.browser.page import Studio
 from cobayes.cli import options, terminal
-from cobayes.cli.inputs import Given, load_matrix, read_data_prior, read_prior
+from cobayes.cli.inputs import Given, load_matrix, read_distribution
 from cobayes.errors import CobayesError
 
 
@@ -60,18 +60,18 @@ def studio(given: Given) -> None:
 @options.path(
     "--out", "-o", metavar="FOLDER", required=True, help="A new or empty folder to write to."
 )
-@options.option(
+@options.choice(
     "--role",
-    type=options.Name("learner", "teacher"),
+    *("learner", "teacher"),
     default="learner",
     help="The person's role; the computer plays the other role.",
 )
 @options.rule("scbi", "scbi", "bi", "pragmatic")
 @options.prior
 @options.data_prior
-@options.option(
+@options.choice(
     "--response",
-    type=options.Name("guess", "rating"),
+    *("guess", "rating"),
     default="guess",
     help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
 )
@@ -113,9 +113,9 @@ def experiment(given: Given) -> None:
             raise CobayesError(f"two problems are called {name!r}.", "rename one of the files.")
         problems[name] = model
         # Labels are looked up in each table: the order of columns may differ.
-        priors[name] = read_prior(given.prior, model, example, name=f"prior of {name!r}")
-        if given.data_prior is not None:
-            data_priors[name] = read_data_prior(given.data_prior, model)
+        own = f"prior of {name!r}"
+        priors[name] = read_distribution(given.prior, model, name=own, example=example)
+        data_priors[name] = read_distribution(given.data_prior, model, "datum", name=f"data {own}")
     folder = write_experiment(
         problems,
         given.out,

@@ -45,18 +45,17 @@ from cobayes.runs.progress import duration, joined, summary_line
     help="Address or scheduler file of a Dask cluster (default: this machine).",
 )
 @options.flag("--fresh", help="Delete the shards of earlier runs, and start over.")
-@options.option(
+@options.pairs(
     "--set",
     "settings",
-    type=options.Pairs(),
     metavar="NAME=VALUE",
     multiple=True,
     help="Change a parameter of a figure; an unknown name lists the parameters. May be repeated.",
 )
-@options.option(
+@options.names(
     "--format",
     "formats",
-    type=options.Names(*FORMATS),
+    known=FORMATS,
     metavar="LIST",
     default=",".join(FORMATS),
     help=f"Formats to save beside the page: some of {','.join(FORMATS)}.",

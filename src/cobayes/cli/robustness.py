@@ -29,9 +29,9 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     metavar="MATRIX",
     help="The learner's own matrix (default: the teacher's).",
 )
-@options.option(
+@options.number(
     "--radius",
-    type=options.Number(0.0, 2.0),
+    between=(0.0, 2.0),
     metavar="DISTANCE",
     default=0.05,
     help="The Euclidean distance by which the learner's prior is moved to find the direction in "

@@ -144,7 +144,7 @@ def show_table(
     widths = [max(body, _width(head)) for body, head in zip(bodies, heads, strict=True)]
     limit = width()
     if limit is not None and _total(widths) > limit:
-        words = [max(map(_width, head.split()), default=0) for head in heads]
+        words = [max(map(_width, head.replace("-", "- ").split()), default=0) for head in heads]
         shortest = [
             max(word, body if number else min(body, _SHORTEST))
             for body, word, number in zip(bodies, words, is_number, strict=True)

@@ -29,9 +29,9 @@ _GAP = "    "
 @options.count("--width", least=2, default=7, help="Number of columns of the board.")
 @options.count("--height", least=2, default=3, help="Number of rows of the board.")
 @options.count("--goals", least=2, default=2, help="Number of goals on the upper edge.")
-@options.option(
+@options.number(
     "--discount",
-    type=options.Number(0.0, 1.0),
+    between=(0.0, 1.0),
     metavar="FACTOR",
     default=0.5,
     help="Factor, between 0 and 1, by which a reward shrinks with every step.",
@@ -43,16 +43,17 @@ _GAP = "    "
 )
 @options.option("--goal", metavar="LABEL", help="The walker's goal (default: the first).")
 @options.rule("both")
-@options.option(
+@options.choice(
     "--moves",
-    type=options.Name("forward", "any", "plan"),
+    *("forward", "any", "plan"),
     default="forward",
     help="forward: drawn among moves towards the goal; any: drawn among all, as in the paper; "
     "plan: the likeliest shortest walk.",
 )
-@options.option(
+@options.number(
     "--slip",
-    type=options.Number(0.0, 1.0, "low"),
+    between=(0.0, 1.0),
+    closed="low",
     metavar="PROBABILITY",
     default=0.0,
     help="The probability that a move other than the chosen one happens.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Longer tables are cut on the page; the table of the fit holds all rows.
 MAX_ROWS = 40
-# Columns of a comparison on the page; comparison.csv holds all.
+# Columns of a comparison on the page and in the terminal; comparison.csv holds all.
 HEADINGS = {
     "log_likelihood": "log-likelihood",
     "num_parameters": "parameters",
@@ -72,6 +72,13 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
     return tuple(found)
 
 
+def shown_comparison(comparison: Comparison) -> pd.DataFrame:
+    """Return the columns of a comparison that readers need, with headings, after the model."""
+    table = comparison.table.filter(list(HEADINGS)).rename(columns=HEADINGS)
+    table.insert(0, "model", table.index.astype(str))
+    return table
+
+
 def fit_in_words(fit: Fit) -> str:
     """Return one sentence about what was fitted."""
     frame, depths = fit.choices.frame, ", ".join(map(depth_name, fit.family.depth))
@@ -85,8 +92,8 @@ def fit_in_words(fit: Fit) -> str:
 def _comparison(comparison: Comparison, _: Context) -> Section:
     from cobayes.plots.people import plot_comparison
 
-    table = comparison.table.filter(list(HEADINGS)).rename(columns=HEADINGS)
-    table.insert(0, "model", [str(name).replace(" ", "\u00a0") for name in table.index])
+    table = shown_comparison(comparison)
+    table["model"] = table["model"].str.replace(" ", "\u00a0")
     figure = new_figure(7.2, 1.2 + 0.6 * len(table))
     plot_comparison(comparison, ax=figure.subplots())
     values = {"conclusion": comparison.conclusion, "table": table}
@@ -122,7 +129,7 @@ def _with_intervals(fit: Fit) -> pd.DataFrame:
     free, table = fit.family.free_names(), fit.estimates.drop(columns=["aic", "bic"])
     for name in free:
         table[name] = [
-            f"{_text(value) or '?'}\u00a0[{_text(low)},\u00a0{_text(high)}]"
+            f"{cell_text(value) or '?'}\u00a0[{cell_text(low)},\u00a0{cell_text(high)}]"
             for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
         ]
     # Long labels in the first column would leave room for one word per line in the notes.
@@ -143,11 +150,12 @@ def _predictions(fit: Fit, context: Context) -> Section:
 def _written(name: str, values: dict[str, Any], figures: dict[str, Any]) -> Section:
     """Return a section from ``prose/NAME.md``, in which labels are shown as they are."""
     texts = prose("cobayes.report")
-    texts.filters |= {"plain": _escape, "cell": _text}
+    texts.filters |= {"plain": _escape, "cell": cell_text}
     return written_section(texts.get_template(f"{name}.md"), values=values, figures=figures)
 
 
-def _text(value: Any, name: Any = "") -> str:
+def cell_text(value: Any, name: Any = "") -> str:
+    """Return a value of the column `name` with the digits that readers need."""
     if not isinstance(value, (float, np.floating)):
         return str(value)
     if np.isnan(value):
