@@ -78,23 +78,24 @@ def _as_dict(lessons: list[Lesson]) -> dict[str, Any]:
 
 def _show_all(lessons: list[Lesson]) -> None:
     for lesson in lessons:
-        _show(lesson)
+        rounds = counted(lesson.num_rounds, "round")
+        show_lesson(lesson, f"{lesson.rule_name} teaches {lesson.hypothesis_label}, {rounds}")
     if len(lessons) > 1:
         last = [f"{one.rule_name} {one.beliefs[-1, one.hypothesis]:.4f}" for one in lessons]
         terminal.show(f"final belief in {lessons[0].hypothesis_label}: {', '.join(last)}")
 
 
-def _show(lesson: Lesson) -> None:
+def show_lesson(lesson: Lesson, title: str) -> None:
     """Print a lesson with all hypotheses side by side, or with the strongest other one."""
     names, taught = lesson.model.hypotheses, lesson.hypothesis
     others = [h for h in range(len(names)) if h != taught]
     data = ("prior", *lesson.data_labels)
-    title = f"{names[taught]} (taught)"
-    needed = [len("round"), max(map(len, data)), max(len(title), _BELIEF + _BAR)]
+    own = f"{names[taught]} (taught)"
+    needed = [len("round"), max(map(len, data)), max(len(own), _BELIEF + _BAR)]
     needed += [max(len(names[h]), _BELIEF) for h in others]
     width = terminal.width()
     shows_all = width is None or sum(needed) + 3 * len(needed) <= width
-    columns = [("round", ">"), ("datum", "<"), (title, "<")]
+    columns = [("round", ">"), ("datum", "<"), (own, "<")]
     columns += [(names[h], ">") for h in others] if shows_all else [("strongest other", "<")]
     rows = []
     for k, (datum, belief) in enumerate(zip(data, lesson.beliefs, strict=True)):
@@ -108,5 +109,4 @@ def _show(lesson: Lesson) -> None:
         rows.append(row)
     least = [len("round"), 6, _BELIEF]
     least += [_BELIEF] * len(others) if shows_all else [_BELIEF + _NAME]
-    heading = f"{lesson.rule_name} teaches {names[taught]}, {counted(lesson.num_rounds, 'round')}"
-    terminal.show_table(heading, columns, rows, least=least)
+    terminal.show_table(title, columns, rows, least=least)

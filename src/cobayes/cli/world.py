@@ -11,6 +11,7 @@ import click
 from cobayes._output import counted, percent
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
+from cobayes.cli.teach import show_lesson
 from cobayes.errors import CobayesError
 from cobayes.lessons import Learner, Lesson, Teacher, run_lesson
 from cobayes.reading import existing_file, read_text
@@ -181,18 +182,8 @@ def _board(walk: Lesson, shown: int) -> list[str]:
 
 def _show_beliefs(walks: list[Lesson]) -> None:
     goal = walks[0].hypothesis_label
-    columns = [("move", ">")]
     for walk in walks:
-        columns += [(walk.rule_name, "<"), (f"belief in {goal}", ">")]
-    rows = []
-    for number in range(max(walk.num_rounds for walk in walks) + 1):
-        row = [str(number)]
-        for walk in walks:
-            is_over = number > walk.num_rounds
-            move = "start" if number == 0 else "" if is_over else walk.data_labels[number - 1]
-            row += [move, "" if is_over else f"{walk.beliefs[number, walk.hypothesis]:.4f}"]
-        rows.append(row)
-    terminal.show_table(f"The watcher's belief in {goal} (*), move by move", columns, rows)
+        show_lesson(walk, f"{walk.rule_name}: the watcher's belief after every move")
     for walk in walks:
         sure = walk.rounds_until(0.95)
         understood = (
