@@ -222,36 +222,19 @@ def _scaled_matrix(teacher: Model, learner: Model | None) -> Verdict:
     )
 
 
-def _not_additive(ratio: NDArray[np.float64], positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _not_additive(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the residual of a table after subtracting a term for each row and each column.
 
-    Without zeros the terms are means; else they are found along paths of positive entries.
+    The terms a and b minimise the sum of (table_ij - a_i - b_j)^2 over the known entries; every row
+    and column has one. Without the row terms, the normal equations are
+    (D - K' R^-1 K) b = c: K = known, D and R hold its column and row sums, and c the column sums of
+    the table after the means of its rows are subtracted.
     """
-    if positive.all():
-        rest = ratio - ratio.mean(axis=1, keepdims=True)
-        return rest - rest.mean(axis=0)
-    rows, columns = np.full(ratio.shape[0], np.nan), np.full(ratio.shape[1], np.nan)
-    while np.isnan(columns).any():
-        columns[np.flatnonzero(np.isnan(columns))[0]] = 0.0  # one constant per part is free
-        num_known = -1
-        while (known := int((~np.isnan(columns)).sum())) > num_known:
-            num_known = known
-            _spread(ratio, positive, columns, rows)
-            _spread(ratio.T, positive.T, rows, columns)
-    return np.where(positive, ratio - rows[:, None] - columns, 0.0)
-
-
-def _spread(
-    ratio: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-    known: NDArray[np.float64],
-    terms: NDArray[np.float64],
-) -> None:
-    """Fill the terms of rows that share a positive entry with a column whose term is known."""
-    linked = positive & ~np.isnan(known)
-    new = np.flatnonzero(np.isnan(terms) & linked.any(axis=1))
-    by = linked[new].argmax(axis=1)
-    terms[new] = ratio[new, by] - known[by]
+    table, share = np.where(known, table, 0.0), known / known.sum(axis=1, keepdims=True)
+    centred = np.where(known, table - (share * table).sum(axis=1, keepdims=True), 0.0)
+    system = np.diag(known.sum(axis=0)) - known.T @ share
+    columns = np.linalg.lstsq(system, centred.sum(axis=0), rcond=None)[0]
+    return np.where(known, centred - columns + (share @ columns)[:, None], 0.0)
 
 
 def _known_prior(
