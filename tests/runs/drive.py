@@ -17,9 +17,10 @@ def main() -> int:
     parser.add_argument("--scheduler")
     parser.add_argument("--num-shards", type=int, default=20)
     parser.add_argument("--pause", type=float, default=0.0)
+    parser.add_argument("--gate", default="")
     parser.add_argument("--bulky", action="store_true")
     options = parser.parse_args()
-    experiment = drawing(options.num_shards, pause=options.pause)
+    experiment = drawing(options.num_shards, pause=options.pause, gate=options.gate)
     if options.bulky:
         experiment = bulky_experiment()
     try:

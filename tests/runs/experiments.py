@@ -12,8 +12,38 @@ import numpy as np
 from cobayes.runs import Estimate, Experiment, Point, mean_estimate, proportion_estimate
 
 
+class Gate:
+    """A folder at which shards wait until the test lets them in, in whatever process they are.
+
+    A test that has to act in the middle of a run needs no guess about the speed of the machine.
+    """
+
+    def __init__(self, folder) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(exist_ok=True)
+
+    def open(self, num_shards: int) -> None:
+        """Let in the first shards of every point."""
+        (self.folder / "new").write_text(str(num_shards))
+        (self.folder / "new").replace(self.folder / "open")
+
+    def enter(self, scale: float, shard: int) -> None:
+        """Note that a shard has begun, and wait until it is let in."""
+        (self.folder / f"begun {scale} {shard}").touch()
+        is_open = self.folder / "open"
+        while not is_open.exists() or shard >= int(is_open.read_text()):
+            time.sleep(0.01)
+
+    @property
+    def num_begun(self) -> int:
+        """The number of shards that have begun at any time."""
+        return len(list(self.folder.glob("begun *")))
+
+
 def draw(parameters, seeds, num_samples):
     """Sums of floats that would differ in their last bits in any other order."""
+    if parameters.get("gate"):
+        Gate(parameters["gate"]).enter(parameters["scale"], seeds.spawn_key[-1])
     if parameters.get("pause"):
         time.sleep(parameters["pause"])
     if parameters.get("shuffle"):  # so that shards finish in another order than they start in
@@ -38,12 +68,12 @@ def estimate(statistics, parameters) -> dict[str, Estimate]:
     }
 
 
-def drawing(num_shards=20, *, pause=0.0, num_points=2, seed=3, **options) -> Experiment:
+def drawing(num_shards=20, *, pause=0.0, gate="", num_points=2, seed=3, **options) -> Experiment:
     """The standard experiment: the last shard of every point is smaller than the others."""
     points = [
         Point(
             f"scale {k + 1}",
-            {"scale": (k + 1) / 10, "pause": pause},
+            {"scale": (k + 1) / 10, "pause": pause, "gate": str(gate)},
             num_samples=100 * num_shards - 37,
             samples_per_shard=100,
         )

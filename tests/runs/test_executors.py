@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from cobayes.runs import (
     Experiment,
     Point,
     RunError,
+    RunInterrupted,
     executors,
     read_state,
     run,
@@ -33,7 +34,7 @@ from cobayes.runs import run as run_module
 from tests import AFTER_CTRL_C
 
 from .conftest import drive, end, environment, finish, start, wait_until
-from .experiments import die, drawing, fail
+from .experiments import Gate, die, drawing, fail
 from .test_engine import num_done
 
 
@@ -111,8 +112,11 @@ def test_shards_in_several_threads_share_the_limit_to_one_thread():
 
 @pytest.mark.slow
 def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 0.25, start_new_session=True)
-    wait_until(lambda: num_done(tmp_path) >= 4)
+    gate = Gate(tmp_path / "gate")
+    gate.open(3)
+    folder, options = tmp_path / "run", ("--jobs", 2, "--gate", gate.folder)
+    process = drive(folder, *options, start_new_session=True)
+    wait_until(lambda: num_done(folder) == 6)
     mine = workers_of(process.pid)
     # The whole group, as a terminal does.
     os.killpg(process.pid, signal.SIGINT)
@@ -122,24 +126,21 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     assert "Traceback" not in err
     assert "shards of 'drawing' are saved" in err
     assert "goes on from here: python " in err
-    assert f"drive.py {tmp_path} --jobs 2" in err
+    assert f"drive.py {folder} --jobs 2" in err
     assert len(mine) == 2
     assert not any(map(is_alive, mine))
-    state = read_state(tmp_path)
-    assert state.status == "stopped"
-    assert 4 <= state.num_done < 40
-    code, out, err = finish(drive(tmp_path, "--jobs", 2, "--pause", 0.25))
+    assert read_state(folder).status == "stopped"
+    gate.open(20)
+    code, out, err = finish(drive(folder, *options))
     assert code == 0
-    assert f"continuing: {state.num_done} of 40 shards are done" in err
+    assert "continuing: 6 of 40 shards are done" in err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_does_not_wait_for_a_long_shard(tmp_path, jobs):
-    process = drive(tmp_path, "--jobs", jobs, "--pause", 3600)
-    assert "0/40 shards" in process.stderr.readline()
-    if jobs == 2:
-        wait_until(lambda: len(workers_of(process.pid)) == 2)
-    time.sleep(0.5)
+    gate = Gate(tmp_path / "gate")
+    process = drive(tmp_path / "run", "--jobs", jobs, "--gate", gate.folder)
+    wait_until(lambda: gate.num_begun == jobs)
     process.send_signal(signal.SIGINT)
     code, _, err = finish(process)
     assert code in AFTER_CTRL_C
@@ -148,13 +149,50 @@ def test_ctrl_c_does_not_wait_for_a_long_shard(tmp_path, jobs):
 
 
 def test_workers_end_when_the_run_is_killed(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 3600)
-    wait_until(lambda: len(workers_of(process.pid)) == 2)
+    gate = Gate(tmp_path / "gate")
+    process = drive(tmp_path / "run", "--jobs", 2, "--gate", gate.folder)
+    wait_until(lambda: gate.num_begun == 2)
     mine = workers_of(process.pid)
-    time.sleep(0.5)
+    assert len(mine) == 2
     process.kill()
     finish(process)
     wait_until(lambda: not any(map(is_alive, mine)))
+
+
+class Interrupted(executors.Processes):
+    """Ctrl-C comes while the third shard is submitted and two have not ended."""
+
+    def __init__(self):
+        super().__init__(2)
+        self.futures = []
+        self.cancelled_before_shutdown = None
+
+    def submit(self, fn, /, *args, **kwargs):
+        if len(self.futures) == 2:
+            raise KeyboardInterrupt
+        self.futures.append(Future())
+        return self.futures[-1]
+
+    def shutdown(self, wait=True, *, cancel_futures=True):
+        if self.cancelled_before_shutdown is None:
+            self.cancelled_before_shutdown = [future.cancelled() for future in self.futures]
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+
+def test_ctrl_c_ends_the_processes_before_any_shard_is_cancelled(tmp_path):
+    """A pool whose processes end fails where a shard of it was cancelled by somebody else."""
+    with Interrupted() as executor, pytest.raises(RunInterrupted, match="0 of 40 shards"):
+        run(drawing(), tmp_path, executor=executor)
+    assert executor.cancelled_before_shutdown == [False, False]
+
+
+def test_ctrl_c_in_the_first_report_of_progress_says_how_to_resume(tmp_path):
+    def interrupt(state):
+        if state.status == "running":
+            raise KeyboardInterrupt
+
+    with pytest.raises(RunInterrupted, match="0 of 40 shards"):
+        run(drawing(), tmp_path, jobs=1, progress=interrupt)
 
 
 def test_a_script_without_main_guard_is_told_so(tmp_path):
@@ -279,9 +317,11 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
         cwd=tmp_path,
     )
     processes.callback(end, worker)
-    driver = drive(tmp_path / "run", "--scheduler", file, "--pause", 0.25)
+    gate = Gate(tmp_path / "gate")
+    gate.open(3)
+    driver = drive(tmp_path / "run", "--scheduler", file, "--gate", gate.folder)
     processes.callback(end, driver)
-    wait_until(lambda: num_done(tmp_path / "run") >= 5, timeout=240)
+    wait_until(lambda: num_done(tmp_path / "run") == 6)
     scheduler.kill()
     code, out, err = finish(driver, timeout=240)
     assert (code, out) == (1, "")
@@ -290,9 +330,10 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     assert "Traceback" not in err
     state = read_state(tmp_path / "run")
     assert state.status == "stopped"
-    assert 5 <= state.num_done < 40
+    assert state.num_done == 6
     expected = run(drawing(), tmp_path / "calm", jobs=1).digest
-    assert run(drawing(pause=0.25), tmp_path / "run", jobs=2).digest == expected
+    gate.open(20)
+    assert run(drawing(gate=gate.folder), tmp_path / "run", jobs=2).digest == expected
 
 
 def test_no_scheduler_at_the_address_is_said_at_once(tmp_path, monkeypatch):

@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 
 from cobayes.errors import CobayesError
-from cobayes.runs import Experiment, Point, RunError, plan, read_state, run
+from cobayes.runs import Experiment, Point, RunError, plan, read_state, run, store
 from cobayes.runs.store import Store
 from tests import AFTER_CTRL_C
 
 from .conftest import drive, end, finish, mounted, wait_until
-from .experiments import bulky, bulky_experiment, draw, drawing
+from .experiments import Gate, bulky, bulky_experiment, draw, drawing
 
 
 @pytest.fixture(scope="module")
@@ -328,25 +328,30 @@ def test_a_folder_removed_during_the_run_is_said_to_be_gone(tmp_path, again):
 
 
 def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
-    process = drive(tmp_path, "--jobs", 1, "--pause", 0.06)
-    wait_until(lambda: is_running(tmp_path))
+    gate, folder = Gate(tmp_path / "gate"), tmp_path / "run"
+    gate.open(10)
+    process = drive(folder, "--jobs", 2, "--gate", gate.folder)
+    wait_until(lambda: is_running(folder))
     seen = []
     while process.poll() is None:
-        seen.append(read_state(tmp_path))
+        seen.append(read_state(folder))
+        if seen[-1].num_done == 20:
+            gate.open(20)
         time.sleep(0.02)
     code, _, err = finish(process)
     assert code == 0, err
     counts = [state.num_done for state in seen]
     assert counts == sorted(counts)
-    running = [state for state in seen if state.status == "running" and 0 < state.num_done < 40]
-    assert running
-    assert running[-1].num_workers == 1
-    assert running[-1].seconds_left > 0
-    assert read_state(tmp_path).status == "complete"
+    middle = seen[counts.index(20)]
+    assert (middle.status, middle.num_workers) == ("running", 2)
+    assert middle.seconds_left > 0
+    assert read_state(folder).status == "complete"
 
 
-def test_those_who_look_never_stop_a_run(tmp_path):
+def test_those_who_look_never_stop_a_run(tmp_path, monkeypatch):
     """To look takes the lock for an instant, in which a run may want to start or to write."""
+    # On a busy machine an instant may be long.
+    monkeypatch.setattr(store, "_MILLISECONDS_TO_START", 30_000)
     run(drawing(4), tmp_path, jobs=1)
     stop = threading.Event()
     num_looks = 0

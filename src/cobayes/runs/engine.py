@@ -283,8 +283,8 @@ def _compute(works: list[_Work], executor: Executor, reporter: Reporter) -> None
         reporter.update(state)
         return state
 
-    report("running")
     try:
+        report("running")
         while waiting or in_flight:
             # Few shards are submitted at a time: Ctrl-C loses little work, and schedulers need
             # little memory.
