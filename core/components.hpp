@@ -147,10 +147,7 @@ class Scaler {
       const int k = parts[queue[first]].k;
       for (last = first; last < queue.size() && last < first + NATIVE && parts[queue[last]].k == k;) ++last;
       const int *group = &queue[first], size = int(last - first);
-      if (k == 2) solve_lanes<2>(group, size);
-      else if (k == 3) solve_lanes<3>(group, size);
-      else if (k == 4) solve_lanes<4>(group, size);
-      else solve_lanes<0>(group, size);
+      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group, size); });  // five and six columns gain nothing by templates
     }
   }
 

@@ -15,7 +15,16 @@ namespace core::CORE_ISA {
 // Steps of log w (here and in sweeps.hpp) are cut to this length: the polynomial `growth` approximates exp for |x| <= 1.
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;  // three to five are usual; then careful.hpp takes over
+inline constexpr int FEW_COLUMNS = 6;       // tables with more columns are swept: sweeps.hpp is faster there
 inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component; larger ones go to solver.hpp. It bounds arrays on the stack
+
+// Call f with the number of columns m as a constant if 2 <= m <= Most, otherwise with 0.
+template <int Most, int M = 2, class F>
+void with_columns(int m, F f) {
+  if constexpr (M > Most) f(std::integral_constant<int, 0>{});
+  else if (m == M) f(std::integral_constant<int, M>{});
+  else with_columns<Most, M + 1>(m, f);
+}
 
 // One vector of problems with M columns (M = 0: the number is known at run time). `Table` returns entries, as one number for all
 // lanes or as a vector, and row sums.

@@ -5,11 +5,6 @@
 
 namespace core::CORE_ISA {
 
-template <int M>
-void solve_by_newton(const Problem& problem, Scalings& s) {
-  problem.row_sums.size() ? solve_few_columns<M, true>(problem, s) : solve_few_columns<M, false>(problem, s);
-}
-
 inline void solve_one_column(const Problem& problem, Scalings& s) {
   for (int k = 0; k < s.size; ++k) {
     double total = 0.0;
@@ -49,32 +44,31 @@ inline void share_certain(const Problem& problem, Scalings& s) {
   }
 }
 
+inline void solve_many_columns(const Problem& problem, Scalings& s) {
+  share_certain(problem, s);
+  if (s.size >= 3) {
+    Sweeps<2 * NATIVE>(problem).solve(s, 0, s.size);
+  } else {
+    Sweeps<1> sweeps(problem);
+    for (int k = 0; k < s.size; ++k) sweeps.solve(s, k, 1);
+  }
+  for (int k = 0; k < s.size; ++k) {
+    const int from = s.same[k];
+    if (from == k) continue;
+    s.factor.copy(from, k), s.row.copy(from, k);
+    s.error[k] = s.error[from], s.iterations[k] = s.iterations[from];
+  }
+}
+
 // Fill in the answers to all problems. All positive entries of the table must stay positive in the limit; components.hpp splits other
 // tables.
 inline void solve(const Problem& problem, Scalings& s) {
-  switch (problem.m) {
-    case 1: return solve_one_column(problem, s);
-    case 2: solve_by_newton<2>(problem, s); break;
-    case 3: solve_by_newton<3>(problem, s); break;
-    case 4: solve_by_newton<4>(problem, s); break;
-    case 5: solve_by_newton<5>(problem, s); break;
-    case 6: solve_by_newton<6>(problem, s); break;
-    default:
-      share_certain(problem, s);
-      if (s.size >= 3) {
-        Sweeps<2 * NATIVE>(problem).solve(s, 0, s.size);
-      } else {
-        Sweeps<1> sweeps(problem);
-        for (int k = 0; k < s.size; ++k) sweeps.solve(s, k, 1);
-      }
-      for (int k = 0; k < s.size; ++k) {
-        const int from = s.same[k];
-        if (from == k) continue;
-        for (int j = 0; j < problem.m * W; j += W) s.factor.at(k)[j] = s.factor.at(from)[j];
-        for (int i = 0; i < problem.n * W; i += W) s.row.at(k)[i] = s.row.at(from)[i];
-        s.error[k] = s.error[from], s.iterations[k] = s.iterations[from];
-      }
-  }
+  if (problem.m == 1) return solve_one_column(problem, s);
+  with_columns<FEW_COLUMNS>(problem.m, [&](auto m) {
+    constexpr int M = m;
+    if constexpr (M == 0) solve_many_columns(problem, s);
+    else problem.row_sums.size() ? solve_few_columns<M, true>(problem, s) : solve_few_columns<M, false>(problem, s);
+  });
   for (int k = 0; k < s.size; ++k) {
     if (problem.is_extreme && !(has_normal_factors(problem, s, k) && meets_sums(problem, s, k))) s.error[k] = __builtin_inf();
     if (!(s.error[k] <= problem.tolerance) && s.iterations[k] < problem.max_iterations && !is_stopped()) Careful(problem).solve(s, k);
