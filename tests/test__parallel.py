@@ -2,6 +2,7 @@
 
 import pytest
 
+import cobayes as cb
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 
@@ -20,3 +21,11 @@ def test_the_error_gives_the_estimate_and_the_hint():
 
 def test_short_numbers_reach_beyond_float64():
     assert [short_number(n) for n in (5, 10**9, 10**400)] == ["5", "1e+09", "10^300+"]
+
+
+def test_more_threads_than_any_computer_has_are_not_asked_of_the_core():
+    try:
+        cb.set_num_threads(10**30)
+        assert cb.SCBI([[0.8, 0.3], [0.2, 0.7]]).update([0.5, 0.5], 0).shape == (2,)
+    finally:
+        cb.set_num_threads(None)

@@ -102,3 +102,18 @@ def test_labels_are_checked():
     odd.classes_ = np.array(["no", "perhaps"])
     with pytest.raises(cb.CobayesError, match="knows the classes"):
         cb.model_from_classifiers([Fitted(1.0), odd], POINTS)
+
+
+@pytest.mark.parametrize(
+    ("points", "options"),
+    [
+        ([[1.0], [1.0, 2.0]], {}),
+        (POINTS, {"true_labels": 3}),
+        (POINTS, {"true_labels": [["no"], ["no", "yes"]] + ["no"] * 5}),
+        (POINTS, {"names": 3}),
+        (POINTS, {"smallest": "small"}),
+    ],
+)
+def test_values_of_the_wrong_kind_are_clear_errors(points, options):
+    with pytest.raises(cb.CobayesError):
+        cb.model_from_classifiers(CLASSIFIERS, points, **options)

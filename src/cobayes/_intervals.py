@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from cobayes._input.validation import number_between
 from cobayes.errors import CobayesError
 
 
@@ -21,7 +22,7 @@ def normal_quantile(confidence: float) -> float:
     """
     from scipy.special import ndtri
 
-    check_confidence(confidence)
+    number_between(confidence, "confidence", 0.0, 1.0)
     return float(ndtri(0.5 + 0.5 * confidence))
 
 
@@ -44,7 +45,7 @@ def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> tup
     from scipy.special import betaincinv
 
     _check_counts(successes, trials)
-    check_confidence(confidence)
+    number_between(confidence, "confidence", 0.0, 1.0)
     tail = 0.5 * (1.0 - confidence)
     failures = trials - successes
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1.0, tail))
@@ -68,15 +69,6 @@ def proportion_stderr(successes: int, trials: int) -> float:
     _check_counts(successes, trials)
     a, b = successes + 1.0, trials - successes + 1.0
     return math.sqrt(a * b / (a + b + 1.0)) / (a + b)
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise an error unless the confidence lies strictly between 0 and 1."""
-    if not 0.0 < confidence < 1.0:
-        raise CobayesError(
-            f"the confidence is {confidence!r}; it must lie strictly between 0 and 1.",
-            "0.95 is a common choice.",
-        )
 
 
 def _check_counts(successes: int, trials: int) -> None:

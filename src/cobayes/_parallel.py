@@ -17,6 +17,9 @@ _NANOSECONDS_PER_ROUND, _NANOSECONDS_PER_ENTRY = 40, 0.5
 # The number of cores that this process may run on.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
+# More threads than the cores of any one computer.
+MOST_THREADS = 1024
+
 _chosen: int | None = None
 
 
@@ -42,7 +45,8 @@ def num_threads() -> int:
     text = os.environ.get("COBAYES_NUM_THREADS")
     if text is None:
         return CORES
-    return whole_number(int(text) if text.strip().isdigit() else text, "COBAYES_NUM_THREADS", 1)
+    given = int(text) if text.strip().isdigit() else text
+    return min(whole_number(given, "COBAYES_NUM_THREADS", 1), MOST_THREADS)
 
 
 def set_num_threads(count: int | None) -> None:
@@ -51,7 +55,7 @@ def set_num_threads(count: int | None) -> None:
     Parameters
     ----------
     count
-        At least one, or None.
+        At least one, or None; more than 1,024 count as 1,024.
 
     Examples
     --------
@@ -62,7 +66,9 @@ def set_num_threads(count: int | None) -> None:
     >>> cb.set_num_threads(None)  # all cores again
     """
     global _chosen
-    _chosen = None if count is None else whole_number(count, "the number of threads", 1)
+    if count is not None:
+        count = min(whole_number(count, "the number of threads", 1), MOST_THREADS)
+    _chosen = count
 
 
 def require_affordable(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import items, number_between
 from cobayes._output import counted
 from cobayes.errors import CobayesError
 from cobayes.model import Model
@@ -81,14 +82,21 @@ def model_from_classifiers(
     # Classifiers that were fitted to a DataFrame expect its columns again.
     is_frame = hasattr(points, "columns") and hasattr(points, "index")
     asked: Any = points if is_frame else table
-    chances = np.stack(
-        [np.asarray(one.predict_proba(asked), dtype=np.float64) for one in named.values()], axis=2
-    )
+    try:
+        found = [np.asarray(one.predict_proba(asked), dtype=np.float64) for one in named.values()]
+    except ValueError as error:
+        raise CobayesError(f"a classifier does not accept the points: {error}") from error
+    chances = np.stack(found, axis=2)
     if names is None and is_frame:
         names = asked.index
-    points_named = [str(k) for k in range(len(table))] if names is None else [str(n) for n in names]
+    points_named = (
+        [str(k) for k in range(len(table))]
+        if names is None
+        else [str(n) for n in items(names, "names", "labels")]
+    )
     if len(points_named) != len(table):
         raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
+    number_between(smallest, "smallest", 0.0, 1.0)
     rows, columns = _pairs(true_labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
     kinds = [_label(kind) for kind in known[0].tolist()]
@@ -129,7 +137,10 @@ def _named(classifiers: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def _read_points(points: ArrayLike) -> NDArray[Any]:
-    table = np.asarray(points)
+    try:
+        table = np.asarray(points)
+    except ValueError:
+        raise CobayesError("the rows of the points have different lengths.") from None
     if table.ndim != 2 or not len(table):
         raise CobayesError(
             f"the points have the shape {table.shape}; expected (points, features).",
@@ -145,14 +156,14 @@ def _pairs(
     if true_labels is None:
         rows, columns = np.divmod(np.arange(count * len(classes)), len(classes))
         return rows, columns
-    position = {kind: column for column, kind in enumerate(classes.tolist())}
-    given = np.asarray(list(true_labels)).tolist()
+    kinds = classes.tolist()
+    given = np.array(items(true_labels, "true_labels", "classes"), dtype=object).tolist()
     if len(given) != count:
         raise CobayesError(f"{len(given)} true labels were given for {count} points.")
-    unknown = [label for label in given if label not in position]
+    unknown = [label for label in given if label not in kinds]
     if unknown:
         raise CobayesError(
             f"no classifier knows the label {unknown[0]!r}.",
-            f"the classes are {classes.tolist()}.",
+            f"the classes are {kinds}.",
         )
-    return np.arange(count), np.array([position[label] for label in given], dtype=np.intp)
+    return np.arange(count), np.array([kinds.index(label) for label in given], dtype=np.intp)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import items, number_between, one_of, whole_number
 from cobayes.errors import CobayesError
 
 
@@ -53,4 +53,55 @@ def test_a_percentage_is_told_how_to_be_written():
 )
 def test_odd_arguments_get_one_clear_error(call):
     with pytest.raises(cb.CobayesError):
+        call()
+
+
+@pytest.mark.parametrize("value", ["row", 3, ["rows"], np.array(["rows"])])
+def test_an_unknown_choice_is_told_the_known_ones(value):
+    with pytest.raises(CobayesError, match=r"axis is .*; expected 'rows', 'columns' or None\."):
+        one_of(value, "axis", ("rows", "columns", None))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (3, "names is 3; expected a list of names."),
+        (object, "names is of type type; expected a list of names."),
+        (["a", 3], "names holds 3; expected names only."),
+        (["a"], "names has 1 items; expected at least 2."),
+    ],
+)
+def test_a_list_is_checked_item_by_item(values, message):
+    with pytest.raises(CobayesError) as found:
+        items(values, "names", "names", str, least=2)
+    assert found.value.message == message
+    assert items(iter("ab"), "names", "names", str, least=2) == ["a", "b"]
+
+
+MATRIX = [[0.8, 0.3], [0.2, 0.7]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cb.Model(MATRIX, data=3),
+        lambda: cb.limited_to(MATRIX, None),
+        lambda: cb.AtomicMeasure.at([0.5, 0.5], hypotheses=2),
+        lambda: cb.stability.success_rates(MATRIX, 0, learner_priors=None),
+        lambda: cb.success_rate(MATRIX, 0, method=["lessons"]),
+        lambda: cb.lessons.compare_teachers(MATRIX, 0, teachers=None),
+        lambda: cb.lessons.compare_teachers(MATRIX, 0, learners=3),
+        lambda: cb.GridWorld(3, 3, (0, 0), [(2, 2), (0, 2)], 0.5, walls=None),
+        lambda: cb.GridWorld.from_text(None),
+        lambda: cb.GridWorld.paper(width=10**30),
+        lambda: cb.worlds.TabularWorld([[1, 2]], 0, {"a": 1, "b": 2}, 0.5),
+        lambda: cb.conjecture.load_certificate(None),
+        lambda: cb.conjecture.limit_slope(MATRIX, 0, [0.5, 0.5], "up", num_rounds=1),
+        lambda: cb.runs.Experiment("name", ["point"], lambda: {}),
+        lambda: cb.runs.find_runs(3),
+        lambda: cb.people.fit(*cb.people.example_study(), confidence="95 %"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_a_clear_error(call):
+    with pytest.raises(CobayesError, match=r"expected|cannot be read as numbers|memory"):
         call()

@@ -411,13 +411,13 @@ def test_what_is_there_is_not_overwritten(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"role": "watcher"}, "no role 'watcher'"),
-        ({"rule": "rsa"}, "no rule 'rsa'"),
-        ({"response": "shrug"}, "no response 'shrug'"),
+        ({"role": "watcher"}, "role is 'watcher'"),
+        ({"rule": "rsa"}, "rule is 'rsa'"),
+        ({"response": "shrug"}, "response is 'shrug'"),
         ({"num_rounds": 0}, "at least one"),
         ({"rule": "pragmatic", "rationality": 0.0}, "positive rationality"),
         ({"rule": "pragmatic", "depth": np.inf, "rationality": 2.0}, "positive rationality"),
-        ({"literal": "words"}, "no literal learner 'words'"),
+        ({"literal": "words"}, "literal is 'words'"),
         ({"prior": [0.5, 0.5]}, "the prior of problem 'gestures' has shape"),
     ],
 )

@@ -84,9 +84,9 @@ def test_a_table_too_large_for_the_page_is_refused():
 
 
 def test_an_unknown_view_or_figure_is_refused():
-    with pytest.raises(cb.CobayesError, match="no view 'lessons'"):
+    with pytest.raises(cb.CobayesError, match="view is 'lessons'; expected 'lesson', "):
         cb.studio(view="lessons")
-    with pytest.raises(cb.CobayesError, match="no live figure"):
+    with pytest.raises(cb.CobayesError, match="kind is 'table'; expected 'round' or"):
         live_figure("table")
 
 

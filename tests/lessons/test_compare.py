@@ -109,7 +109,7 @@ def test_an_active_learner_asks_the_question_that_tells_most():
     [
         ({"teachers": "magic"}, "no teacher called 'magic'"),
         ({"teachers": []}, "no teachers were given"),
-        ({"learners": []}, "no learners were given"),
+        ({"learners": []}, "learners has 0 items"),
         ({"teachers": "active", "questions": "ab"}, "2 questions were given for 4 data"),
         ({"level": 1.0}, "level is 1.0"),
         ({"num_rounds": 0}, "num_rounds"),

@@ -49,3 +49,28 @@ def test_all_pictures_are_exported_and_share_one_style():
     with plots.style():
         assert not mpl.rcParams["axes.spines.top"]
     assert mpl.rcParams["axes.spines.top"]
+
+
+def pictures():
+    return [name for name in dir(plots) if name.startswith(("plot_", "draw_", "save_"))]
+
+
+@pytest.mark.parametrize("wrong", [None, "text", 3, [], [3], object], ids=str)
+@pytest.mark.parametrize("name", pictures())
+def test_a_wrong_object_is_a_clear_error(name, wrong, tmp_path):
+    more = {"save_lessons": [tmp_path / "a.png"], "save_animation": [tmp_path / "a.gif"]}
+    more["plot_robustness_map"] = [[[0.2, 0.3, 0.5]], [1.0]]
+    with pytest.raises(cb.CobayesError):
+        getattr(plots, name)(wrong, *more.get(name, []))
+
+
+def test_a_world_is_not_a_walk():
+    with pytest.raises(cb.CobayesError, match="lesson is of type GridWorld; expected a walk"):
+        plots.plot_walk(cb.GridWorld.paper())
+
+
+def test_a_row_of_axes_is_refused(lessons):
+    from matplotlib.figure import Figure
+
+    with pytest.raises(cb.CobayesError, match="ax is of type ndarray; expected Axes"):
+        plot_belief_bars(lessons["SCBI"], ax=Figure().subplots(1, 2))

@@ -45,7 +45,7 @@ def test_estimates_are_drawn_in_order(fit, ax):
     plots.plot_estimates(fit, "lapse", ax=ax)
     drawn = np.concatenate([line.get_ydata() for line in ax.get_lines()])
     assert sorted(drawn) == pytest.approx(np.sort(fit.estimates["lapse"].to_numpy()))
-    with pytest.raises(cb.CobayesError, match="no parameter 'speed'"):
+    with pytest.raises(cb.CobayesError, match="parameter is 'speed'; expected 'rationality', "):
         plots.plot_estimates(fit, "speed", ax=ax)
 
 
@@ -55,7 +55,7 @@ def test_recovery_and_confusion_are_drawn(ax):
     )
     plots.plot_recovery(found, "rationality", ax=ax)
     assert "coverage" in ax.get_title(loc="left")
-    with pytest.raises(cb.CobayesError, match="no free parameter 'lapse'"):
+    with pytest.raises(cb.CobayesError, match="parameter is 'lapse'; expected 'rationality'"):
         plots.plot_recovery(found, "lapse", ax=ax)
     other = Figure().subplots()
     plots.plot_confusion(found, ax=other)
@@ -69,7 +69,7 @@ def test_shrinkage_has_a_point_per_person_and_the_median(fit, ax):
     _, median, points = ax.get_lines()
     assert median.get_ydata()[0] == group.group.loc["median rationality", "estimate"]
     assert points.get_ydata() == pytest.approx(group.estimates["rationality"].to_numpy())
-    with pytest.raises(cb.CobayesError, match="no free parameter 'lapse'"):
+    with pytest.raises(cb.CobayesError, match="parameter is 'lapse'; expected 'rationality'"):
         group.plot("lapse", ax=ax)
 
 

@@ -204,7 +204,7 @@ BAD_WORLDS = {
     "the world has no moves": {"actions": []},
     "no move called 3": {"actions": 3},
     "no move called ['left']": {"actions": [["left"]]},
-    "the goals are 5": {"goals": 5},
+    "goals is 5; expected a list of squares": {"goals": 5},
 }
 
 

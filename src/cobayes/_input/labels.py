@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes import _core
 from cobayes._input.tables import as_floats
+from cobayes._input.validation import items
 from cobayes.errors import CobayesError, warn_user
 
 # A distribution as users give it: numbers in order, or by label.
@@ -36,7 +37,7 @@ def make_labels(labels: Iterable[object] | None, count: int, kind: str) -> tuple
     """
     if labels is None:
         return tuple(map(str, range(count)))
-    given = list(labels)
+    given = items(labels, f"the {kind} labels", "labels")
     texts = tuple(str(label) for label in given)
     if len(texts) != count:
         found = "1 label was" if len(texts) == 1 else f"{len(texts)} labels were"

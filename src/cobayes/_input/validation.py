@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import numbers
 import operator
-from collections.abc import Mapping
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,54 @@ def number_between(
             expected = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
         raise CobayesError(f"{name} is {value!r}; expected a number {expected}.", hint)
     return number
+
+
+def one_of(value: Any, name: str, choices: Sequence[str | None], hint: str | None = None) -> None:
+    """Raise an error unless a value is one of the choices, which the error lists."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        *others, last = map(repr, choices)
+        expected = f"{', '.join(others)} or {last}" if others else last
+        raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.", hint)
+
+
+def instance(value: Any, kind: type | tuple[type, ...], name: str, expected: str) -> Any:
+    """Return an object of a class, or raise an error that names the argument."""
+    if not isinstance(value, kind):
+        raise CobayesError(f"{name} is {_shown(value)}; expected {expected}.")
+    return value
+
+
+def items(
+    values: Any, name: str, expected: str, kind: type | tuple[type, ...] = object, *, least: int = 0
+) -> list[Any]:
+    """Return the items of a collection as a list, or raise an error that names the argument.
+
+    Parameters
+    ----------
+    values, name
+        The collection, and the name of the argument.
+    expected
+        The plural of what is expected, such as "lessons".
+    kind
+        The class of each item.
+    least
+        The least number of items.
+    """
+    if not isinstance(values, Iterable):
+        raise CobayesError(f"{name} is {_shown(values)}; expected a list of {expected}.")
+    found = list(values)
+    for value in found:
+        if not isinstance(value, kind):
+            raise CobayesError(f"{name} holds {_shown(value)}; expected {expected} only.")
+    if len(found) < least:
+        raise CobayesError(f"{name} has {len(found)} items; expected at least {least}.")
+    return found
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a message names it: a plain one itself, another one by its class."""
+    plain = str | bytes | numbers.Number | list | tuple | dict | None
+    return reprlib.repr(value) if isinstance(value, plain) else f"of type {type(value).__name__}"
 
 
 def generator(rng: Any = None) -> np.random.Generator:

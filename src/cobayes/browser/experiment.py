@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from cobayes import __version__
 from cobayes._input.labels import shorten
+from cobayes._input.validation import one_of
 from cobayes._output import counted, without_guard, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
@@ -119,10 +120,10 @@ def write_experiment(
     >>> sorted(path.name for path in write_experiment(cb.examples, folder).iterdir())[:3]
     ['README.md', 'config.js', 'experiment.js']
     """
-    _require_one_of(role, ("learner", "teacher"), "role")
-    _require_one_of(rule, ("scbi", "bi", "pragmatic"), "rule")
-    _require_one_of(response, ("guess", "rating"), "response")
-    _require_one_of(literal, ("likelihood", "truth"), "literal learner")
+    one_of(role, "role", ("learner", "teacher"))
+    one_of(rule, "rule", ("scbi", "bi", "pragmatic"))
+    one_of(response, "response", ("guess", "rating"))
+    one_of(literal, "literal", ("likelihood", "truth"))
     if num_rounds < 1:
         raise CobayesError(f"there are {num_rounds} rounds; expected at least one.")
     if not problems:
@@ -354,11 +355,6 @@ def _rule_text(rule: str, depth: float, rationality: float) -> str:
     if rule == "pragmatic":
         return f"a pragmatic rule of depth {depth} and rationality {rationality:g}"
     return {"scbi": "SCBI, full cooperation", "bi": "plain Bayesian inference (BI)"}[rule]
-
-
-def _require_one_of(value: str, known: tuple[str, ...], what: str) -> None:
-    if value not in known:
-        raise CobayesError(f"there is no {what} {value!r}.", f"choose one of: {', '.join(known)}.")
 
 
 def _empty_folder(folder: str | Path) -> Path:

@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from cobayes import __version__
+from cobayes._input.validation import one_of
 from cobayes._output import shape_in_words, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
@@ -49,10 +50,7 @@ class Studio:
     """
 
     def __init__(self, matrix: MatrixLike | None = None, *, view: str = "lesson") -> None:
-        if view not in VIEWS:
-            raise CobayesError(
-                f"there is no view {view!r} in the studio.", f"choose one of: {', '.join(VIEWS)}."
-            )
+        one_of(view, "view", tuple(VIEWS))
         self._start = {"view": view, **_first_table(matrix)}
 
     def to_html(self) -> str:
@@ -133,8 +131,7 @@ def live_figure(kind: str, matrix: MatrixLike | None = None, *, height: int | No
     >>> import cobayes as cb
     >>> frame = cb.browser.live_figure("round", "example:M_1")  # doctest: +SKIP
     """
-    if kind not in LIVE_FIGURES:
-        raise CobayesError(f"there is no live figure {kind!r}.", "choose 'round' or 'lesson'.")
+    one_of(kind, "kind", tuple(LIVE_FIGURES))
     title = LIVE_FIGURES[kind]
     page = render({"view": "lesson", "embed": kind, **_first_table(matrix)}, title=title)
     num_data = as_model(matrix).num_data if matrix is not None else 8

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cobayes._input.validation import number_between, spawn_generators, whole_number
+from cobayes._input.validation import instance, number_between, spawn_generators, whole_number
 from cobayes._output import Result
 from cobayes.conjecture.limit import LimitSlope, limit_slope
 from cobayes.errors import CobayesError
@@ -309,6 +309,7 @@ def load_certificate(source: str | Path | dict[str, Any]) -> Certificate | Limit
 def _read(source: str | Path) -> Any:
     """Return the content of a certificate, from its file or its name in cobayes."""
     known = known_certificates()
+    instance(source, (str, Path), "source", "a file, the name of a certificate or its content")
     path = Path(str(FOLDER), f"{source}.json") if str(source) in known else Path(source)
     if not path.exists():
         raise CobayesError(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import Distribution
+from cobayes._input.tables import as_floats
 from cobayes._input.validation import generator, number_between, whole_number
 from cobayes._output import Result
 from cobayes._parallel import require_affordable, short_number
@@ -108,7 +109,7 @@ def limit_slope(
     rule = SCBI(matrix)
     position = rule.model.hypothesis_index(hypothesis)
     prior = rule.model.distribution(teacher_prior, name="teacher's prior")
-    step = np.asarray(direction, dtype=np.float64)
+    step = as_floats(direction, copy=False, name="direction")
     if step.shape != prior.shape or not np.abs(step).max() > 0.0 or abs(step.sum()) > 1e-12:
         raise CobayesError(
             f"the direction is {direction!r}; expected {len(prior)} numbers, not all zero, that "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import generator
+from cobayes._input.validation import generator, one_of
 from cobayes._output import probability_text
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.lessons import saving
@@ -279,8 +279,7 @@ class Teacher(Learner):
         self.hypothesis: int = model.hypothesis_index(hypothesis)
         if self.log_belief[self.hypothesis] == -np.inf:
             raise unteachable(model.hypotheses[self.hypothesis], "prior")
-        if choice not in get_args(Choice):
-            raise CobayesError(f"choice is {choice!r}; expected 'draw', 'likeliest' or 'forward'.")
+        one_of(choice, "choice", get_args(Choice))
         if choice == "forward" and task.moves_forward(self.state, self.hypothesis) is None:
             raise CobayesError(
                 f"choice is 'forward', but lessons on the task {type(task).__name__} have no goal "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import Distribution, find
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import number_between
+from cobayes._input.validation import number_between, one_of
 from cobayes._output import counted, probability_text
 from cobayes.errors import CobayesError
 from cobayes.lessons.agents import Learner, Teacher
@@ -84,8 +84,7 @@ class ClassTeacher(Teacher):
         if not given:
             raise CobayesError("no priors were given; expected one for each learner.")
         super().__init__(rule, hypothesis, given[0], rng=0)
-        if aim not in get_args(Aim):
-            raise CobayesError(f"the aim is {aim!r}; expected 'mean', 'worst' or 'number'.")
+        one_of(aim, "aim", get_args(Aim))
         self.learners = tuple(Learner(self.rule, prior) for prior in given)
         for learner in self.learners:
             require_teachable(self.rule.model, learner.log_belief, self.hypothesis, "prior")

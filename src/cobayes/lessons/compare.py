@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import Distribution, suggest
-from cobayes._input.validation import number_between, spawn_generators, whole_number
+from cobayes._input.validation import items, number_between, spawn_generators, whole_number
 from cobayes._output import Result, counted, html_table
 from cobayes.errors import CobayesError, import_optional
 from cobayes.lessons.agents import Learner, Teacher
@@ -418,12 +418,13 @@ def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDAr
         return np.concatenate([model.matrix, 1.0 - model.matrix]), np.tile(
             np.arange(model.num_data), 2
         )
-    if len(questions) != model.num_data:
+    named = list(map(str, items(questions, "questions", "labels")))
+    if len(named) != model.num_data:
         raise CobayesError(
-            f"{len(questions)} questions were given for {model.num_data} data.",
+            f"{len(named)} questions were given for {model.num_data} data.",
             "give one label for each datum.",
         )
-    asked, question = np.unique([str(name) for name in questions], return_inverse=True)
+    asked, question = np.unique(named, return_inverse=True)
     totals = np.array([model.matrix[question == k].sum(axis=0) for k in range(len(asked))])
     if not totals.all():
         k, h = np.argwhere(totals == 0.0)[0]
@@ -495,7 +496,7 @@ def _teacher_names(
         return [name for name in TEACHERS if name not in refused], refused
     known = {name.lower(): name for name in TEACHERS}
     wanted = set()
-    for name in [teachers] if isinstance(teachers, str) else teachers:
+    for name in [teachers] if isinstance(teachers, str) else items(teachers, "teachers", "names"):
         if str(name).lower() not in known:
             raise CobayesError(
                 f"there is no teacher called {name!r}.", suggest(str(name), list(TEACHERS))
@@ -528,9 +529,7 @@ def _refused(task: Task, questions: Sequence[Any] | None) -> dict[str, str]:
 def _learner_rules(task: Task, learners: Sequence[RuleLike] | None) -> dict[str, Rule]:
     """Return the learners' rules by unique labels."""
     given = (BI, Pragmatic(task, 1), SCBI) if learners is None else learners
-    rules = [as_rule(rule, task) for rule in given]
-    if not rules:
-        raise CobayesError("no learners were given.", "give rules: learners=['bi', 'scbi'].")
+    rules = [as_rule(rule, task) for rule in items(given, "learners", "rules", least=1)]
     found: dict[str, Rule] = {}
     for k, rule in enumerate(rules):
         found[f"{rule.title} ({k + 1})" if rule.title in found else rule.title] = rule

@@ -16,8 +16,7 @@ from scipy.optimize.elementwise import find_root
 from scipy.special import chdtri
 
 from cobayes._input.labels import shorten
-from cobayes._input.validation import whole_number
-from cobayes._intervals import check_confidence
+from cobayes._input.validation import number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
@@ -166,7 +165,7 @@ def fit(
         raise CobayesError(
             f"intervals is {intervals!r}; expected 'profile', 'information' or None."
         )
-    check_confidence(confidence)
+    number_between(confidence, "confidence", 0.0, 1.0)
     whole_number(num_starts, "num_starts", 1)
     known = read_problems(problems, priors)
     table = read_choices(choices, known, family.response)

@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import find, make_labels
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import instance, items
 from cobayes.errors import CobayesError, import_optional
+from cobayes.lessons import Lesson
 from cobayes.plots.house import (
     FAINT,
     axes_or_new,
@@ -29,8 +32,6 @@ from cobayes.plots.house import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from cobayes.lessons import Lesson
 
 # With more hypotheses than this, those with the lowest beliefs are drawn as one part.
 MOST_PARTS = 12
@@ -103,7 +104,7 @@ def as_trace(
     hypotheses, data
         Labels for an array; a lesson has its own.
     """
-    if hasattr(lesson, "log_beliefs"):
+    if isinstance(lesson, Lesson):
         return Trace(
             log_beliefs=lesson.log_beliefs,
             hypotheses=lesson.model.hypotheses,
@@ -111,7 +112,7 @@ def as_trace(
             hypothesis=lesson.hypothesis,
             name=lesson.rule_name,
         )
-    beliefs = np.asarray(lesson, dtype=np.float64)
+    beliefs = as_floats(lesson, copy=False, name="lesson, which is not a Lesson,")
     if beliefs.ndim != 2 or beliefs.size == 0:
         raise CobayesError(
             f"beliefs of shape {beliefs.shape} were given; expected (rounds + 1, hypotheses).",
@@ -324,6 +325,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
     >>> lesson = cb.run_lesson(cb.Teacher(rule, "h_1", rng=1), cb.Learner(rule), 4)
     >>> figure = cb.plots.draw_lessons([lesson])
     """
+    lessons = items(lessons, "lessons", "lessons", Lesson, least=1)
     num_panels = len(lessons) + (len(lessons) > 1)
     # Space for a name below every bar, up to about two hundred bars.
     longest = max(lesson.num_rounds for lesson in lessons)
@@ -336,7 +338,7 @@ def draw_lessons(lessons: Sequence[Lesson]) -> Figure:
             taught = shorten_label(lesson.hypothesis_label)
             panel.set_title(f"{lesson.rule_name} teaches {taught}", loc="left")
         if len(lessons) > 1:
-            plot_belief_curves(list(lessons), ax=panels[-1])
+            plot_belief_curves(lessons, ax=panels[-1])
     return figure
 
 
@@ -383,7 +385,7 @@ def require_picture_format(path: str | Path) -> None:
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = FigureCanvasBase.get_supported_filetypes()
-    suffix = Path(path).suffix
+    suffix = Path(instance(path, (str, Path), "path", "a path")).suffix
     if suffix.lower().lstrip(".") not in known:
         raise CobayesError(f"{path}: unknown picture format {suffix!r}.", "use .png, .svg or .pdf.")
 

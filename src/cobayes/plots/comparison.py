@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.validation import instance, items
 from cobayes._output import counted
+from cobayes.lessons import Ensemble, TeacherComparison
 from cobayes.plots.house import (
     GREY,
     axes_or_new,
@@ -25,8 +27,6 @@ from cobayes.plots.house import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from cobayes.lessons import Ensemble, TeacherComparison
 
 # The approximate number of markers on a curve of many rounds.
 _MARKERS = 12
@@ -54,6 +54,7 @@ def plot_rounds_needed(ensembles: Sequence[Ensemble], *, ax: Axes | None = None)
     >>> ensemble = cb.simulate(rule, "h_1", num_rounds=9, num_lessons=90, rng=1)
     >>> ax = cb.plots.plot_rounds_needed([ensemble])
     """
+    ensembles = _read_ensembles(ensembles)
     ax = axes_or_new(ax)
     for position, ensemble in enumerate(ensembles):
         share = ensemble.rounds_needed.cumulative()
@@ -106,8 +107,11 @@ def plot_mean_beliefs(
     ax = axes_or_new(ax)
     label = "mean belief in the truth"
     if isinstance(ensembles, Mapping):
+        pairs = "pairs of means and standard errors"
+        items(ensembles.values(), "ensembles", pairs, (tuple, list), least=1)
         curves = dict(ensembles)
     else:
+        ensembles = _read_ensembles(ensembles)
         first = ensembles[0]
         label = f"mean belief in {shorten_label(first.model.hypotheses[first.hypothesis])}"
         curves = {each.rule_name: (each.mean(), each.stderr()) for each in ensembles}
@@ -128,6 +132,10 @@ def plot_mean_beliefs(
     cut_flat_tail(ax, [mean for mean, _ in curves.values()])
     legend_of_curves(ax)
     return ax
+
+
+def _read_ensembles(ensembles: Any) -> list[Ensemble]:
+    return items(ensembles, "ensembles", "ensembles, as simulate makes them", Ensemble, least=1)
 
 
 def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) -> None:
@@ -192,6 +200,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
     >>> found = cb.lessons.compare_teachers(model, "summer", num_rounds=4, num_lessons=50, rng=1)
     >>> ax = cb.plots.plot_teachers(found)
     """
+    instance(comparison, TeacherComparison, "comparison", "what compare_teachers returns")
     ax = axes_or_new(ax, (7.2, 4.2))
     learners, num_rounds = comparison.learners, comparison.num_rounds
     results = comparison.results

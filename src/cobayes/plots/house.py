@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cobayes.errors import import_optional
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import instance
+from cobayes.errors import CobayesError, import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,14 +116,24 @@ def new_figure(width: float, height: float) -> Figure:
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes:
     """Return the user's Axes, or those of a new figure of this size in inches."""
     import_optional("matplotlib", "plots", "a picture")
-    if ax is not None:
-        return ax
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if ax is not None:
+        return instance(ax, Axes, "ax", "Axes of Matplotlib")
 
     # Notebooks show only figures made by pyplot, so this one is; no other function uses pyplot's
     # state.
     with style():
         return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def color_limits(limits: tuple[float, float]) -> tuple[float, float]:
+    """Return the values of the darkest and the lightest colour, or raise an error."""
+    found = as_floats(limits, copy=False, name="limits").tolist()
+    if not isinstance(found, list) or len(found) != 2:
+        raise CobayesError(f"limits is {limits!r}; expected two numbers.")
+    return found[0], found[1]
 
 
 def integer_ticks(ax: Axes) -> None:

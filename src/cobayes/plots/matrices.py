@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.validation import items
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
-from cobayes.plots.house import COLORMAP, axes_or_new, shorten_label
+from cobayes.plots.house import COLORMAP, axes_or_new, color_limits, shorten_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def plot_matrix(
     model = as_model(matrix)
     rows, columns = model.shape
     ax = axes_or_new(ax, size=(1.6 + 0.75 * min(columns, 12), 1.2 + 0.42 * min(rows, 24)))
-    low, high = limits if limits is not None else (0.0, float(model.matrix.max()))
+    low, high = (0.0, float(model.matrix.max())) if limits is None else color_limits(limits)
     image = ax.imshow(
         model.matrix, cmap=COLORMAP, vmin=low, vmax=high, aspect="auto", interpolation="nearest"
     )
@@ -137,7 +138,9 @@ def plot_scaling(
     except (TypeError, ValueError):
         raise CobayesError("two Axes are needed, one for each matrix.") from None
     scaled = SCBI(model).posteriors(model.distribution(belief, name="belief"))
-    above = titles if titles is not None else (r"$M$", r"$M^{\langle n\theta\rangle}$")
+    above = (r"$M$", r"$M^{\langle n\theta\rangle}$")
+    if titles is not None:
+        above = items(titles, "titles", "two texts", str, least=2)
     plot_matrix(model, title=above[0], colorbar=True, ax=left)
     plot_matrix(
         Model(np.maximum(scaled, np.finfo(np.float64).tiny), model.data, model.hypotheses),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from cobayes._input.validation import instance, one_of, whole_number
 from cobayes._output import percent, probability_text
 from cobayes.errors import CobayesError
+from cobayes.people import Comparison, Fit, GroupFit, Recovery
 from cobayes.people.family import depth_name
 from cobayes.plots.house import (
     BLUE,
@@ -23,10 +27,7 @@ from cobayes.plots.house import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from cobayes.people import Comparison, Fit, GroupFit, Recovery
 
 
 def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
@@ -51,7 +52,7 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     >>> comparison = cb.people.compare({"0": fit.at_depth(0), "1": fit.at_depth(1)}, loo=False)
     >>> ax = cb.plots.plot_comparison(comparison)
     """
-    table = comparison.table
+    table = instance(comparison, Comparison, "comparison", "what people.compare returns").table
     ax = axes_or_new(ax, (6.4, 0.8 + 0.55 * len(table)))
     places = np.arange(len(table))[::-1]
     for name, colour, shift, marker in (("bic", BLUE, 0.12, "o"), ("aic", ORANGE, -0.12, "s")):
@@ -97,10 +98,9 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     >>> ax = cb.plots.plot_calibration(cb.people.calibration(fit, num_bins=4))
     """
     ax = axes_or_new(ax, (4.4, 4.2))
-    predicted, low, high, observed = (
-        calibration[name].to_numpy()
-        for name in ("predicted", "predicted_low", "predicted_high", "observed")
-    )
+    columns = ("predicted", "predicted_low", "predicted_high", "observed")
+    _require_columns(calibration, columns, "calibration")
+    predicted, low, high, observed = (calibration[name].to_numpy() for name in columns)
     top = 1.08 * max(high.max(), observed.max())
     ax.plot([0.0, top], [0.0, top], color=GREY, linewidth=1, label="perfect prediction")
     ax.fill_between(
@@ -148,12 +148,9 @@ def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None 
     >>> fit = cb.people.fit(*cb.people.example_study(), cb.people.Family(depth=(0, 1)))
     >>> ax = cb.plots.plot_estimates(fit, "rationality")
     """
+    table = instance(fit, Fit, "fit", "what people.fit returns").estimates
+    one_of(parameter, "parameter", fit.family.names)
     ax = axes_or_new(ax, (6.4, 3.4))
-    table = fit.estimates
-    if parameter not in table.columns:
-        raise CobayesError(
-            f"there is no parameter {parameter!r}.", f"choose from {', '.join(fit.family.names)}."
-        )
     values = table[parameter].to_numpy()
     order = np.argsort(values)
     order = order[np.isfinite(values[order])]
@@ -213,13 +210,9 @@ def plot_recovery(
     ... )
     >>> ax = plots.plot_recovery(recovery)
     """
+    table = instance(recovery, Recovery, "recovery", "what people.recover returns").table
+    one_of(parameter, "parameter", recovery.coverage.index.tolist())
     ax = axes_or_new(ax, (4.4, 4.2))
-    table = recovery.table
-    if f"{parameter}_estimate" not in table.columns:
-        raise CobayesError(
-            f"the recovery has no free parameter {parameter!r}.",
-            f"choose from {', '.join(map(str, recovery.coverage.index))}.",
-        )
     truth, guess, low, high = (
         table[name].to_numpy()
         for name in (
@@ -273,8 +266,8 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
     ... )
     >>> ax = plots.plot_confusion(recovery)
     """
+    table = instance(recovery, Recovery, "recovery", "what people.recover returns").confusion
     ax = axes_or_new(ax, (4.2, 3.8))
-    table = recovery.confusion
     shares = table.to_numpy()
     ax.imshow(shares, cmap=COLORMAP, vmin=0.0, vmax=1.0)
     for (row, column), share in np.ndenumerate(shares):
@@ -323,11 +316,8 @@ def plot_shrinkage(
     >>> group = cb.people.fit_group(*cb.people.example_study(), family, num_draws=100, rng=1)
     >>> ax = cb.plots.plot_shrinkage(group)
     """
-    names = group.fit.family.free_names()
-    if parameter not in names:
-        raise CobayesError(
-            f"the group has no free parameter {parameter!r}.", f"choose from {', '.join(names)}."
-        )
+    instance(group, GroupFit, "group", "what people.fit_group returns")
+    one_of(parameter, "parameter", group.fit.family.free_names())
     ax = axes_or_new(ax, (4.4, 4.2))
     alone = group.fit.estimates[parameter].to_numpy()
     value, low, high = (
@@ -373,7 +363,8 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     >>> family = cb.people.Family(depth=(0, 1), lapse=0.05)
     >>> ax = cb.plots.plot_informative(cb.people.informative("example:gestures", family, rng=1))
     """
-    shown = trials.head(num_trials)
+    _require_columns(trials, ("problem", "nats"), "informative")
+    shown = trials.head(whole_number(num_trials, "num_trials", 1))
     ax = axes_or_new(ax, (6.4, 0.8 + 0.24 * len(shown)))
     places = np.arange(len(shown))[::-1]
     ax.hlines(places, 0.0, shown["nats"].to_numpy(), color=BLUE, linewidth=2)
@@ -391,3 +382,9 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
     ax.set_xlabel(f"expected information of one response, nats{rest}")
     tidy(ax)
     return ax
+
+
+def _require_columns(table: pd.DataFrame, names: Sequence[str], function: str) -> None:
+    """Raise an error unless a table has the columns that a function of people gives it."""
+    if not isinstance(table, pd.DataFrame) or not set(names) <= set(table.columns):
+        raise CobayesError(f"this is not the table that people.{function} returns.")

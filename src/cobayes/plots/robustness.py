@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import instance, whole_number
+from cobayes.errors import CobayesError
 from cobayes.plots.house import (
     COLORMAP,
     FAINT,
@@ -21,12 +24,11 @@ from cobayes.plots.house import (
     with_subscripts,
 )
 from cobayes.plots.simplex import CORNERS, HEIGHT, draw_frame, project
+from cobayes.stability.robustness import Robustness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from cobayes.stability.robustness import Robustness
 
 
 def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = None) -> Axes:
@@ -53,7 +55,9 @@ def plot_directions(result: Robustness, *, most: int = 12, ax: Axes | None = Non
     >>> found = cb.stability.robustness(model, "summer", num_lessons=500, rng=1)
     >>> ax = cb.plots.plot_directions(found)
     """
+    instance(result, Robustness, "result", "what robustness returns")
     ax = axes_or_new(ax, size=(6.4, 4.2))
+    most = whole_number(most, "most", 1)
     order = np.argsort([rate.value for rate in result.moved_rates])[:most][::-1]
     places = np.arange(len(order))
     for place, k in enumerate(order):
@@ -102,11 +106,13 @@ def plot_robustness_map(
     >>> grid = cb.stability.simplex_grid(3, 6)
     >>> ax = cb.plots.plot_robustness_map(found, grid, grid[:, 0])
     """
+    instance(result, Robustness, "result", "what robustness returns")
     ax = axes_or_new(ax, size=(5.4, 4.4))
     x, y = project(grid).T
-    drawn = ax.tricontourf(
-        x, y, np.asarray(values), levels=np.linspace(0.0, 1.0, 11), cmap=COLORMAP
-    )
+    rates = as_floats(values, copy=False, name="values")
+    if rates.shape != x.shape:
+        raise CobayesError(f"{rates.size} values were given for {x.size} points of the grid.")
+    drawn = ax.tricontourf(x, y, rates, levels=np.linspace(0.0, 1.0, 11), cmap=COLORMAP)
     names = result.rate.hypotheses
     draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.labels import find, make_labels
+from cobayes._input.tables import as_floats
 from cobayes.errors import CobayesError
 from cobayes.plots.beliefs import as_trace
-from cobayes.plots.house import COLORMAP, FAINT, INK, axes_or_new, line_style, shorten_label
+from cobayes.plots.house import (
+    COLORMAP,
+    FAINT,
+    INK,
+    axes_or_new,
+    color_limits,
+    line_style,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +45,7 @@ def project(distributions: ArrayLike) -> NDArray[np.float64]:
     ndarray
         Shape (..., 2). Distances are Euclidean distances in R^3 divided by sqrt(2).
     """
-    values = np.asarray(distributions, dtype=np.float64)
+    values = as_floats(distributions, copy=False, name="distributions")
     if values.ndim == 0 or values.shape[-1] != 3:
         count = values.shape[-1] if values.ndim else 0
         raise CobayesError(
@@ -81,7 +91,13 @@ def draw_frame(
     ax.plot(*closed.T, color="#777777", linewidth=1.0, zorder=1, solid_joinstyle="round")
     if highlight is not None:
         ax.plot(
-            *CORNERS[highlight],
+            *CORNERS[
+                find(
+                    highlight,
+                    ("0", "1", "2") if labels is None else tuple(map(str, labels)),
+                    "hypothesis",
+                )
+            ],
             marker="*",
             markersize=15,
             color="#F0E442",
@@ -99,12 +115,10 @@ def draw_frame(
 
 
 def _label_corners(ax: Axes, labels: Sequence[object]) -> None:
-    if len(labels) != 3:
-        raise CobayesError(
-            f"the triangle shows exactly three hypotheses; {len(labels)} labels were given."
-        )
     offsets = ((0, -12, "top"), (0, -12, "top"), (0, 11, "bottom"))
-    for corner, label, (dx, dy, vertical) in zip(CORNERS, labels, offsets, strict=True):
+    for corner, label, (dx, dy, vertical) in zip(
+        CORNERS, make_labels(labels, 3, "hypothesis"), offsets, strict=True
+    ):
         ax.annotate(
             shorten_label(str(label)),
             corner,
@@ -164,14 +178,17 @@ def plot_simplex_points(
     >>> import cobayes as cb
     >>> ax = cb.plots.plot_simplex_points([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
     """
-    points = project(np.atleast_2d(np.asarray(distributions, dtype=np.float64)))
+    points = np.atleast_2d(project(distributions))
     ax = axes_or_new(ax, size=(4.6, 4.0))
     if frame:
         draw_frame(ax, labels, highlight=highlight)
-    low, high = limits if limits is not None else (None, None)
+    low, high = (None, None) if limits is None else color_limits(limits)
     options: dict[str, Any] = {"s": size, "linewidths": 0.0, "zorder": 3}
     if values is not None:
-        options |= {"c": np.asarray(values), "cmap": COLORMAP, "vmin": low, "vmax": high}
+        shades = as_floats(values, copy=False, name="values")
+        if shades.shape != points.shape[:1]:
+            raise CobayesError(f"{shades.size} values were given for {len(points)} points.")
+        options |= {"c": shades, "cmap": COLORMAP, "vmin": low, "vmax": high}
     drawn = ax.scatter(points[:, 0], points[:, 1], **(options | scatter))
     if values is not None:
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7)

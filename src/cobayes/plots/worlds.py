@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cobayes._input.validation import instance, items, number_between, whole_number
 from cobayes._output import percent
 from cobayes.errors import CobayesError, import_optional
+from cobayes.lessons import Lesson
 from cobayes.plots.house import (
     FAINT,
     INK,
@@ -23,13 +25,11 @@ from cobayes.plots.house import (
     shorten_label,
     tidy,
 )
+from cobayes.worlds import GridWorld
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from cobayes.lessons import Lesson
-    from cobayes.worlds import GridWorld
 
 WALL = "#5A5A5A"
 MAX_FRAMES = 400
@@ -72,10 +72,13 @@ def plot_world(
     >>> world = cb.GridWorld.paper(discount=0.5)
     >>> ax = cb.plots.plot_world(world)
     """
-    ax = axes_or_new(ax, board_size(world))
+    ax = axes_or_new(ax, board_size(instance(world, GridWorld, "world", "a GridWorld")))
     from matplotlib.patches import Rectangle
 
-    levels = np.ones(len(world.goals)) if belief is None else np.asarray(belief, dtype=float)
+    levels = np.ones(len(world.goals))
+    if belief is not None:
+        levels = world.model.distribution(belief, name="belief")
+    path = [world.states[world.state_position(square)] for square in items(path, "path", "squares")]
     true_goal = None if goal is None else world.goal_index(goal)
     for row in range(world.height):
         for column in range(world.width):
@@ -151,11 +154,12 @@ def plot_walk(lesson: Lesson, moves: int | None = None, *, ax: Axes | None = Non
     >>> walk = cb.worlds.plan_walk(cb.GridWorld.paper(discount=0.5), "A")
     >>> ax = cb.plots.plot_walk(walk)
     """
-    shown = lesson.num_rounds if moves is None else min(moves, lesson.num_rounds)
+    world = require_grid(instance(lesson, Lesson, "lesson", "a walk, a lesson on a GridWorld"))
+    shown = _number_of_moves(moves, lesson.num_rounds)
     belief = lesson.beliefs[shown]
     move = f", {lesson.data_labels[shown - 1]}" if shown else ""
     return plot_world(
-        require_grid(lesson),
+        world,
         belief,
         path=lesson.states[: shown + 1],
         goal=lesson.hypothesis,
@@ -193,9 +197,10 @@ def plot_certainty(
     >>> ax = cb.plots.plot_certainty([walk])
     """
     ax = axes_or_new(ax)
-    longest = max(walk.num_rounds for walk in lessons)
-    for position, walk in enumerate(lessons):
-        values = walk.beliefs[: None if moves is None else moves + 1, walk.hypothesis]
+    walks = items(lessons, "lessons", "walks (lessons on a world)", Lesson, least=1)
+    longest = max(walk.num_rounds for walk in walks)
+    for position, walk in enumerate(walks):
+        values = walk.beliefs[: _number_of_moves(moves, longest) + 1, walk.hypothesis]
         style = line_style(walk.rule_name, position)
         ax.plot(range(len(values)), values, label=describe_agents(walk), markersize=4, **style)
     ax.axhline(0.95, color="#888888", linewidth=0.8, linestyle=":")
@@ -234,8 +239,10 @@ def save_animation(
     >>> cb.plots.save_animation([walk], "walk.gif")  # doctest: +SKIP
     """
     import_optional("matplotlib", "plots", "an animation")
+    milliseconds = round(1000 * number_between(seconds, "seconds", 0.0, 60.0))
+    whole_number(dpi, "dpi", 10)
     pillow = import_optional("PIL.Image", "plots", "an animation")
-    target = Path(file)
+    target = Path(instance(file, (str, Path), "file", "a path"))
     if target.suffix.lower() != ".gif":
         raise CobayesError(
             f"an animation is written as .gif; {target.name!r} is something else.",
@@ -243,15 +250,16 @@ def save_animation(
         )
     if not target.parent.is_dir():  # before the frames are drawn
         raise CobayesError(f"{target} cannot be written: there is no folder {target.parent}.")
-    if not 1 <= len(lessons) <= 4:
-        raise CobayesError(f"{len(lessons)} walks were given; expected one to four.")
-    last = max(walk.num_rounds for walk in lessons)
+    walks = items(lessons, "lessons", "walks (lessons on a GridWorld)", Lesson, least=1)
+    if len(walks) > 4:
+        raise CobayesError(f"{len(walks)} walks were given; expected one to four.")
+    last = max(walk.num_rounds for walk in walks)
     if last > MAX_FRAMES:
         raise CobayesError(
             f"the longest walk has {last} moves; an animation shows at most {MAX_FRAMES}.",
             'let the walker choose "forward", or run fewer rounds.',
         )
-    frames = [pillow.fromarray(_frame(lessons, moves, dpi)) for moves in range(last + 1)]
+    frames = [pillow.fromarray(_frame(walks, moves, dpi)) for moves in range(last + 1)]
     # All frames share one palette, made from the first and the last frame, which together have all
     # colours.
     both = pillow.fromarray(np.concatenate([np.asarray(frames[0]), np.asarray(frames[-1])]))
@@ -262,7 +270,6 @@ def save_animation(
     colors[colors.min(axis=1) >= 244] = 255
     palette.putpalette(colors.ravel().tolist())
     frames = [frame.quantize(palette=palette, dither=0) for frame in frames]
-    milliseconds = round(1000 * seconds)
     try:
         frames[0].save(
             target,
@@ -273,6 +280,10 @@ def save_animation(
         )
     except OSError as error:
         raise CobayesError(f"{target} cannot be written: {error.strerror or error}.") from None
+
+
+def _number_of_moves(moves: int | None, last: int) -> int:
+    return last if moves is None else min(whole_number(moves, "moves", 0), last)
 
 
 def _frame(lessons: Sequence[Lesson], moves: int, dpi: int) -> NDArray[np.uint8]:
@@ -311,8 +322,6 @@ def describe_agents(lesson: Lesson) -> str:
 
 def require_grid(lesson: Lesson) -> GridWorld:
     """Return the board of a walk; other tasks cannot be drawn."""
-    from cobayes.worlds import GridWorld
-
     world = lesson.teacher.task
     if not isinstance(world, GridWorld):
         raise CobayesError(

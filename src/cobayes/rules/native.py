@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.labels import Distribution, is_position
-from cobayes._input.validation import number_between
+from cobayes._input.validation import number_between, one_of
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Restricted, Rule
@@ -246,8 +246,7 @@ class Pragmatic(NativeRule):
         self.depth = _checked_depth(depth)
         # Larger exponents would overflow; the best datum has probability one long before.
         self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
-        if literal not in ("likelihood", "truth"):
-            raise CobayesError(f"literal is {literal!r}; expected 'likelihood' or 'truth'.")
+        one_of(literal, "literal", ("likelihood", "truth"))
         self.literal = literal
         self.depends_on_belief = self.depth > 0
         options: dict[str, Any] = {"kind": "cooperation"}

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import cobayes
-from cobayes._input.validation import whole_number
+from cobayes._input.validation import items, whole_number
 from cobayes.errors import CobayesError
 from cobayes.runs.statistics import Estimate, Statistics, add
 
@@ -141,11 +141,11 @@ class Experiment:
     version: str = "1"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", tuple(self.points))
+        object.__setattr__(
+            self, "points", tuple(items(self.points, "points", "points", Point, least=1))
+        )
         seed = whole_number(self.seed, f"the seed of {self.name!r}", 0)
         object.__setattr__(self, "seed", seed)
-        if not self.points:
-            raise CobayesError(f"the experiment {self.name!r} has no points.")
         names = [point.name for point in self.points]
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cobayes._input.validation import instance
 from cobayes._output import Result
 from cobayes.errors import CobayesError
 from cobayes.runs.store import STORE_NAME, PointState, RunError, Store
@@ -159,7 +160,10 @@ def find_runs(folder: str | Path) -> list[Path]:
     >>> find_runs(tempfile.mkdtemp())
     []
     """
-    return sorted(path.parent for path in Path(folder).rglob(STORE_NAME))
+    return sorted(
+        path.parent
+        for path in Path(instance(folder, (str, Path), "folder", "a path")).rglob(STORE_NAME)
+    )
 
 
 def state_of(store: Store, status: str, num_workers: int) -> RunState:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes import _core
 from cobayes._input.labels import aligned, make_labels
 from cobayes._input.tables import as_floats, require_entries, unpack
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import number_between, one_of, whole_number
 from cobayes._output import freeze
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ConvergenceError, InfeasibleError, import_optional
@@ -181,8 +181,7 @@ def scale(
     """
     number_between(tolerance, "tolerance", 0.0, 1.0, hint="1e-12 is the default.")
     whole_number(max_iterations, "max_iterations", 1)
-    if on_failure not in ("raise", "return"):
-        raise CobayesError(f"on_failure is {on_failure!r}; expected 'raise' or 'return'.")
+    one_of(on_failure, "on_failure", ("raise", "return"))
     values, data, hypotheses = unpack(matrix)
     array = as_floats(values, copy=False)
     if array.ndim < 2 or array.shape[-1] == 0 or array.shape[-2] == 0:

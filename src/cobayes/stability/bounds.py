@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import Distribution, as_distribution, find, make_labels
 from cobayes._input.tables import as_floats
+from cobayes._input.validation import one_of
 from cobayes.errors import CobayesError, unteachable
 
 Array = NDArray[np.float64]
@@ -164,10 +165,7 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
     >>> round(float(cb.stability.prior_distance([0.5, 0.5], [0.4, 0.6], "l1")), 3)
     0.2
     """
-    if not isinstance(distance, str) or distance not in get_args(Distance):
-        raise CobayesError(
-            f"distance is {distance!r}; expected one of {', '.join(get_args(Distance))}."
-        )
+    one_of(distance, "distance", get_args(Distance))
     one = as_floats(first, copy=True, name="first distribution")
     other = as_floats(second, copy=True, name="second distribution")
     try:

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.labels import Distribution
-from cobayes._input.validation import generator, number_between, seed_of, whole_number
+from cobayes._input.validation import (
+    generator,
+    items,
+    number_between,
+    one_of,
+    seed_of,
+    whole_number,
+)
 from cobayes._intervals import normal_quantile
 from cobayes._output import Result, counted, freeze, html_table
 from cobayes._parallel import num_threads, require_affordable, short_number
@@ -207,6 +214,7 @@ def success_rate(
     >>> abs(rate.value - 0.4 / 0.5) < 4 * rate.stderr  # min(1, theta^L(h) / theta^T(h))
     True
     """
+    one_of(method, "method", ("lessons", "coupling"))
     pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior, every_round=True)
     if method == "coupling":
         from cobayes.stability.coupling import coupling
@@ -222,8 +230,6 @@ def success_rate(
             rng=rng,
         )
         return found.success(pair.hypothesis)
-    if method != "lessons":
-        raise CobayesError(f"method is {method!r}; expected 'lessons' or 'coupling'.")
     return _rates([pair], num_lessons, level, max_rounds, rng)[0]
 
 
@@ -266,7 +272,8 @@ def success_rates(
     >>> [round(rate.value, 1) for rate in found]
     [1.0, 0.6]
     """
-    rules, priors = list(learner_rules), list(learner_priors)
+    rules = items(learner_rules, "learner_rules", "rules")
+    priors = items(learner_priors, "learner_priors", "distributions")
     size = max(len(rules), len(priors), 1)
     if min(len(rules), len(priors)) not in (1, size):
         raise CobayesError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import items, number_between, whole_number
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model, as_task
 from cobayes.tasks.task import State, Task
@@ -269,9 +269,9 @@ class LimitedTo(Task):
 
     def __init__(self, matrix: MatrixLike, data: Iterable[SupportsIndex | str]) -> None:
         self._model = as_model(matrix)
-        self.data = sorted({self._model.datum_index(datum) for datum in data})
-        if not self.data:
-            raise CobayesError("no datum may be shown.", "name at least one.")
+        self.data = sorted(
+            {self._model.datum_index(datum) for datum in items(data, "data", "data", least=1)}
+        )
         self._prior = np.zeros(self._model.num_data)
         self._prior[self.data] = 1.0 / len(self.data)
 

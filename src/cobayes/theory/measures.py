@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobayes._input.labels import SUM_SLACK, Distribution, as_distribution, make_labels, shorten
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import number_between
+from cobayes._input.validation import items, number_between
 from cobayes._output import counted, freeze
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
@@ -432,7 +432,7 @@ def _checked_beliefs(
         )
     if hypotheses is None and hasattr(first, "keys"):
         hypotheses = list(first.keys())
-    given = None if hypotheses is None else list(hypotheses)
+    given = None if hypotheses is None else items(hypotheses, "hypotheses", "labels")
     labels = make_labels(given, len(first), "hypothesis")
     table = np.array([as_distribution(row, labels, "hypothesis", "belief") for row in rows])
     return None if given is None else labels, table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import is_position, shorten
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import instance, items, number_between, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.worlds.world import World
@@ -100,19 +100,14 @@ class GridWorld(World):
         reward: float = 1.0,
     ) -> None:
         width, height = whole_number(width, "the width", 1), whole_number(height, "the height", 1)
-        require_affordable(
-            f"a board of {short_number(width)} by {short_number(height)} squares",
-            "make the board smaller, or let one square stand for several.",
-            num_bytes=BYTES_PER_SQUARE * min(width * height, 10**300),
-        )
+        require_affordable_board(width, height)
         shape = height, width
-        blocked = frozenset(_square(wall, "a wall", shape) for wall in walls)
+        blocked = frozenset(
+            _square(wall, "a wall", shape) for wall in items(walls, "walls", "squares")
+        )
         start = _square(start, "the start", shape, blocked)
-        if not isinstance(goals, Iterable):
-            raise CobayesError(
-                f"the goals are {goals!r}; expected squares, or a mapping from label to square."
-            )
-        named = goals if isinstance(goals, Mapping) else _labelled(list(goals))
+        expected = "squares, or a mapping from label to square"
+        named = goals if isinstance(goals, Mapping) else _labelled(items(goals, "goals", expected))
         places = {
             str(label): _square(square, f"goal {label!r}", shape, blocked)
             for label, square in named.items()
@@ -183,6 +178,7 @@ class GridWorld(World):
                 f"{count} goals do not fit on the upper edge of a board of width {columns}.",
                 f"expected at most {columns} goals.",
             )
+        require_affordable_board(columns, rows)
         where = np.floor(np.linspace(0, columns - 1, count) + 0.5).astype(int)
         start, goals = (rows - 1, columns // 2), [(0, int(column)) for column in where]
         return cls(
@@ -218,6 +214,7 @@ class GridWorld(World):
         GridWorld
             With a goal for every letter or digit of the drawing.
         """
+        instance(text, str, "text", "the drawing of a board")
         lines = [line.strip() for line in text.strip().splitlines()] or [""]
         if not lines[0] or len({len(line) for line in lines}) != 1:
             raise CobayesError(
@@ -361,3 +358,12 @@ def _read_moves(actions: Any) -> dict[str, Square]:
     if len(set(names)) != len(names):
         raise CobayesError(f"the moves are {names}; names must differ.")
     return {name: MOVES[name] for name in names}
+
+
+def require_affordable_board(width: int, height: int) -> None:
+    """Raise an error where a board has more squares than memory holds."""
+    require_affordable(
+        f"a board of {short_number(width)} by {short_number(height)} squares",
+        "make the board smaller, or let one square stand for several.",
+        num_bytes=BYTES_PER_SQUARE * min(width * height, 10**300),
+    )

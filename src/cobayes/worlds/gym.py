@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cobayes._input.labels import Distribution
+from cobayes._input.validation import one_of
 from cobayes._output import percent
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import import_optional
 from cobayes.lessons.agents import Learner
 from cobayes.rules import as_rule
 from cobayes.rules.naming import RuleLike
@@ -69,10 +70,7 @@ class GridWorldEnv(gymnasium.Env):
         teaching_weight: float = 0.0,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise CobayesError(
-                f"the render mode is {render_mode!r}.", f"expected one of {RENDER_MODES}, or None."
-            )
+        one_of(render_mode, "render_mode", (*RENDER_MODES, None))
         self.world = GridWorld.paper(discount) if world is None else world
         self.render_mode = render_mode
         self.teaching_weight = float(teaching_weight)

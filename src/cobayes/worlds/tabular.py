@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes._input.labels import is_position, make_labels
+from cobayes._input.validation import instance, items
 from cobayes.errors import CobayesError, import_optional
 from cobayes.tasks.task import State, as_state
 from cobayes.worlds.world import World
@@ -65,11 +66,17 @@ class TabularWorld(World):
         actions: Sequence[str] | None = None,
         reward: float = 1.0,
     ) -> None:
+        instance(table, Mapping, "table", "a mapping from state to moves to lists of outcomes")
         first = next(iter(table.values()), None)
         if not first:
             raise CobayesError("the table of transitions is empty.")
+        instance(first, Mapping, "an entry of the table", "a mapping from move to outcomes")
         names = sorted(first) if all(map(is_position, first)) else list(first)
-        labels = make_labels(map(str, names if actions is None else actions), len(names), "datum")
+        labels = make_labels(
+            map(str, names if actions is None else items(actions, "actions", "labels")),
+            len(names),
+            "datum",
+        )
         if not isinstance(goals, Mapping):
             if isinstance(goals, str) or not isinstance(goals, Sequence | np.ndarray):
                 raise CobayesError(
@@ -202,7 +209,7 @@ def world_from_gymnasium(
         gymnasium = import_optional("gymnasium", "worlds", "an environment")
         try:
             env = gymnasium.make(env)
-        except gymnasium.error.Error as error:
+        except (gymnasium.error.Error, ImportError) as error:
             raise CobayesError(
                 f"gymnasium does not make the environment {env!r}: {error}",
                 "first import the package that registers it, or write 'package.module:Name-v0'; "
