@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cobayes as cb
-from cobayes.lessons.compare import TEACHERS
+from cobayes.lessons.teachers import TEACHERS
 
 
 def test_compare_agrees_with_simulate(run):

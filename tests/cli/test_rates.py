@@ -3,7 +3,7 @@
 import json
 
 import cobayes as cb
-from cobayes.random_matrices.compare import compare_rates
+from cobayes.random_matrices.sampling import compare_rates
 from cobayes.theory.rates import rate_of_convergence
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 import cobayes as cb
 from cobayes.paper.rare import Population, exception_probabilities, propose_exponentials
-from cobayes.random_matrices.compare import compare_rates
+from cobayes.random_matrices.sampling import compare_rates
 from cobayes.theory.rates import rate_of_convergence
 
 

@@ -22,7 +22,7 @@ from cobayes.paper.rates import (
     splitting_experiment,
     splitting_table,
 )
-from cobayes.random_matrices.compare import compare_rates, expected_advantage
+from cobayes.random_matrices.sampling import compare_rates, expected_advantage
 from cobayes.report.section import Context, Picture
 
 

@@ -11,7 +11,7 @@ from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
 from cobayes.lessons import Ensemble, TeacherComparison, compare_teachers, simulate
-from cobayes.lessons.compare import TEACHERS
+from cobayes.lessons.teachers import TEACHERS
 from cobayes.plots.comparison import draw_comparison
 from cobayes.rules import BI, SCBI, Pragmatic, Rule
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
-from cobayes.random_matrices.compare import RateComparison, compare_rates
+from cobayes.random_matrices.sampling import RateComparison, compare_rates
 from cobayes.rules import Rule
 from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 

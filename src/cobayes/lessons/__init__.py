@@ -2,11 +2,11 @@
 
 from cobayes.lessons.agents import Learner, Teacher
 from cobayes.lessons.classes import ClassTeacher
-from cobayes.lessons.compare import TeacherComparison, compare_teachers
 from cobayes.lessons.ensemble import Ensemble, RoundsNeeded
 from cobayes.lessons.lesson import Lesson, run_lesson
 from cobayes.lessons.planning import plan_lesson
 from cobayes.lessons.simulate import simulate
+from cobayes.lessons.teacher_comparison import TeacherComparison, compare_teachers
 
 __all__ = [
     "ClassTeacher",

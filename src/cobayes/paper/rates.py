@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
 from cobayes.plots.house import BLUE, GREEN, GREY, INK
-from cobayes.random_matrices.compare import expected_advantage
+from cobayes.random_matrices.sampling import expected_advantage
 from cobayes.report.claims import (
     ERROR_RATE,
     Claim,
@@ -96,7 +96,7 @@ def rates_shard(
     parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
 ) -> Mapping[str, Any]:
     """Draw matrices of one shape, "num_data" x "num_hypotheses"; return sums of both rates."""
-    from cobayes.random_matrices.compare import sample_rates_chunk
+    from cobayes.random_matrices.sampling import sample_rates_chunk
 
     return sample_rates_chunk(
         parameters["num_data"], parameters["num_hypotheses"], num_samples, seed_sequence

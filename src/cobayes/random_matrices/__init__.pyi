@@ -1,3 +1,3 @@
-from .compare import RateComparison as RateComparison
-from .compare import compare_rates as compare_rates
-from .compare import expected_advantage as expected_advantage
+from .sampling import RateComparison as RateComparison
+from .sampling import compare_rates as compare_rates
+from .sampling import expected_advantage as expected_advantage

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cobayes.errors import CobayesError
-from cobayes.random_matrices.compare import _mean_log_ratio_sum, expected_advantage
+from cobayes.random_matrices.sampling import _mean_log_ratio_sum, expected_advantage
 
 
 def high_precision_advantage(n):

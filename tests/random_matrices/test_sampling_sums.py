@@ -5,7 +5,7 @@ import pytest
 
 from cobayes import _core
 from cobayes.errors import CobayesError
-from cobayes.random_matrices.compare import add_statistics, sample_rates_chunk
+from cobayes.random_matrices.sampling import add_statistics, sample_rates_chunk
 from cobayes.theory.rates import pairwise_divergences
 from tests.random_matrices.streams import xoshiro_streams
 

@@ -1,6 +1,5 @@
-"""Teachers against each other, for learners of several rules."""
+"""The ways of choosing data: each does what its name says."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 import cobayes as cb
 from cobayes.errors import ImpossibleDatumError
-from cobayes.lessons.compare import TEACHERS, drawing_rule, truthful_data
+from cobayes.lessons.teachers import drawing_rule, truthful_data
 
 
 def random_model(seed, n=4, m=3):
@@ -66,29 +65,6 @@ def test_the_optimal_lesson_is_as_short_as_the_shortest_of_all_sequences(seed, w
         assert found.result("optimal", name).median_rounds == shortest
 
 
-def test_every_teacher_is_compared_with_every_learner():
-    found = cb.lessons.compare_teachers(random_model(1), 1, num_rounds=4, num_lessons=20, rng=0)
-    assert found.teachers == tuple(TEACHERS)
-    assert found.learners == ("BI", "Pragmatic, depth 1", "SCBI")
-    assert len(found.to_dataframe()) == len(TEACHERS) * 3
-    assert all(len(result.beliefs) == 5 for result in found.results)
-    assert "Rounds until belief in '1' is 0.95" in repr(found)
-    assert "<th>SCBI learner</th>" in found._repr_html_()
-    with pytest.raises(cb.CobayesError, match="were not compared"):
-        found.result("nobody", "BI")
-
-
-def test_the_same_seed_gives_the_same_table_whichever_teachers_are_asked_for():
-    model = random_model(2)
-    everything = cb.lessons.compare_teachers(model, 0, num_rounds=4, num_lessons=30, rng=5)
-    one = cb.lessons.compare_teachers(
-        model, 0, teachers="SCBI", num_rounds=4, num_lessons=30, rng=5
-    )
-    np.testing.assert_array_equal(
-        one.result("SCBI", "BI").beliefs, everything.result("SCBI", "BI").beliefs
-    )
-
-
 def test_truthful_data_are_those_that_speak_for_the_hypothesis():
     model = cb.Model([[0.6, 0.1], [0.3, 0.3], [0.1, 0.6]])
     assert truthful_data(model, 0).tolist() == [True, True, False]
@@ -102,44 +78,6 @@ def test_an_active_learner_asks_the_question_that_tells_most():
     )
     # One answer to a: 0.9 with probability 0.9 and 0.1 with probability 0.1.
     assert found.result("active", "BI").beliefs[1] == pytest.approx(0.82, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"teachers": "magic"}, "no teacher called 'magic'"),
-        ({"teachers": []}, "no teachers were given"),
-        ({"learners": []}, "learners has 0 items"),
-        ({"teachers": "active", "questions": "ab"}, "2 questions were given for 4 data"),
-        ({"level": 1.0}, "level is 1.0"),
-        ({"num_rounds": 0}, "num_rounds"),
-    ],
-)
-def test_bad_input_gets_one_clear_error(options, message):
-    with pytest.raises(cb.CobayesError, match=message):
-        cb.lessons.compare_teachers(random_model(0), 0, **options)
-
-
-def test_a_rule_in_place_of_the_matrix_is_refused():
-    reader = cb.Pragmatic(random_model(0), 0, literal="truth")
-    with pytest.raises(cb.CobayesError, match="a rule was given where a matrix") as found:
-        cb.lessons.compare_teachers(reader, 0)
-    assert "learners=[rule]" in str(found.value)
-
-
-def test_a_misspelt_teacher_is_recognised():
-    with pytest.raises(cb.CobayesError, match="did you mean 'optimal'"):
-        cb.lessons.compare_teachers("example:M_1", 0, teachers=["optmal"])
-
-
-def test_an_optimum_that_is_not_proved_is_explained_below_the_table():
-    found = cb.lessons.compare_teachers(
-        "example:M_1", 0, teachers="optimal", learners=["BI"], rng=1
-    )
-    assert found.notes() == []
-    open_ended = replace(found, results=(replace(found.results[0], is_proved=False),))
-    assert "<=" in repr(open_ended)
-    assert repr(open_ended).endswith("was too large to be finished")
 
 
 def test_after_the_shortest_lesson_the_optimal_teacher_goes_on():
@@ -160,28 +98,10 @@ def test_yes_or_no_questions_are_answered_by_the_table_as_it_is():
         np.testing.assert_allclose(found.result("active", "SCBI").beliefs, [0.25, 0.5, 1.0, 1.0])
 
 
-def test_entries_above_one_are_no_answers():
-    counts = cb.Model([[3, 1], [1, 3]])
-    found = cb.lessons.compare_teachers(counts, 0, num_rounds=2, num_lessons=5, rng=0)
-    assert "active" not in found.teachers
-    assert "active is left out: entries above 1" in repr(found)
-    with pytest.raises(cb.CobayesError, match="'active' cannot be compared here: entries above 1"):
-        cb.lessons.compare_teachers(counts, 0, teachers="active")
-
-
 def test_a_question_that_a_hypothesis_cannot_answer_is_named():
     model = cb.Model([[1, 0], [0, 1], [1, 1]], "abc", "xy")
     with pytest.raises(cb.CobayesError, match="'y' rules out every answer to question '1'"):
         cb.lessons.compare_teachers(model, 0, teachers="active", questions=[1, 2, 2])
-
-
-def test_learners_of_one_name_are_told_apart():
-    model = random_model(4)
-    learners = ["bi", cb.Pragmatic(model, 1), cb.Pragmatic(model, 3), cb.BI(model)]
-    found = cb.lessons.compare_teachers(
-        model, 0, teachers="greedy", learners=learners, num_rounds=2, num_lessons=5
-    )
-    assert found.learners == ("BI", "Pragmatic, depth 1", "Pragmatic, depth 3", "BI (4)")
 
 
 def test_random_and_truthful_teachers_keep_to_what_is_available():
@@ -193,12 +113,3 @@ def test_random_and_truthful_teachers_keep_to_what_is_available():
         assert np.abs(np.diff(run.data)).max() <= 1
         many = cb.simulate(rule, 0, num_rounds=5, num_lessons=10, learner_rule=cb.SCBI(task), rng=1)
         assert many.num_contradicted == 0
-
-
-def test_a_walker_that_slips_is_compared_by_many_lessons():
-    world = cb.GridWorld.with_goals_on_top(5, 3, 2, 0.5, slip=0.4)
-    found = cb.lessons.compare_teachers(world, "A", num_rounds=6, num_lessons=30, rng=1)
-    assert found.teachers == ("random", "truthful", "literal", "SCBI", "likeliest")
-    needed = found.result("likeliest", "BI").rounds_needed
-    assert needed.counts.sum() + needed.num_unsure == 30
-    assert "greedy is left out: in this task it is uncertain" in repr(found)
