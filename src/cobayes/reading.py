@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes._input.text import Table, not_negative, parse_table, require_rectangle, shown
+from cobayes._input.text import Cells, not_negative, parse_table, require_rectangle, shown
 from cobayes.errors import CobayesError, import_optional
 from cobayes.example_library import examples
 from cobayes.model import Model
@@ -150,7 +150,7 @@ def nearby(file: Path) -> str:
     return "check the spelling and the folder."
 
 
-def _to_entries(file: Path, table: Table) -> Entries:
+def _to_entries(file: Path, table: Cells) -> Entries:
     """Turn cells into numbers, naming the first that is not finite or is negative."""
     if not table.rows or not table.rows[0]:
         raise CobayesError(
@@ -200,7 +200,7 @@ def read_text(file: Path) -> str:
     return text
 
 
-def _read_json(file: Path) -> Table:
+def _read_json(file: Path) -> Cells:
     text = read_text(file)
     try:
         content = json.loads(text)
@@ -242,7 +242,7 @@ def _read_json(file: Path) -> Table:
         require_rectangle(file, rows, places)
         _require_labels(file, "data", data, len(rows))
         _require_labels(file, "hypotheses", hypotheses, len(rows[0]))
-    return Table(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
+    return Cells(rows, data, hypotheses, lambda i, j: f"row {i + 1}, column {j + 1} of the matrix")
 
 
 def _require_labels(file: Path, name: str, labels: Any, count: int) -> None:
@@ -282,7 +282,7 @@ def read_parquet_frame(file: Path) -> pd.DataFrame:
         ) from None
 
 
-def _read_parquet(file: Path) -> Table:
+def _read_parquet(file: Path) -> Cells:
     frame = read_parquet_frame(file)
     import pandas
 
@@ -304,7 +304,7 @@ def _read_parquet(file: Path) -> Table:
             f"{file} has a missing label in its index.", "give every row a label of its own."
         )
     cells = frame.astype(object).where(frame.notna(), None)
-    return Table(
+    return Cells(
         [list(row) for row in cells.itertuples(index=False, name=None)],
         list(frame.index),
         list(frame.columns),

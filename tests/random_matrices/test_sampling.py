@@ -37,7 +37,7 @@ def test_results_are_the_same_bits_for_any_number_of_threads(shape):
 
 
 def test_chunks_draw_different_matrices(monkeypatch):
-    monkeypatch.setattr("cobayes.random_matrices.sampling.CHUNK", 64)
+    monkeypatch.setattr("cobayes.random_matrices.sampling.MATRICES_PER_CALL", 64)
     # 16 chunks of the same matrices would have 16 times the same sums, to the bit.
     small = compare_rates(3, 2, 64, rng=1)
     total = compare_rates(3, 2, 1024, rng=1)

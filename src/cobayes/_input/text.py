@@ -37,7 +37,7 @@ _CELL.maxstring = _CELL.maxother = 60
 
 
 @dataclass(frozen=True)
-class Table:
+class Cells:
     """Cells as they were found, their labels, and a function that names the place of a cell.
 
     ``place`` takes the position of a cell in ``rows`` and returns, say, "line 3, column 2".
@@ -49,7 +49,7 @@ class Table:
     place: Callable[[int, int], str]
 
 
-def parse_table(file: Path, text: str, promised: str) -> Table:
+def parse_table(file: Path, text: str, promised: str) -> Cells:
     """Split the text of a file into labels and cells.
 
     Parameters
@@ -107,7 +107,7 @@ def with_decimal_point(cell: str) -> str:
     return cell.replace(",", ".") if is_decimal else cell
 
 
-def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
+def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Cells:
     """Separate the first row and the first column from the numbers, if they are labels.
 
     A table that starts with a number has no labels. Otherwise the first row holds the hypotheses
@@ -117,7 +117,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
     has_corner = not (len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1)
     if is_number(rows[0][0]) and (has_corner or is_number(rows[1][0])):
         require_rectangle(file, rows, lines)
-        return Table(rows, None, None, lambda i, j: f"{lines[i]}, column {j + 1}")
+        return Cells(rows, None, None, lambda i, j: f"{lines[i]}, column {j + 1}")
     header, body = rows[0], rows[1:]
     if not body:
         raise CobayesError(
@@ -157,7 +157,7 @@ def _split_labels(file: Path, rows: list[list[str]], lines: list[str]) -> Table:
                 f"{file}, {line}, column 1: the datum has no label.",
                 "name it, or delete the line.",
             )
-    return Table(
+    return Cells(
         [cells[skipped:] for cells in body],
         data,
         hypotheses,

@@ -24,8 +24,8 @@ from cobayes.reading import existing_file
 from cobayes.rules import Rule, rule_from_settings
 from cobayes.tasks.task import Task, class_name, task_from_settings
 
-FORMAT = 4
-SUM_SLACK = 1e-6
+FILE_FORMAT = 4
+BELIEF_SLACK = 1e-6
 """How far the sum of a saved belief may be from one: rounding over many rounds stays below."""
 OBJECTS = ("matrix", "task")
 """Settings of tasks that hold matrices or tasks; text in their place would name a file."""
@@ -43,7 +43,7 @@ def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     content
         The content, as `to_plain` returns it.
     """
-    head = {"cobayes_format": FORMAT, "kind": kind, "checksum": _checksum(content)}
+    head = {"cobayes_format": FILE_FORMAT, "kind": kind, "checksum": _checksum(content)}
     try:
         write_text(path, json.dumps({**head, "content": content}))
     except OSError as error:
@@ -62,10 +62,10 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
             f"{path} is not a complete file saved by cobayes: {error}.",
             "was it cut short, or is it another kind of file?",
         ) from error
-    if not isinstance(head, dict) or head.get("cobayes_format") != FORMAT:
+    if not isinstance(head, dict) or head.get("cobayes_format") != FILE_FORMAT:
         raise CobayesError(
             f"{path} was not saved by cobayes, or by a version with another format.",
-            f"expected cobayes_format {FORMAT}.",
+            f"expected cobayes_format {FILE_FORMAT}.",
         )
     if head.get("kind") != kind:
         raise CobayesError(
@@ -209,6 +209,6 @@ def read_logs(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.floa
     array[np.isnan(array)] = -np.inf
     with np.errstate(over="ignore"):
         sums = np.exp(array).sum(axis=-1)
-    if not (np.abs(sums - 1.0) <= SUM_SLACK).all():
+    if not (np.abs(sums - 1.0) <= BELIEF_SLACK).all():
         raise ValueError(f"{name} has probabilities that do not sum to 1")
     return array

@@ -372,7 +372,7 @@ def empirical_formula(num_data: ArrayLike, a: float, c: float, b: float, d: floa
 
 
 @dataclass(frozen=True)
-class Fit:
+class FormulaFit:
     """The formula fitted to data by weighted least squares.
 
     Attributes
@@ -400,7 +400,7 @@ class Fit:
     num_points: int
 
 
-def fit_formula(rates: pd.DataFrame) -> Fit:
+def fit_formula(rates: pd.DataFrame) -> FormulaFit:
     """Fit the formula's four parameters by weighted least squares.
 
     If the sampling errors are too small to explain the residuals, a common variance is added to all
@@ -434,7 +434,7 @@ def fit_formula(rates: pd.DataFrame) -> Fit:
     values, covariance = fit(misfit)
     found = dict(zip(("chi_square", "guess_chi_square"), statistics, strict=True))
     found |= dict(zip(("chance", "guess_chance"), chances, strict=True))
-    return Fit(values, np.sqrt(np.diag(covariance)), misfit, num_points=len(x), **found)
+    return FormulaFit(values, np.sqrt(np.diag(covariance)), misfit, num_points=len(x), **found)
 
 
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
@@ -445,7 +445,7 @@ def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
     return np.maximum(off - noise, 0.0), off + noise
 
 
-def judge_formula(fit: Fit, rates: pd.DataFrame) -> Claim:
+def judge_formula(fit: FormulaFit, rates: pd.DataFrame) -> Claim:
     """Judge the authors' approximate formula."""
     least, most = formula_errors(rates)
     ends = np.array([least.max(), most.max()])
@@ -584,7 +584,9 @@ def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
     return figure
 
 
-def _formula_pictures(rates: pd.DataFrame, numbers: pd.DataFrame, fit: Fit) -> dict[str, Figure]:
+def _formula_pictures(
+    rates: pd.DataFrame, numbers: pd.DataFrame, fit: FormulaFit
+) -> dict[str, Figure]:
     grid = np.linspace(2.0, rates["size"].to_numpy().max(), 300)
     curve, ax = new_axes(4.8, 3.2)
     draw_exceptions(rates, ax)

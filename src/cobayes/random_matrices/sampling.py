@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # The number of matrices per call of the native core.
-CHUNK = 1 << 26
+MATRICES_PER_CALL = 1 << 26
 MOST_DATA_DIGITS = 300
 # Beyond this argument the asymptotic series of exp(t) E1(t) is exact to the last bit.
 _ASYMPTOTIC = 50.0
@@ -300,10 +300,10 @@ def compare_rates(
     )
     root = [int(word) for word in generator(rng).integers(0, 1 << 32, size=8, dtype=np.uint64)]
     parts = []
-    for number, first in enumerate(range(0, count, CHUNK)):
+    for number, first in enumerate(range(0, count, MATRICES_PER_CALL)):
         # Each shape has its own seed: errors of neighbouring shapes must be independent.
         seed = np.random.SeedSequence(root, spawn_key=(num_data, num_hypotheses, number))
-        size = min(CHUNK, count - first)
+        size = min(MATRICES_PER_CALL, count - first)
         parts.append(sample_rates_chunk(num_data, num_hypotheses, size, seed))
     statistics = functools.reduce(add_statistics, parts)
     return RateComparison.from_statistics(

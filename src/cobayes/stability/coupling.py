@@ -20,13 +20,13 @@ from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import in_every_round, require_datum
 from cobayes.rules.naming import Agents
 from cobayes.stability.success import (
-    LEVEL,
     MAX_ROUNDS,
     SuccessRate,
     common_law,
     require_affordable_lessons,
     teach_until_sure,
 )
+from cobayes.theory.certainty import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 # underestimates the error.
 FEW = 30
 # The number of pairs that are drawn together.
-CHUNK = 1 << 16
+PAIRS_PER_CALL = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,7 +253,7 @@ def _by_pairs(
     sums: Any = 0.0
     num_unfinished = 0
     # In chunks, so that memory does not grow with the number of pairs.
-    for first in range(0, count, CHUNK):
+    for first in range(0, count, PAIRS_PER_CALL):
         taught, believed, unfinished = _core.couple(
             own,
             other,
@@ -263,7 +263,7 @@ def _by_pairs(
             level=level,
             max_rounds=max_rounds,
             first=first,
-            num_pairs=min(CHUNK, count - first),
+            num_pairs=min(PAIRS_PER_CALL, count - first),
             seed=seed,
             num_threads=num_threads(),
         )

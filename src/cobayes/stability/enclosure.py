@@ -42,7 +42,7 @@ from cobayes.stability.bounds import frechet
 Array = NDArray[np.float64]
 
 # Leaves whose bounds differ by less than this are not expanded further.
-SETTLED = 1e-13
+SETTLED_GAP = 1e-13
 # Leaves at which the smallest belief is below this are not expanded.
 SMALLEST_BELIEF = 1e-200
 # Children of a level are made in blocks of about this many numbers.
@@ -329,7 +329,7 @@ class _Tree:
     def _choose(self, leaves: _Leaves, sides: Array, depth: int, budget: int) -> NDArray[np.intp]:
         """Return the leaves to expand next: an eighth of them, those with the widest gaps."""
         gaps = sides[1] - sides[0]
-        is_open = (gaps > SETTLED * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
+        is_open = (gaps > SETTLED_GAP * np.exp(leaves.log_weights)) & (leaves.rounds < depth)
         for beliefs in (leaves.taught, leaves.believed):
             is_open &= beliefs.min(axis=1) > SMALLEST_BELIEF
         chosen = np.flatnonzero(is_open)

@@ -20,12 +20,12 @@ from cobayes.rules import Rule
 from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import success_bounds
 from cobayes.stability.success import (
-    LEVEL,
     MAX_ROUNDS,
     SuccessRate,
     success_rate,
     success_rates,
 )
+from cobayes.theory.certainty import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd

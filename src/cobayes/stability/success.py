@@ -34,6 +34,7 @@ from cobayes.rules import Rule, as_rule
 from cobayes.rules.naming import Agents, as_agents
 from cobayes.rules.response import add_evidence, draw
 from cobayes.stability.bounds import frechet
+from cobayes.theory.certainty import LEVEL
 from cobayes.theory.rates import rate_of_convergence
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# An agent is sure when its belief exceeds the level; a lesson has at most this many rounds.
-LEVEL = 1.0 - 1e-5
+# A lesson has at most this many rounds.
 MAX_ROUNDS = 1000
 # The largest number of rounds that the native core can count.
 MOST_ROUNDS = 2**31 - 1

@@ -22,6 +22,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
 Array = NDArray[np.float64]
 
+# An agent is sure when its belief exceeds this.
 LEVEL = 1.0 - 1e-5
 # Grid for the random walk: points per typical step, and the largest number of points.
 CELLS, MOST_CELLS = 12, 20_000
