@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 AUTOMATIC_PATHS = 2**25
 
 # A lower bound on the time per round, in seconds, of lessons that run one by one in Python.
-_SECONDS_PER_PYTHON_ROUND = 1e-5
+_SECONDS_PER_ROUND = 1e-5
 
 
 def simulate(
@@ -122,10 +122,7 @@ def simulate(
                 f"{short_number(num_lessons)} lessons of {short_number(num_rounds)} rounds by a "
                 "custom rule",
                 "ask for fewer lessons or rounds.",
-                seconds=_SECONDS_PER_PYTHON_ROUND
-                * num_lessons
-                * num_rounds
-                * num_threads(),  # one thread
+                seconds=_SECONDS_PER_ROUND * num_lessons * num_rounds * num_threads(),  # one thread
             )
         found = _play_one_by_one(agents, **options)
     else:
