@@ -7,6 +7,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import HANGS
+
 # How long an example takes tells how busy the machine is, and every run has the same examples;
 # `pytest --hypothesis-profile=explore --hypothesis-seed=7` looks at others.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,6 +49,7 @@ def chromium():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM,
+            timeout=1000 * HANGS,
             args=[
                 "--no-sandbox",
                 "--disable-gpu",
@@ -58,3 +61,19 @@ def chromium():
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def window(chromium):
+    """Open an empty page, with the options of a browser's context, until the test ends."""
+    contexts = []
+
+    def open_window(**options):
+        contexts.append(chromium.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(300_000)  # milliseconds; a busy machine needs more than 30 s
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()

@@ -51,21 +51,30 @@ def twin(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(chromium):
+def visit(window):
     """Open a page of the studio without motion; any error on its console fails the test."""
-    contexts, complaints = [], []
+    complaints = []
 
-    def open_page(path, *, width=1200, height=900, scheme="light", hash="", motion="reduce"):
-        context = chromium.new_context(
+    def open_page(
+        path,
+        *,
+        width=1200,
+        height=900,
+        scheme="light",
+        hash="",
+        motion="reduce",
+        stops_clock=False,  # the test moves it, as `page.clock.run_for(1000)` does
+    ):
+        page = window(
             viewport={"width": width, "height": height},
             color_scheme=scheme,
             reduced_motion=motion,
             accept_downloads=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
+        if stops_clock:
+            page.clock.install(time=0)
+            page.clock.pause_at(1)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",
@@ -79,8 +88,6 @@ def visit(chromium):
 
     open_page.complaints = complaints
     yield open_page
-    for context in contexts:
-        context.close()
     assert complaints == []
 
 

@@ -15,6 +15,7 @@ import cobayes as cb
 from cobayes.browser import write_experiment
 from cobayes.browser.bundle import read
 from cobayes.cli.app import app
+from tests import HANGS
 from tests.browser.conftest import HERE, find_node, npm_file
 
 GESTURES = cb.examples["gestures"].model
@@ -26,7 +27,7 @@ def write(tmp_path, **options):
 
 
 @contextmanager
-def session(chromium, folder, query="?person=ann", width=1000):
+def session(window, folder, query="?person=ann", width=1000):
     """Open an experiment; jsPsych comes from npm instead of its network."""
     # Only the version that the tests take from npm is answered.
     version = json.loads(npm_file("jspsych/package.json").read_text(encoding="utf-8"))["version"]
@@ -36,8 +37,7 @@ def session(chromium, folder, query="?person=ann", width=1000):
     }
     complaints = []
     viewport = {"width": width, "height": 800}
-    context = chromium.new_context(accept_downloads=True, viewport=viewport)
-    page = context.new_page()
+    page = window(accept_downloads=True, viewport=viewport)
     page.on("pageerror", lambda error: complaints.append(str(error)))
 
     def answer(route):
@@ -48,13 +48,12 @@ def session(chromium, folder, query="?person=ann", width=1000):
     page.route("https://unpkg.com/**", answer)
     page.goto(folder.joinpath("index.html").as_uri() + query)
     yield page
-    context.close()
     assert complaints == []
 
 
-def take_part(chromium, folder, act):
+def take_part(window, folder, act):
     """Run a whole session and return the CSV that the person downloads."""
-    with session(chromium, folder) as page:
+    with session(window, folder) as page:
         page.click("button:has-text('Continue')")
         act(page)
         with page.expect_download() as saved:
@@ -62,12 +61,11 @@ def take_part(chromium, folder, act):
         return saved.value.path().read_text(encoding="utf-8")
 
 
-def test_without_jspsych_the_page_says_so(chromium, tmp_path):
-    page = chromium.new_page()
+def test_without_jspsych_the_page_says_so(window, tmp_path):
+    page = window()
     page.route("https://unpkg.com/**", lambda route: route.abort())
     page.goto(write(tmp_path).joinpath("index.html").as_uri())
     assert "jsPsych was not loaded" in page.inner_text("body")
-    page.close()
 
 
 def table(text):
@@ -79,7 +77,7 @@ def table(text):
 def run_node(script):
     """Run a JavaScript module and return the JSON that it writes."""
     command = [find_node(), "--input-type=module", "-e", script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=True)
     return json.loads(done.stdout)
 
 
@@ -134,9 +132,9 @@ def guess_first(num_lessons, num_rounds):
 
 
 @pytest.mark.slow
-def test_a_person_who_learns_by_guessing_gives_a_table_that_can_be_fitted(chromium, tmp_path):
+def test_a_person_who_learns_by_guessing_gives_a_table_that_can_be_fitted(window, tmp_path):
     folder = write(tmp_path, num_rounds=3)
-    text = take_part(chromium, folder, guess_first(4, 3))
+    text = take_part(window, folder, guess_first(4, 3))
     fit_by_command(folder, text)
     responses = table(text)
     assert len(responses) == 12
@@ -150,7 +148,7 @@ def test_a_person_who_learns_by_guessing_gives_a_table_that_can_be_fitted(chromi
 
 
 @pytest.mark.slow
-def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(chromium, tmp_path):
+def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(window, tmp_path):
     folder = write(tmp_path, num_rounds=2, response="rating")
 
     def act(page):
@@ -164,7 +162,7 @@ def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(chromium, tmp_
                     sliders.nth(j).fill(str(10 * (j + 1)))
                 page.click(".cobayes-rating button")
 
-    text = take_part(chromium, folder, act)
+    text = take_part(window, folder, act)
     fit_by_command(folder, text)
     responses = table(text)
     assert len(responses) == 8 * 4
@@ -176,7 +174,7 @@ def test_a_person_who_learns_by_rating_is_followed_by_the_teacher(chromium, tmp_
 
 
 @pytest.mark.slow
-def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_path):
+def test_a_person_who_teaches_gives_choices_that_can_be_fitted(window, tmp_path):
     folder = write(tmp_path, num_rounds=3, role="teacher", repeats=False)
 
     def act(page):
@@ -189,7 +187,7 @@ def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_pat
                 page.wait_for_selector(".cobayes-answer")
                 page.click("button:has-text('Continue')")
 
-    text = take_part(chromium, folder, act)
+    text = take_part(window, folder, act)
     responses = table(text)
     assert len(responses) == 12
     assert not responses.duplicated(["lesson", "datum"]).any()
@@ -201,7 +199,7 @@ def test_a_person_who_teaches_gives_choices_that_can_be_fitted(chromium, tmp_pat
 
 
 @pytest.mark.slow
-def test_labels_are_never_read_as_html(chromium, tmp_path):
+def test_labels_are_never_read_as_html(window, tmp_path):
     model = cb.Model([[0.7, 0.2], [0.3, 0.8]], [EVIL, "b"], ["<b>x</b>", "y"])
     folder = write_experiment({"<p>": model}, tmp_path / "study", num_rounds=1, role="teacher")
     seen = []
@@ -215,15 +213,15 @@ def test_labels_are_never_read_as_html(chromium, tmp_path):
             page.click("button:has-text('Continue')")
         seen.append(page.evaluate("window.evil === undefined"))
 
-    responses = table(take_part(chromium, folder, act))
+    responses = table(take_part(window, folder, act))
     assert seen == [0, 0, True]
     assert list(responses["datum"]) == [EVIL, EVIL]
 
 
 @pytest.mark.slow
-def test_the_demo_explains_itself_and_saves_nothing(chromium, tmp_path):
+def test_the_demo_explains_itself_and_saves_nothing(window, tmp_path):
     folder = write(tmp_path, num_rounds=2)
-    with session(chromium, folder, "?demo") as page:
+    with session(window, folder, "?demo") as page:
         assert "nothing is saved" in page.inner_text(".cobayes-text")
         page.click("button:has-text('Continue')")
         assert "You are the learner" in page.inner_text(".cobayes-text")
@@ -259,8 +257,8 @@ def write_board(tmp_path, **options):
 
 
 @pytest.mark.slow
-def test_a_teacher_sees_all_hypotheses_and_data_in_their_places(chromium, tmp_path):
-    with session(chromium, write_board(tmp_path, role="teacher")) as page:
+def test_a_teacher_sees_all_hypotheses_and_data_in_their_places(window, tmp_path):
+    with session(window, write_board(tmp_path, role="teacher")) as page:
         page.click("button:has-text('Continue')")
         assert "You are the teacher" in page.inner_text(".cobayes-head")
         assert page.locator(".cobayes-candidates li").count() == 2
@@ -285,8 +283,8 @@ def test_a_teacher_sees_all_hypotheses_and_data_in_their_places(chromium, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_learner_sees_the_board_and_the_pictures(chromium, tmp_path):
-    with session(chromium, write_board(tmp_path)) as page:
+def test_a_learner_sees_the_board_and_the_pictures(window, tmp_path):
+    with session(window, write_board(tmp_path)) as page:
         page.click("button:has-text('Continue')")
         assert page.locator(".cobayes-grid .now").count() == 1
         assert page.locator(".cobayes-choices button img").count() == 2
@@ -297,8 +295,8 @@ def test_a_learner_sees_the_board_and_the_pictures(chromium, tmp_path):
 
 
 @pytest.mark.slow
-def test_sliders_must_be_touched_and_not_all_be_zero(chromium, tmp_path):
-    with session(chromium, write(tmp_path, num_rounds=1, response="rating")) as page:
+def test_sliders_must_be_touched_and_not_all_be_zero(window, tmp_path):
+    with session(window, write(tmp_path, num_rounds=1, response="rating")) as page:
         page.click("button:has-text('Continue')")
         submit, hint = page.locator(".cobayes-rating button"), page.locator(".cobayes-hint")
         sliders = page.locator(".cobayes-rating input")
@@ -318,10 +316,10 @@ def test_sliders_must_be_touched_and_not_all_be_zero(chromium, tmp_path):
 @pytest.mark.parametrize("width", [1400, 390])
 @pytest.mark.parametrize("options", [{"role": "teacher"}, {}, {"response": "rating"}])
 def test_every_screen_fits_its_window_and_axe_finds_nothing_serious(
-    chromium, tmp_path, options, width
+    window, tmp_path, options, width
 ):
     axe = npm_file("axe-core/axe.min.js").read_text(encoding="utf-8")
-    with session(chromium, write_board(tmp_path, **options), "?demo", width=width) as page:
+    with session(window, write_board(tmp_path, **options), "?demo", width=width) as page:
         page.evaluate(axe)
         for _ in range(20):
             assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_first_screen_is_moving(visit, pages):
-    page = visit(pages["gestures"], motion="no-preference")
+    page = visit(pages["gestures"], motion="no-preference", stops_clock=True)
+    page.clock.run_for(2500)
     page.wait_for_selector(".round b:text-matches('[1-9]')")
     assert page.locator("[aria-label=pause]").count() == 1
     page.click("[aria-label=pause]")
@@ -18,8 +19,8 @@ def test_the_first_screen_is_moving(visit, pages):
 
 
 def test_nothing_moves_by_itself_for_those_who_prefer_calm(visit, pages):
-    page = visit(pages["gestures"])
-    page.wait_for_timeout(1500)
+    page = visit(pages["gestures"], stops_clock=True)
+    page.clock.run_for(10_000)
     assert page.inner_text(".round b") == "0"
 
 
@@ -165,12 +166,13 @@ def test_every_normalisation_is_shown_on_the_way_to_the_limit(visit, pages):
 
 
 def test_the_normalisations_play_by_themselves_and_can_be_paused(visit, pages):
-    page = visit(pages["three"], motion="no-preference", hash=link(round=1))
+    page = visit(pages["three"], motion="no-preference", hash=link(round=1), stops_clock=True)
     page.click("button:has-text('Normalise')")
+    page.clock.run_for(1500)
     page.wait_for_selector(".stage:has-text('Rows to one')")
     page.click(".one-round button:has-text('Pause')")
     frame = page.input_value("[aria-label=normalisation]")
-    page.wait_for_timeout(1500)
+    page.clock.run_for(10_000)
     assert page.input_value("[aria-label=normalisation]") == frame
 
 

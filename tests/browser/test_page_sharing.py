@@ -147,36 +147,32 @@ def test_every_figure_can_be_taken_away(visit, pages):
             assert "class=" not in text
 
 
-def test_a_notebook_frame_shows_the_page(chromium, tmp_path):
+def test_a_notebook_frame_shows_the_page(window, tmp_path):
     file = tmp_path / "notebook.html"
     file.write_text(cb.studio()._repr_html_(), encoding="utf-8")
-    context = chromium.new_context()
-    page = context.new_page()
+    page = window()
     page.goto(file.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator(".card").first.wait_for()
     frame.locator("nav [data-view=compare]").click()
-    frame.locator(".results [data-rule=SCBI]").wait_for(timeout=60_000)
-    context.close()
+    frame.locator(".results [data-rule=SCBI]").wait_for()
 
 
 @pytest.mark.parametrize("kind", ["round", "lesson"])
-def test_live_figures_move_inside_another_page(chromium, tmp_path, kind):
+def test_live_figures_move_inside_another_page(window, tmp_path, kind):
     from cobayes.browser import live_figure
 
     file = tmp_path / "report.html"
     file.write_text(f"<h1>Report</h1>{live_figure(kind, cb.examples['M_1'])}", encoding="utf-8")
-    context = chromium.new_context()
-    page = context.new_page()
+    page = window()
     page.goto(file.as_uri())
     frame = page.frame_locator("iframe")
     if kind == "round":
-        frame.locator(".stage:has-text('Rows to one')").wait_for(timeout=30_000)
+        frame.locator(".stage:has-text('Rows to one')").wait_for()
         assert frame.locator(".card").first.is_hidden()
     else:
-        frame.locator(".round b:not(:text-is('0'))").wait_for(timeout=30_000)
+        frame.locator(".round b:not(:text-is('0'))").wait_for()
         assert frame.locator(".one-round").is_hidden()
     shown = frame.locator("#app").inner_text()
     assert "h₁" in shown
     assert "h_1" not in shown
-    context.close()

@@ -2,11 +2,10 @@
 
 import signal
 import sqlite3
-import time
 
 import pytest
 
-from tests import AFTER_CTRL_C
+from tests import AFTER_CTRL_C, HANGS
 
 # Figure 3 in small: a few matrices, 9 x 9.
 SMALL = [
@@ -63,6 +62,20 @@ def num_finished(ledger):
         return connection.execute("SELECT count(*) FROM shards WHERE key >= 0").fetchone()[0]
 
 
+# The run of figure 3 waits, once three of its shards are done, for Ctrl-C.
+WAIT_AFTER_THREE = """
+import itertools, time
+from cobayes.runs.store import Store
+add, count = Store.add, itertools.count(1)
+def add_and_wait(store, *arguments):
+    add(store, *arguments)
+    if store.path.parent.name == "beliefs-exact" and next(count) == 3:
+        print("three", flush=True)
+        time.sleep(3600)
+Store.add = add_and_wait
+"""
+
+
 @pytest.mark.slow
 def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, tmp_path):
     arguments = (
@@ -76,38 +89,32 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(command, run, 
         "csv",
         *SMALL,
         "--set",
-        "num_matrices_exact=400",  # seconds of computing, so that Ctrl-C comes before the end
+        "num_matrices_exact=40",
     )
-    process = command(*arguments)
-    for line in process.stderr:
-        if "shards" in line and "0/400" not in line:
-            break
-        if "beliefs-exact" in line:
-            break
+    process = command(*arguments, before=WAIT_AFTER_THREE)
+    assert process.stdout.readline() == "three\n"
     ledger = tmp_path / "runs" / "beliefs-exact" / "ledger.sqlite"
-    while process.poll() is None and not (ledger.exists() and num_finished(ledger) >= 3):
-        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    rest = process.communicate(timeout=60)[1]
+    rest = process.communicate(timeout=HANGS)[1]
     assert process.returncode in AFTER_CTRL_C
     assert "interrupted: stopped by Ctrl-C" in rest
     assert "the same command goes on from here" in rest
     assert not (tmp_path / "index.html").exists()
-    assert 3 <= num_finished(ledger) < 400
+    assert 3 <= num_finished(ledger) < 40
     done = sum(map(num_finished, (tmp_path / "runs").glob("*/ledger.sqlite")))
     shown = run("runs", tmp_path)
     assert "beliefs-exact" in shown.stdout
     assert "stopped" in shown.stdout
 
     process = command(*arguments)
-    rest = process.communicate(timeout=120)[1]
+    rest = process.communicate(timeout=HANGS)[1]
     assert process.returncode == 0
     assert f"continuing: {done} of" in rest
-    assert num_finished(ledger) == 400
+    assert num_finished(ledger) == 40
     assert (tmp_path / "index.html").exists()
 
     process = command(*arguments)
-    rest = process.communicate(timeout=60)[1]
+    rest = process.communicate(timeout=HANGS)[1]
     assert "done before; nothing has changed since" in rest
 
 

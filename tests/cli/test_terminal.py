@@ -16,6 +16,7 @@ import cobayes as cb
 from cobayes.cli import terminal
 from cobayes.cli.app import app
 from cobayes.theory.rates import rate_of_convergence
+from tests import HANGS
 from tests.cli.conftest import PATIENT
 
 ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e"
@@ -133,7 +134,7 @@ def run_with(environment, *commands):
         [sys.executable, "-c", PATIENT + EACH_COMMAND, words],
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=HANGS,
         env={**os.environ, "COLUMNS": "100", **environment},
     )
 
@@ -227,7 +228,7 @@ def test_errors_on_a_terminal_are_coloured_unless_no_color_is_set(environment, i
         env={**inherited, "TERM": "xterm", **environment},
     )
     try:
-        process.wait(timeout=120)
+        process.wait(timeout=HANGS)
         found = os.read(reader, 4096).decode()
     finally:
         os.close(writer)
@@ -239,7 +240,7 @@ def test_errors_on_a_terminal_are_coloured_unless_no_color_is_set(environment, i
 def test_what_takes_longer_than_the_patience_is_said_once(monkeypatch, capsys):
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     with terminal.patience("running 3 lessons"):
-        deadline = time.monotonic() + 60.0
+        deadline = time.monotonic() + HANGS
         while not capsys_has(capsys, "running 3 lessons ...\n") and time.monotonic() < deadline:
             time.sleep(0.01)
     assert capsys.readouterr().err == ""

@@ -22,6 +22,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from tests import HANGS
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if not {"_build", "gallery"} & set(page.parts)]
@@ -137,7 +139,7 @@ def run_command(command: str, where: str) -> str | None:
         [sys.executable, *words[1:]],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANGS,
         env={**os.environ, **environment},
     )
     if done.returncode != 0:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import HANGS
 from tests.docs.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "extensions"))
@@ -62,7 +63,7 @@ def test_bash_completes(line, expected):
         ["bash", "--norc", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         env={
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -77,7 +78,7 @@ def test_completion_says_nothing_else():
         [Path(sys.executable).parent / "cobayes"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         env={
             **os.environ,
             "_COBAYES_COMPLETE": "bash_complete",

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests import HANGS
 from tests.docs.pages import ROOT
 
 
@@ -28,7 +29,7 @@ def test_site_builds_without_warnings(tmp_path):
         env={**os.environ, "COBAYES_DOCS_PAGES_ONLY": "1"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "html" / "beyond.html").read_text(encoding="utf-8")

@@ -28,12 +28,11 @@ MEASURE = """() => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1200, 400])
-def test_the_page_fits_its_window_and_shows_every_picture(report, chromium, width):
+def test_the_page_fits_its_window_and_shows_every_picture(report, window, width):
     page, _ = report
-    window = chromium.new_page(viewport={"width": width, "height": 800})
-    window.goto(page.as_uri())
-    found = window.evaluate(MEASURE)
-    window.close()
+    shown = window(viewport={"width": width, "height": 800})
+    shown.goto(page.as_uri())
+    found = shown.evaluate(MEASURE)
     assert found["page_width"] <= width
     assert found["widest"] <= width
     assert found["images"] == found["shown"] >= 11

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import HANGS
+
 TESTS = Path(__file__).parents[1]
 
 
@@ -35,14 +37,16 @@ def drive(*arguments: object, **options) -> subprocess.Popen[str]:
     return start("-m", "runs.drive", *arguments, **options)
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 600) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=timeout)
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=HANGS)
     return process.returncode, out, err
 
 
-def wait_until(condition: Callable[[], bool], timeout: float = 300) -> None:
-    deadline = time.monotonic() + timeout
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait, unless the process that would bring it about has ended."""
+    deadline = time.monotonic() + HANGS
     while not condition():
+        assert process is None or process.poll() is None, finish(process)
         if time.monotonic() > deadline:
             raise TimeoutError("what the test waits for did not happen")
         time.sleep(0.01)
@@ -68,13 +72,21 @@ def end(process: subprocess.Popen[str]) -> None:
 def cluster():
     """A Dask cluster of two worker processes."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        silence_logs=50,
-    ) as cluster:
+    import dask
+
+    patient = {"distributed.comm.timeouts.connect": "10 minutes"}  # however busy the machine is
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        dask.config.set(patient),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs=50,
+        ) as cluster,
+    ):
+        patch.setattr("cobayes.runs.executors._SECONDS_TO_CONNECT", HANGS)
         yield cluster
 
 

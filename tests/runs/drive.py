@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from cobayes.errors import CobayesError
-from cobayes.runs import RunInterrupted, run, workers
+from cobayes.runs import RunInterrupted, executors, run, workers
 from runs.experiments import bulky_experiment, drawing
 
 
@@ -16,11 +16,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--scheduler")
     parser.add_argument("--num-shards", type=int, default=20)
-    parser.add_argument("--pause", type=float, default=0.0)
     parser.add_argument("--gate", default="")
     parser.add_argument("--bulky", action="store_true")
     options = parser.parse_args()
-    experiment = drawing(options.num_shards, pause=options.pause, gate=options.gate)
+    executors._SECONDS_TO_CONNECT = 600  # however busy the machine is
+    experiment = drawing(options.num_shards, gate=options.gate)
     if options.bulky:
         experiment = bulky_experiment()
     try:

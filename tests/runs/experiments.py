@@ -44,8 +44,6 @@ def draw(parameters, seeds, num_samples):
     """Sums of floats that would differ in their last bits in any other order."""
     if parameters.get("gate"):
         Gate(parameters["gate"]).enter(parameters["scale"], seeds.spawn_key[-1])
-    if parameters.get("pause"):
-        time.sleep(parameters["pause"])
     if parameters.get("shuffle"):  # so that shards finish in another order than they start in
         time.sleep(0.004 * (7 * seeds.spawn_key[-1] % 5))
     sample = np.random.default_rng(seeds).lognormal(0.0, parameters["scale"], num_samples)
@@ -68,12 +66,12 @@ def estimate(statistics, parameters) -> dict[str, Estimate]:
     }
 
 
-def drawing(num_shards=20, *, pause=0.0, gate="", num_points=2, seed=3, **options) -> Experiment:
+def drawing(num_shards=20, *, gate="", num_points=2, seed=3, **options) -> Experiment:
     """The standard experiment: the last shard of every point is smaller than the others."""
     points = [
         Point(
             f"scale {k + 1}",
-            {"scale": (k + 1) / 10, "pause": pause, "gate": str(gate)},
+            {"scale": (k + 1) / 10, "gate": str(gate)},
             num_samples=100 * num_shards - 37,
             samples_per_shard=100,
         )

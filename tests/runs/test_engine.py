@@ -93,7 +93,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bits(tmp_path, expect
         gate.open(3 * (kill + 1))
         process = drive(*arguments)
         if kill % 4 != 3:  # else while it still prepares
-            wait_until(lambda: num_done(tmp_path / "run") > seen[-1])
+            wait_until(lambda: num_done(tmp_path / "run") > seen[-1], process)
         time.sleep(moments.uniform(0, 0.5))
         assert process.poll() is None, finish(process)
         process.send_signal(signal.SIGKILL)

@@ -116,7 +116,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
     gate.open(3)
     folder, options = tmp_path / "run", ("--jobs", 2, "--gate", gate.folder)
     process = drive(folder, *options, start_new_session=True)
-    wait_until(lambda: num_done(folder) == 6)
+    wait_until(lambda: num_done(folder) == 6, process)
     mine = workers_of(process.pid)
     # The whole group, as a terminal does.
     os.killpg(process.pid, signal.SIGINT)
@@ -140,7 +140,7 @@ def test_ctrl_c_saves_says_how_to_resume_and_exits_130(tmp_path):
 def test_ctrl_c_does_not_wait_for_a_long_shard(tmp_path, jobs):
     gate = Gate(tmp_path / "gate")
     process = drive(tmp_path / "run", "--jobs", jobs, "--gate", gate.folder)
-    wait_until(lambda: gate.num_begun == jobs)
+    wait_until(lambda: gate.num_begun == jobs, process)
     process.send_signal(signal.SIGINT)
     code, _, err = finish(process)
     assert code in AFTER_CTRL_C
@@ -151,7 +151,7 @@ def test_ctrl_c_does_not_wait_for_a_long_shard(tmp_path, jobs):
 def test_workers_end_when_the_run_is_killed(tmp_path):
     gate = Gate(tmp_path / "gate")
     process = drive(tmp_path / "run", "--jobs", 2, "--gate", gate.folder)
-    wait_until(lambda: gate.num_begun == 2)
+    wait_until(lambda: gate.num_begun == 2, process)
     mine = workers_of(process.pid)
     assert len(mine) == 2
     process.kill()
@@ -257,7 +257,7 @@ def test_too_few_file_descriptors_are_named(tmp_path):
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 
-    process = drive(tmp_path, "--jobs", 8, "--pause", 0.01, preexec_fn=limit)
+    process = drive(tmp_path, "--jobs", 8, preexec_fn=limit)
     code, _, err = finish(process)
     assert code == 1, err
     assert "Traceback" not in err
@@ -289,14 +289,16 @@ def test_an_executor_of_a_client_is_used_and_left_open(tmp_path, cluster):
 
 def test_a_dask_worker_killed_in_the_middle_changes_no_bit(tmp_path, cluster):
     expected = run(drawing(), tmp_path / "calm", jobs=1).digest
-    killed = []
+    gate, killed = Gate(tmp_path / "gate"), []
+    gate.open(4)
 
     def kill_one(state):
         if state.num_done >= 6 and not killed:
             killed.append(next(iter(cluster.workers.values())).process.pid)
             os.kill(killed[0], signal.SIGKILL)
+            gate.open(20)
 
-    result = run_on(cluster, drawing(pause=0.1), tmp_path / "run", progress=kill_one)
+    result = run_on(cluster, drawing(gate=gate.folder), tmp_path / "run", progress=kill_one)
     assert killed
     assert result.digest == expected
 
@@ -310,10 +312,10 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
         *("--scheduler-file", file, "--no-dashboard"),
     )
     processes.callback(end, scheduler)
-    wait_until(file.exists)
+    wait_until(file.exists, scheduler)
     worker = start(
         *("-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--nworkers", 2),
-        *("--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", 60),
+        *("--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", 600),
         cwd=tmp_path,
     )
     processes.callback(end, worker)
@@ -321,9 +323,9 @@ def test_a_scheduler_that_goes_away_is_named_and_the_run_can_go_on(tmp_path, pro
     gate.open(3)
     driver = drive(tmp_path / "run", "--scheduler", file, "--gate", gate.folder)
     processes.callback(end, driver)
-    wait_until(lambda: num_done(tmp_path / "run") == 6)
+    wait_until(lambda: num_done(tmp_path / "run") == 6, driver)
     scheduler.kill()
-    code, out, err = finish(driver, timeout=240)
+    code, out, err = finish(driver)
     assert (code, out) == (1, "")
     assert "the scheduler is gone" in err
     assert "the same command then continues the run" in err

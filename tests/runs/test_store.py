@@ -65,7 +65,7 @@ OTHERS = {
     "experiment is 'drawing' there and 'sketching' here": changed(name="sketching"),
     "shard function is 'draw' there and 'bulky' here": changed(shard=bulky),
     "point 'scale 1' has other parameters or numbers of samples": drawing(30),
-    "point 'scale 2' has other parameters or numbers of samples": drawing(pause=0.5),
+    "point 'scale 2' has other parameters or numbers of samples": drawing(gate="other"),
     "point 'scale 2' is there, not here": drawing(num_points=1),
     "point 'scale 3' is here, not there": drawing(num_points=3),
     "the points are in another order": changed(points=drawing().points[::-1]),
@@ -111,13 +111,13 @@ def test_nothing_is_said_of_deleting_where_there_is_nothing(tmp_path, capsys):
 
 
 def test_a_second_process_on_the_folder_is_refused_and_the_first_goes_on(tmp_path, processes):
-    # So slow that it is at work still, however long the second takes to start.
-    first = drive(tmp_path, "--jobs", 1, "--pause", 3600)
+    gate = Gate(tmp_path / "gate").folder
+    first = drive(tmp_path, "--jobs", 1, "--gate", gate)
     processes.callback(end, first)
-    wait_until(lambda: is_running(tmp_path))
+    wait_until(lambda: is_running(tmp_path), first)
     for options in ({}, {"fresh": True}):
         with pytest.raises(RunError, match="another process is running in"):
-            run(drawing(pause=3600), tmp_path, jobs=1, **options)
+            run(drawing(gate=gate), tmp_path, jobs=1, **options)
     assert first.poll() is None
     assert read_state(tmp_path).status == "running"
     first.send_signal(signal.SIGINT)
@@ -132,12 +132,13 @@ def is_running(folder) -> bool:
 
 
 def test_a_killed_run_leaves_no_lock_behind(tmp_path):
-    process = drive(tmp_path, "--jobs", 2, "--pause", 3600)
-    wait_until(lambda: is_running(tmp_path))
+    gate = Gate(tmp_path / "gate").folder
+    process = drive(tmp_path, "--jobs", 2, "--gate", gate)
+    wait_until(lambda: is_running(tmp_path), process)
     process.send_signal(signal.SIGKILL)
     finish(process)
     assert read_state(tmp_path).status == "stopped"
-    Store(tmp_path, drawing(pause=3600.0).identity()).close()
+    Store(tmp_path, drawing(gate=gate).identity()).close()
 
 
 def test_a_run_that_is_taken_over_between_two_commits_stops_and_loses_nothing(tmp_path):
@@ -331,7 +332,7 @@ def test_a_run_can_be_watched_from_another_process_while_it_writes(tmp_path):
     gate, folder = Gate(tmp_path / "gate"), tmp_path / "run"
     gate.open(10)
     process = drive(folder, "--jobs", 2, "--gate", gate.folder)
-    wait_until(lambda: is_running(folder))
+    wait_until(lambda: is_running(folder), process)
     seen = []
     while process.poll() is None:
         seen.append(read_state(folder))
