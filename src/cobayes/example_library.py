@@ -78,8 +78,7 @@ class ExampleLibrary(Mapping[str, Example]):
         entry = _entries().get(name)
         if entry is None:
             raise UnknownExampleError(
-                f"there is no example called {name!r}.",
-                suggest(name, tuple(self), limit=len(self)),
+                f"there is no example called {name!r}.", suggest(name, tuple(self))
             )
         priors = {key: np.array(values) for key, values in entry["priors"].items()}
         for values in priors.values():

@@ -10,8 +10,17 @@ import pytest
 
 import cobayes.paper
 from cobayes._intervals import exact_interval
+from cobayes.paper import section_name
 from cobayes.paper.common import share_intervals, words
 from cobayes.report.claims import ERROR_RATE
+
+
+def test_figures_are_found_by_their_numbers():
+    for name in ("3", "Figure3", "fig. 3", "figure-3"):
+        assert section_name(name) == "figure-3"
+    assert section_name("S1") == "figure-s1"
+    assert section_name("lesson") == "lesson"
+    assert section_name("fig99") == "fig99"
 
 
 def test_the_texts_of_a_claim_are_filled_in_and_have_the_topic_above_them():

@@ -90,39 +90,27 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
     kind
         "datum" or "hypothesis", for messages.
     """
-    if isinstance(value, str):
-        if value in labels:
-            return labels.index(value)
-        raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+    if isinstance(value, str) and value in labels:
+        return labels.index(value)
     try:
         position = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         position = None
-    if position is not None:
-        if 0 <= position < len(labels):
-            return position
+    if position is None:
+        raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+    if not 0 <= position < len(labels):
         raise CobayesError(
             f"there is no {kind} at position {position}; positions go from 0 to {len(labels) - 1}.",
             f"for the label {position} write '{position}'."
             if str(position) in labels
             else f"choose one of: {shorten(labels)}.",
         )
-    raise CobayesError(f"there is no {kind} called {quoted(value)}.", suggest(value, labels))
+    return position
 
 
-def suggest(value: object, names: Sequence[str], limit: int = 12) -> str:
-    """Return a hint about an unknown name: the most similar name, or the list of names.
-
-    Parameters
-    ----------
-    value
-        The name that was given.
-    names
-        The known names.
-    limit
-        How many names to list at most.
-    """
-    choice = f"choose one of: {shorten(names, limit)}."
+def suggest(value: object, names: Sequence[str]) -> str:
+    """Return a hint about an unknown name: the most similar name, and the list of names."""
+    choice = f"choose one of: {shorten(names, 20)}."
     folded = {name.casefold(): name for name in reversed(names)}
     text = str(value)[:200].casefold()
     near = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.7)

@@ -10,7 +10,6 @@ from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given
 from cobayes.errors import CobayesError
 from cobayes.paper import RECIPES, build_paper
-from cobayes.report.build import choose_recipes
 from cobayes.report.page import FORMATS
 from cobayes.runs import RunState, find_runs, read_state, workers
 from cobayes.runs.progress import duration, joined, summary_line
@@ -78,14 +77,13 @@ def reproduce(given: Given) -> None:
         "seed": given.seed,
         "fresh": given.fresh,
     }
-    names = [recipe.name for recipe in choose_recipes(list(given.figures), RECIPES)]
     with (
         workers(jobs=given.jobs, scheduler=given.scheduler) as executor,
         terminal.ProgressLine() as line,
     ):
         page = build_paper(
             given.out,
-            names,
+            given.figures,
             tell=line.tell,
             executor=executor,
             progress=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,12 @@ RECIPES = tuple(
 """Every section, in the order of the report; add a `Recipe` to add one."""
 
 
+def section_name(text: str) -> str:
+    """Return the name of a section; ``2``, ``S1`` and ``Fig. 2`` are numbers of figures."""
+    figure = "figure-" + re.sub(r"^fig(ure)?|[ ._-]", "", text.lower())
+    return figure if any(recipe.name == figure for recipe in RECIPES) else text
+
+
 def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -> Path:
     """Build sections of the paper's report and write its page.
 
@@ -44,7 +51,8 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
     folder
         The report's folder.
     names
-        Names of the sections to build (default: all).
+        Names of the sections to build, or numbers of figures such as ``2`` or ``S1`` (default:
+        all).
     **options
         Further keywords of `cobayes.report.build_report`: scale, seed, formats and others.
 
@@ -65,7 +73,7 @@ def build_paper(folder: str | Path, names: Sequence[str] = (), **options: Any) -
     return build_report(
         folder,
         RECIPES,
-        names,
+        [section_name(name) for name in names],
         title="Sequential Cooperative Bayesian Inference, recomputed",
         lead=prose("cobayes.paper").get_template("lead.md").render(),
         command="cobayes reproduce {name} --scale {scale} --seed {seed}",

@@ -15,7 +15,8 @@ from types import FunctionType
 from typing import Any
 
 from cobayes import _core
-from cobayes._input.labels import suggest
+from cobayes._input.labels import find
+from cobayes._input.validation import one_of
 from cobayes.errors import CobayesError, import_optional
 from cobayes.plots.house import style
 from cobayes.report.page import FORMATS, load_section, save_section, write_page
@@ -92,14 +93,13 @@ def build_report(
     >>> report.build_report(tempfile.mkdtemp(), [mine], title="My report").name
     'index.html'
     """
-    chosen = choose_recipes(names, recipes)
+    for name in names:
+        find(name, [recipe.name for recipe in recipes], "part of the report")
+    chosen = [recipe for recipe in recipes if not names or recipe.name in names]
     if scale is not None and not 0.0 < scale < math.inf:
         raise CobayesError(f"the scale is {scale}; it must be a positive number.")
-    unknown = sorted(set(formats) - set(FORMATS))
-    if unknown:
-        raise CobayesError(
-            f"{unknown[0]!r} is not a format.", f"choose among: {', '.join(FORMATS)}."
-        )
+    for kind in formats:
+        one_of(kind, "a format", FORMATS)
     import_optional("matplotlib", "plots", "the report")
     place, changed = Path(folder), dict(settings or {})
     made = {"seed": seed, "scale": "quick" if scale is None else f"{scale:g}"}
@@ -129,32 +129,6 @@ def build_report(
             own = {"command": (command.format(name=recipe.name, **made) + sets).strip(), **made}
             _build(recipe, context, formats, own, key)
         return write_page(place, recipes, title=title, lead=lead, formats=formats)
-
-
-def choose_recipes(names: Sequence[str], recipes: Sequence[Recipe]) -> tuple[Recipe, ...]:
-    """Return the recipes of these names in the report's order; no name means all.
-
-    ``2``, ``S1`` and ``Figure2`` mean ``figure-2``, ``figure-s1`` and ``figure-2``.
-
-    Parameters
-    ----------
-    names
-        Names of sections, or numbers of figures.
-    recipes
-        All recipes of the report.
-    """
-    known = [recipe.name for recipe in recipes]
-    chosen = set()
-    for name in names:
-        number = name.lower().removeprefix("figure").removeprefix("fig").strip(" .-_")
-        found = name if name in known else f"figure-{number}"
-        if found not in known:
-            raise CobayesError(
-                f"there is no part of the report called {name!r}.",
-                suggest(name, known, limit=len(known)),
-            )
-        chosen.add(found)
-    return tuple(recipe for recipe in recipes if not chosen or recipe.name in chosen)
 
 
 def _build(
