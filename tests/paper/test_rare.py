@@ -1,12 +1,22 @@
 """1 - P by multilevel splitting."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import cobayes as cb
-from cobayes.paper.rare import Population, exception_probabilities, propose_exponentials
+from cobayes.paper import rare
+from cobayes.paper.rare import (
+    Population,
+    exception_probabilities,
+    propose_exponentials,
+    splitting_experiment,
+    splitting_table,
+)
 from cobayes.random_matrices.sampling import compare_rates
+from cobayes.report.section import Context
 from cobayes.theory.rates import rate_of_convergence
 
 
@@ -88,3 +98,28 @@ def test_splitting_agrees_with_plain_sampling(n, m):
     scatter = np.hypot(error, plain.probability_stderr)
     assert abs(estimates.mean() - (1.0 - plain.probability)) < 4 * scatter
     assert error < 0.2 * estimates.mean()
+
+
+def context(folder, scale, **options):
+    return Context("figure-2", scale, 2020, folder / "figure-2", **options)
+
+
+def test_splitting_and_sampling_agree_where_both_see_exceptions(tmp_path, monkeypatch):
+    # Fixed seeds; a tolerance of four standard errors errs once in 15,000.
+    monkeypatch.setattr(rare, "QUICK_SPLITTING_SIZES", (4, 6))
+    here = context(tmp_path, 0.01, is_quick=True)
+    split = splitting_table(here.run(splitting_experiment(here)))
+    for _, row in split.iterrows():
+        plain = compare_rates(int(row["size"]), int(row["size"]), 200_000, rng=int(row["size"]))
+        share = 1.0 - plain.probability
+        error = math.hypot(row.minus_log_stderr, plain.probability_stderr / share)
+        assert abs(row.minus_log + math.log(share)) < 4 * error
+        assert row.low < row.minus_log < row.high
+
+
+def test_scale_scales_multilevel_splitting_too(tmp_path):
+    efforts = []
+    for scale in (0.01, 0.5, 1.0):
+        point = splitting_experiment(context(tmp_path, scale)).points[0]
+        efforts.append((point.num_samples, point.parameters["num_particles"]))
+    assert efforts == [(10, 64), (10, 128), (20, 256)]

@@ -1,28 +1,20 @@
-"""Figures 2 and S1: the plan, the reduction, the verdicts, the formula, the sections."""
-
-import math
+"""Figure 2: the plan, the reduction, the verdicts, the section."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from cobayes.paper import rates
+from cobayes.paper import rare, rates
 from cobayes.paper.rates import (
-    GUESS,
     SHAPES,
-    build_formula,
-    empirical_formula,
-    fit_formula,
     judge_figure_2,
     judge_logistic,
     judge_no_exceptions,
     rates_experiment,
     rates_shard,
     rates_table,
-    splitting_experiment,
-    splitting_table,
 )
-from cobayes.random_matrices.sampling import compare_rates, expected_advantage
+from cobayes.random_matrices.sampling import expected_advantage
 from cobayes.report.section import Context, Picture
 
 
@@ -88,27 +80,6 @@ def test_a_shard_depends_on_its_arguments_alone():
     assert rates_shard(parameters, seed, 500) == rates_shard(
         parameters, np.random.SeedSequence(5), 500
     )
-
-
-def test_splitting_and_sampling_agree_where_both_see_exceptions(tmp_path, monkeypatch):
-    # Fixed seeds; a tolerance of four standard errors errs once in 15,000.
-    monkeypatch.setattr(rates, "QUICK_SPLITTING_SIZES", (4, 6))
-    here = context(tmp_path, 0.01, is_quick=True)
-    split = splitting_table(here.run(splitting_experiment(here)))
-    for _, row in split.iterrows():
-        plain = compare_rates(int(row["size"]), int(row["size"]), 200_000, rng=int(row["size"]))
-        share = 1.0 - plain.probability
-        error = math.hypot(row.minus_log_stderr, plain.probability_stderr / share)
-        assert abs(row.minus_log + math.log(share)) < 4 * error
-        assert row.low < row.minus_log < row.high
-
-
-def test_scale_scales_multilevel_splitting_too(tmp_path):
-    efforts = []
-    for scale in (0.01, 0.5, 1.0):
-        point = splitting_experiment(context(tmp_path, scale)).points[0]
-        efforts.append((point.num_samples, point.parameters["num_particles"]))
-    assert efforts == [(10, 64), (10, 128), (20, 256)]
 
 
 def family(name, sizes, probability, num_samples=10**6, advantage=None):
@@ -228,7 +199,7 @@ def test_a_fall_by_more_than_half_is_not_slow():
 @pytest.mark.slow
 def test_the_section_has_six_panels_the_extension_and_its_data(tmp_path, monkeypatch):
     few = {f"num_samples_{name.replace('-', '_')}": 3000 for name in SHAPES}
-    monkeypatch.setattr(rates, "QUICK_SPLITTING_SIZES", (4, 6, 8))
+    monkeypatch.setattr(rare, "QUICK_SPLITTING_SIZES", (4, 6, 8))
     section = rates.build(context(tmp_path, 0.01, is_quick=True, settings=few))
     pictures = [block for block in section.blocks if isinstance(block, Picture)]
     assert [p.name[-1] for p in pictures[:6]] == list("ABCDEF")
@@ -245,61 +216,3 @@ def test_the_section_has_six_panels_the_extension_and_its_data(tmp_path, monkeyp
     assert sizes.tolist() == [4, 6, 8]
     assert len(section.claims) == 13
     assert "3,000 matrices for each n × 2" in section.sizes
-
-
-SIZES = np.arange(2, 51)
-
-
-def sampled(minus_log, stderr):
-    columns = {"size": SIZES, "minus_log": minus_log, "minus_log_stderr": stderr}
-    return pd.DataFrame({**columns, "num_exceptions": np.isfinite(minus_log).astype(int)})
-
-
-def test_the_guess_is_the_supplements_formula():
-    x = SIZES.astype(float)
-    probability = 1 - np.sqrt((x - 1.5) / (x * (x + 1))) * np.exp(-0.1 * x + 0.3)
-    assert empirical_formula(x, **GUESS) == pytest.approx(-np.log1p(-probability))
-
-
-def test_a_fit_finds_the_numbers_that_made_the_data():
-    # Fixed seed; four standard errors on four numbers err together once in 4000.
-    truth = (0.6, 1.4, 0.09, -0.4)
-    error = np.linspace(0.002, 0.02, len(SIZES))
-    noisy = empirical_formula(SIZES, *truth) + error * np.random.default_rng(3).normal(size=49)
-    fit = fit_formula(sampled(noisy, error))
-    assert (np.abs(fit.values - truth) < 4 * fit.stderrs).all()
-    assert fit.misfit == 0.0
-    assert fit.chance > 0.01
-    assert fit.guess_chance < 1e-6
-
-
-def test_a_form_that_does_not_fit_is_given_its_misfit():
-    # The fit absorbs a part of a smooth deviation of size 0.05, never all of this one.
-    error = np.full(len(SIZES), 1e-4)
-    values = empirical_formula(SIZES, **GUESS) + 0.05 * np.sin(SIZES / 3.0)
-    fit = fit_formula(sampled(values, error))
-    assert 0.02 < fit.misfit < 0.06
-    assert fit.chi_square > 1e4
-    assert (np.abs(fit.values - [*GUESS.values()]) < 4 * fit.stderrs).all()
-
-
-def test_sizes_without_exceptions_are_left_out():
-    values, error = empirical_formula(SIZES, **GUESS), np.full(len(SIZES), 0.01)
-    values[-3:], error[-3:] = np.inf, np.nan
-    fit = fit_formula(sampled(values, error))
-    assert fit.num_points == 46
-    assert fit.values == pytest.approx([*GUESS.values()], abs=1e-4)
-
-
-def test_the_section_shares_the_run_of_figure_2_and_judges_the_guess(tmp_path):
-    few = {"num_samples_n_by_2": 200_000}
-    folder = tmp_path / "figure-s1"
-    section = build_formula(Context("figure-s1", 0.01, 2020, folder, is_quick=True, settings=few))
-    assert (tmp_path / "runs" / "rates-n-by-2").is_dir()
-    # The true 1 - P is about 6 % off the formula at six rows, which 200,000 matrices see clearly.
-    (claim,) = section.claims
-    assert claim.verdict == "not decided"
-    assert "as an exact formula: χ²" in claim.measured
-    table = section.data["figure-s1"]
-    assert np.nanmax(np.abs(table["residual"][:20])) < 0.1
-    assert table["formula"].to_numpy() == pytest.approx(empirical_formula(SIZES, **GUESS))

@@ -16,7 +16,7 @@ RECIPES = tuple(
         ("figure-2", "rates", "how often and by how much SCBI is faster on random matrices"),
         ("worked-example", "example", "the supplement's 2x2 example, every number recomputed"),
         ("theorems", "theorems", "consistency, rates and invariants, measured"),
-        ("figure-s1", "rates:build_formula", "the supplement's empirical formula, fitted anew"),
+        ("figure-s1", "formula", "the supplement's empirical formula, fitted anew"),
         ("figure-3", "beliefs", "20x20 matrices after 5 rounds, exactly, and after 30, simulated"),
         ("figure-4", "stability", "success when the learner's prior is another, four samples"),
         ("figure-s2", "stability", "success over discs around the teacher's prior, 25 cases"),

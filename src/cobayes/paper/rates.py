@@ -1,4 +1,4 @@
-"""Figures 2 and S1: how often, and by how much, SCBI is faster than BI on random matrices.
+"""Figure 2: how often, and by how much, SCBI is faster than BI on random matrices.
 
 P is the probability that SCBI's mean rate is at least BI's, and E the mean of the difference. An
 exception is a matrix on which BI's mean rate is higher than SCBI's.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cobayes._intervals import exact_interval, proportion_stderr
 from cobayes.paper.common import draw_points, new_axes, share_intervals, words, write_section
+from cobayes.paper.rare import splitting_experiment, splitting_table
 from cobayes.plots.house import BLUE, GREEN, GREY, INK
 from cobayes.random_matrices.sampling import expected_advantage
 from cobayes.report.claims import (
@@ -26,11 +27,10 @@ from cobayes.report.claims import (
     judge_agreement,
     judge_interval,
     judge_order,
-    probability_text,
     verdict_of,
 )
 from cobayes.report.section import Context, Section
-from cobayes.runs import Estimate, Experiment, Point, RunResult, concatenate, mean_estimate
+from cobayes.runs import Estimate, Experiment, Point, RunResult, mean_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,26 +49,16 @@ SHAPES = {
 """The three families of Figure 2: (number of data, number of hypotheses)."""
 
 PANELS = {"n-by-2": "AB", "10-by-m": "CD", "n-by-n": "EF"}
-GUESS = {"a": 0.5, "c": 1.5, "b": 0.1, "d": -0.3}
-"""The authors' values in -ln(1 - P) = a ln(x (x + 1) / (x - c)) + b x + d, Figure S1."""
-
 # Seconds per entry of a matrix and per pair of entries on one core, measured by
 # `cobayes reproduce figure-2`; used for the size of shards alone.
 _SECONDS_PER_ENTRY = {"n-by-2": 3e-9, "10-by-m": 7e-9, "n-by-n": 7e-9}
 _SECONDS_PER_PAIR = 2e-10
 _SHARD_SECONDS = 1.5
 
-SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
-QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# Estimates per shard; they share a pilot population. One estimate of a large square takes minutes.
-_ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
-_NUM_SWEEPS = 2
-
 # Our limits for words that the paper does not quantify.
 _STRAIGHT = 0.25  # "straight": the slopes of both halves differ by less than this share
 _SLOWLY = 0.5  # "slowly": at least this share of the quantity is left at the last size
 _MEAN_LIMIT = 0.003  # agreement of means, in nats per round
-_CLOSE = 0.1  # "≈": difference in -ln(1 - P), that is, a tenth of 1 - P
 
 _FIRST_WITHOUT = 18
 _PAPER_SQUARES = 10**8
@@ -110,47 +100,6 @@ def rates_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str
         "P": Estimate(fine / count, proportion_stderr(fine, count)),
         "E": _mean_of(statistics, "difference"),
     }
-
-
-def splitting_experiment(context: Context) -> Experiment:
-    """Return the experiment that estimates 1 - P of square matrices too rare for plain sampling.
-
-    The paper has no such experiment. At scale 1 there are 20 estimates of 1 - P for each size from
-    populations of 256 matrices; fewer than ten estimates would not give a standard error.
-    """
-    estimates = context.setting("num_estimates", context.count(20, at_least=10, quick=10))
-    particles = context.setting("num_particles", context.count(256, at_least=64, quick=128))
-    points = []
-    for n in QUICK_SPLITTING_SIZES if context.is_quick else SPLITTING_SIZES:
-        per_shard = _ESTIMATES_PER_SHARD if n <= _LARGE else _LARGE_ESTIMATES_PER_SHARD
-        given = {"num_data": n, "num_particles": particles}
-        points.append(Point(f"{n} x {n}", given, estimates, per_shard))
-    functions: dict[str, Any] = {"estimate": splitting_estimate, "reduce": concatenate}
-    return Experiment("splitting-n-by-n", points, splitting_shard, seed=context.seed, **functions)
-
-
-def splitting_shard(
-    parameters: dict[str, Any], seed_sequence: np.random.SeedSequence, num_samples: int
-) -> Mapping[str, Any]:
-    """Estimate 1 - P independently, `num_samples` times, by multilevel splitting.
-
-    The estimates of a shard share the levels that a pilot population chose. Given the levels each
-    is unbiased, so that estimates are uncorrelated within shards and across them.
-    """
-    from cobayes.paper.rare import exception_probabilities
-
-    size, rng = parameters["num_data"], np.random.default_rng(seed_sequence)
-    counts = {"num_estimates": num_samples, "num_particles": parameters["num_particles"]}
-    found = exception_probabilities(size, size, num_sweeps=_NUM_SWEEPS, rng=rng, **counts)
-    return {"estimates": found}
-
-
-def splitting_estimate(statistics: Mapping[str, Any], _: dict[str, Any]) -> dict[str, Estimate]:
-    """Estimate -ln(1 - P) from the estimates of 1 - P."""
-    estimates = np.asarray(statistics["estimates"])
-    mean = float(estimates.mean())
-    error = float(estimates.std(ddof=1)) / math.sqrt(len(estimates))
-    return {"-ln(1-P)": Estimate(-math.log(mean), error / mean)}
 
 
 def _samples_per_shard(family: str, num_data: int, num_hypotheses: int) -> int:
@@ -199,27 +148,12 @@ def rates_table(family: str, result: RunResult) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def splitting_table(result: RunResult) -> pd.DataFrame:
-    """Return -ln(1 - P) of squares by splitting, with standard errors and 95 % intervals."""
-    import pandas as pd
-    from scipy.special import stdtrit
-
-    rows = {}
-    for point in result:
-        n, found = point.parameters["num_data"], point.estimates["-ln(1-P)"]
-        margin = stdtrit(point.num_samples - 1, 0.975) * found.stderr
-        ends = (found.value - margin, found.value + margin)
-        rows[f"{n} × {n}"] = (n, found.value, found.stderr, *ends)
-    columns = ["size", "minus_log", "minus_log_stderr", "low", "high"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
 def _mean_of(statistics: Mapping[str, Any], key: str) -> Estimate:
     sums = (statistics[f"sum_{key}"], statistics[f"sum_squared_{key}"])
     return mean_estimate(statistics["count"], *sums)
 
 
-# --- Claims of Figure 2 ----------------------------------------------------------------------
+# --- Claims ----------------------------------------------------------------------------------
 
 
 def judge_figure_2(families: Mapping[str, pd.DataFrame], split: pd.DataFrame) -> tuple[Claim, ...]:
@@ -359,102 +293,7 @@ def _two_slopes(table: pd.DataFrame) -> tuple[float, float, float]:
     return float(early), float(late), float(noise)
 
 
-# --- Figure S1: the empirical formula --------------------------------------------------------
-
-
-def empirical_formula(num_data: ArrayLike, a: float, c: float, b: float, d: float) -> Array:
-    """Return -ln(1 - P) by the supplement's formula, see `GUESS`.
-
-    With the authors' values this is 1 - P = sqrt((x - 1.5) / (x (x + 1))) exp(-0.1 x + 0.3).
-    """
-    x = np.asarray(num_data, dtype=float)
-    return a * np.log(x * (x + 1.0) / (x - c)) + b * x + d
-
-
-@dataclass(frozen=True)
-class FormulaFit:
-    """The formula fitted to data by weighted least squares.
-
-    Attributes
-    ----------
-    values, stderrs : ndarray
-        The four parameters in the order of `GUESS`.
-    misfit : float
-        Standard deviation in -ln(1 - P) that must be added to the sampling errors to explain the
-        residuals; zero if the sampling errors suffice.
-    chi_square, guess_chi_square : float
-        Sum of squared residuals, in units of sampling errors: best fit, and authors' guess.
-    chance, guess_chance : float
-        The probability of larger residuals if the form, or the authors' formula, were exact.
-    num_points : int
-        The number of sizes with exceptions.
-    """
-
-    values: Array
-    stderrs: Array
-    misfit: float
-    chi_square: float
-    guess_chi_square: float
-    chance: float
-    guess_chance: float
-    num_points: int
-
-
-def fit_formula(rates: pd.DataFrame) -> FormulaFit:
-    """Fit the formula's four parameters by weighted least squares.
-
-    If the sampling errors are too small to explain the residuals, a common variance is added to all
-    of them. Otherwise the fit would depend only on the sizes with the smallest errors.
-    """
-    from scipy.optimize import brentq, curve_fit
-    from scipy.special import gammaincc
-
-    seen = rates[rates.num_exceptions > 0]
-    names = ("size", "minus_log", "minus_log_stderr")
-    x, y, error = (np.asarray(seen[name], float) for name in names)
-    # The logarithm's argument must stay positive at the smallest size.
-    bounds = (-np.inf, [np.inf, x.min() - 1e-6, np.inf, np.inf])
-    guess, degrees = np.array([*GUESS.values()]), len(x) - len(GUESS)
-
-    def fit(misfit: float) -> tuple[Array, Array]:
-        sigma = np.hypot(error, misfit)
-        return curve_fit(
-            empirical_formula, x, y, guess, sigma=sigma, absolute_sigma=True, bounds=bounds
-        )
-
-    def chi_square(parameters: Array, misfit: float = 0.0) -> float:
-        rest = y - empirical_formula(x, *parameters)
-        return float(((rest / np.hypot(error, misfit)) ** 2).sum())
-
-    statistics = np.array([chi_square(fit(0.0)[0]), chi_square(guess)])
-    chances = gammaincc(0.5 * np.array([degrees, len(x)]), 0.5 * statistics)
-    misfit: Any = 0.0
-    if chances[0] < ERROR_RATE:
-        misfit = brentq(lambda s: chi_square(fit(s)[0], s) - degrees, 0.0, 1.0, xtol=1e-6)
-    values, covariance = fit(misfit)
-    found = dict(zip(("chi_square", "guess_chi_square"), statistics, strict=True))
-    found |= dict(zip(("chance", "guess_chance"), chances, strict=True))
-    return FormulaFit(values, np.sqrt(np.diag(covariance)), misfit, num_points=len(x), **found)
-
-
-def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:
-    """Return lower and upper bounds on the error of the authors' formula at each size."""
-    seen = rates[rates.num_exceptions > 0]
-    off = np.abs(seen.minus_log - empirical_formula(seen["size"], **GUESS)).to_numpy()
-    noise = family_quantile(len(seen)) * seen.minus_log_stderr.to_numpy()
-    return np.maximum(off - noise, 0.0), off + noise
-
-
-def judge_formula(fit: FormulaFit, rates: pd.DataFrame) -> Claim:
-    """Judge the authors' approximate formula."""
-    least, most = formula_errors(rates)
-    ends = np.array([least.max(), most.max()])
-    numbers = {"ends": ends, "shares": 100.0 * np.expm1(ends), "fit": fit, "limit": _CLOSE}
-    numbers |= {"errors": rates.minus_log_stderr, "p": probability_text(fit.guess_chance)}
-    return judge_interval(**words("formula", **numbers), low=least, high=most, below=_CLOSE)
-
-
-# --- Sections --------------------------------------------------------------------------------
+# --- Section ---------------------------------------------------------------------------------
 
 
 def build(context: Context) -> Section:
@@ -491,35 +330,6 @@ def build(context: Context) -> Section:
     )
 
 
-def build_formula(context: Context) -> Section:
-    """Build the section of Figure S1 from the run of Figure 2 A, B."""
-    context.tell("random n × 2 matrices, shared with figure 2")
-    rates = rates_table("n-by-2", context.run(rates_experiment(context, "n-by-2")))
-    fit = fit_formula(rates)
-    seen = rates[rates.num_exceptions > 0]
-    formula = empirical_formula(seen["size"], **GUESS)
-    fitted = empirical_formula(seen["size"], *fit.values)
-    numbers = seen.assign(
-        formula=formula,
-        fitted=fitted,
-        residual=seen.minus_log - formula,
-        residual_of_fit=seen.minus_log - fitted,
-    )
-    return write_section(
-        "figure-s1",
-        values={
-            "fit": fit,
-            "rates": rates,
-            "guess": GUESS,
-            "worst": formula_errors(rates)[0].max(),
-            "residuals": numbers.residual,
-        },
-        figures=_formula_pictures(rates, numbers, fit),
-        data={"figure-s1": numbers},
-        claims=(judge_formula(fit, rates),),
-    )
-
-
 # --- Pictures --------------------------------------------------------------------------------
 
 RED = "#B2182B"
@@ -539,7 +349,7 @@ def _panels(rates: pd.DataFrame, left: str, right: str) -> dict[str, Figure]:
         ax.plot(rates["size"], rates.advantage_exact, color=INK, lw=1.0, label="E, exact", zorder=3)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_ylim(0.0, 1.04)
-    _label(ax, rates, "P and E")
+    label_axes(ax, rates, "P and E")
     ax.legend(fontsize=8.5, loc="best")
     draw_exceptions(rates, other, with_limits=True)
     return {f"figure-2{left}": both, f"figure-2{right}": exceptions}
@@ -567,7 +377,7 @@ def draw_exceptions(rates: pd.DataFrame, ax: Axes, *, with_limits: bool = False)
             ax.axhline(level, color=RED, linewidth=1.0, linestyle=line, label=label)
     # Room for the legend above the points.
     ax.set_ylim(0.0, highest / (0.96 - 0.075 * len(ax.get_legend_handles_labels()[1])))
-    _label(ax, rates, "−ln(1 − P)")
+    label_axes(ax, rates, "−ln(1 − P)")
     ax.legend(fontsize=8, loc="upper left")
 
 
@@ -584,31 +394,7 @@ def _extended(square: pd.DataFrame, split: pd.DataFrame) -> Figure:
     return figure
 
 
-def _formula_pictures(
-    rates: pd.DataFrame, numbers: pd.DataFrame, fit: FormulaFit
-) -> dict[str, Figure]:
-    grid = np.linspace(2.0, rates["size"].to_numpy().max(), 300)
-    curve, ax = new_axes(4.8, 3.2)
-    draw_exceptions(rates, ax)
-    ax.plot(grid, empirical_formula(grid, **GUESS), color=RED, label="the authors’ formula")
-    ax.plot(grid, empirical_formula(grid, *fit.values), "--", color=GREEN, label="fitted anew")
-    ax.legend(fontsize=8.5)
-    rest, ax = new_axes(4.8, 3.2)
-    for column, color, marker, face, shift, label in (
-        ("residual", BLUE, "o", BLUE, -0.15, "data less the authors’ formula"),
-        ("residual_of_fit", GREEN, "D", "none", 0.15, "data less the fit"),
-    ):
-        style = {"color": color, "marker": marker, "markerfacecolor": face, "label": label}
-        errors = 2.0 * numbers.minus_log_stderr
-        draw_points(ax, numbers["size"] + shift, numbers[column], errors, **style)
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.margins(y=0.2)
-    _label(ax, rates, "residual of −ln(1 − P)")
-    ax.legend(fontsize=8.5)
-    return {"figure-S1": curve, "figure-S1-residuals": rest}
-
-
-def _label(ax: Axes, rates: pd.DataFrame, label: str) -> None:
+def label_axes(ax: Axes, rates: pd.DataFrame, label: str) -> None:
     """Label the axes; the ticks of the horizontal axis are round integers."""
     from matplotlib.ticker import MaxNLocator
 
