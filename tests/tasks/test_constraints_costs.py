@@ -67,8 +67,8 @@ def test_costs_and_no_repeats_go_together(tmp_path):
     task = cb.without_repeats(cb.moving_costs(MODEL, COSTS))
     run = lesson(task, cb.SCBI, 4)
     assert sorted(run.data.tolist()) == [0, 1, 2, 3]
-    lesson(task, cb.SCBI, 2).save(tmp_path / "lesson.npz")
-    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(2)
+    lesson(task, cb.SCBI, 2).save(tmp_path / "lesson.json")
+    again = cb.Lesson.load(tmp_path / "lesson.json").extend(2)
     assert np.array_equal(again.log_beliefs, run.log_beliefs)
 
 

@@ -86,8 +86,8 @@ def test_a_limit_to_all_data_changes_no_lesson():
 def test_a_lesson_on_it_is_saved(tmp_path):
     rule = cb.SCBI(cb.limited_to(MODEL, "bd"))
     lesson = cb.run_lesson(cb.Teacher(rule, 1, rng=3), cb.Learner(rule), 3)
-    lesson.save(tmp_path / "lesson.npz")
-    assert set(cb.Lesson.load(tmp_path / "lesson.npz").extend(9).data_labels) == {"b", "d"}
+    lesson.save(tmp_path / "lesson.json")
+    assert set(cb.Lesson.load(tmp_path / "lesson.json").extend(9).data_labels) == {"b", "d"}
 
 
 TABLE = cb.Model([[1, 0], [0, 1], [1, 1]], data="abc", hypotheses="xy")

@@ -61,8 +61,8 @@ def test_a_lesson_without_repeats_is_saved_and_continued(tmp_path):
         return cb.run_lesson(cb.Teacher(rule, 0, rng=5), cb.Learner(rule), num_rounds)
 
     for split in (0, 2, 5):
-        lesson(split).save(tmp_path / "lesson.npz")
-        again = cb.Lesson.load(tmp_path / "lesson.npz").extend(5 - split)
+        lesson(split).save(tmp_path / "lesson.json")
+        again = cb.Lesson.load(tmp_path / "lesson.json").extend(5 - split)
         assert np.array_equal(again.log_beliefs, lesson(5).log_beliefs)
 
 

@@ -46,8 +46,8 @@ def test_a_lesson_on_sets_is_saved_and_continued(tmp_path):
     def lesson(num_rounds):
         return cb.run_lesson(cb.Teacher(rule, 0, rng=5), cb.Learner(rule), num_rounds)
 
-    lesson(2).save(tmp_path / "lesson.npz")
-    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(2)
+    lesson(2).save(tmp_path / "lesson.json")
+    again = cb.Lesson.load(tmp_path / "lesson.json").extend(2)
     assert np.array_equal(again.log_beliefs, lesson(4).log_beliefs)
 
 

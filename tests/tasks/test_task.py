@@ -158,14 +158,14 @@ def test_a_custom_task_that_does_not_fit_gets_one_clear_error(task, message):
 
 
 def test_a_lesson_on_a_task_saved_and_continued_equals_an_uninterrupted_one(tmp_path):
-    lesson(Constant(), cb.SCBI, 2).save(tmp_path / "lesson.npz")
-    again = cb.Lesson.load(tmp_path / "lesson.npz").extend(4)
+    lesson(Constant(), cb.SCBI, 2).save(tmp_path / "lesson.json")
+    again = cb.Lesson.load(tmp_path / "lesson.json").extend(4)
     assert np.array_equal(again.log_beliefs, lesson(Constant(), cb.SCBI).log_beliefs)
 
 
 def test_a_task_without_settings_says_how_it_can_be_saved(tmp_path):
     with pytest.raises(cb.CobayesError, match="lesson on InTurn cannot be saved"):
-        lesson(InTurn([MODEL] * 2), cb.BI, 1).save(tmp_path / "lesson.npz")
+        lesson(InTurn([MODEL] * 2), cb.BI, 1).save(tmp_path / "lesson.json")
 
 
 @pytest.mark.parametrize("kind", [cb.SCBI, cb.BI])
@@ -211,8 +211,8 @@ def test_the_likeliest_choice_is_the_largest_probability():
 
 
 def test_the_choice_is_saved(tmp_path):
-    cb.Teacher(cb.SCBI(MODEL), 0, rng=0, choice="likeliest").save(tmp_path / "t.npz")
-    assert cb.Teacher.load(tmp_path / "t.npz").choice == "likeliest"
+    cb.Teacher(cb.SCBI(MODEL), 0, rng=0, choice="likeliest").save(tmp_path / "t.json")
+    assert cb.Teacher.load(tmp_path / "t.json").choice == "likeliest"
 
 
 def test_a_saved_state_is_made_of_plain_values():

@@ -53,8 +53,8 @@ def test_a_world_means_scbi_of_it_and_a_plan_is_a_lesson_that_can_be_saved(tmp_p
     plan = plan_walk(GridWorld.paper(), "A")
     assert plan.rule_name == "SCBI"
     assert plan.states[-1] == (0, 0)
-    plan.save(tmp_path / "plan.npz")
-    assert type(plan).load(tmp_path / "plan.npz").states == plan.states
+    plan.save(tmp_path / "plan.json")
+    assert type(plan).load(tmp_path / "plan.json").states == plan.states
 
 
 def test_plan_says_when_it_did_not_follow_every_way():

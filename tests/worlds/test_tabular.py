@@ -169,8 +169,8 @@ def test_a_table_world_can_be_saved(tmp_path):
     table = {"a": {0: [(1.0, "b")], 1: [(0.5, "a"), (0.5, "c")]}}
     table |= {state: {0: [(1.0, "a")], 1: [(1.0, "a")]} for state in "bc"}
     rule = SCBI(TabularWorld(table, "a", {"left": "b", "right": "c"}, 0.5))
-    run_lesson(Teacher(rule, "right", rng=0), Learner(rule), 4).save(tmp_path / "walk.npz")
-    again = Lesson.load(tmp_path / "walk.npz").teacher.task
+    run_lesson(Teacher(rule, "right", rng=0), Learner(rule), 4).save(tmp_path / "walk.json")
+    again = Lesson.load(tmp_path / "walk.json").teacher.task
     assert again == rule.task
     assert again.settings() == rule.task.settings()
 

@@ -49,8 +49,8 @@ def test_a_walk_saved_and_resumed_goes_on_exactly(tmp_path):
     def walk(num_rounds):
         return run_lesson(Teacher(rule, "C", rng=4), Learner(rule), num_rounds)
 
-    walk(3).save(tmp_path / "walk.npz")
-    again = Lesson.load(tmp_path / "walk.npz").extend(5)
+    walk(3).save(tmp_path / "walk.json")
+    again = Lesson.load(tmp_path / "walk.json").extend(5)
     whole = walk(8)
     assert again.states == whole.states
     assert np.array_equal(again.log_beliefs, whole.log_beliefs)
@@ -59,8 +59,8 @@ def test_a_walk_saved_and_resumed_goes_on_exactly(tmp_path):
 def test_a_walker_and_a_watcher_can_be_saved(tmp_path):
     rule = SCBI(GridWorld.paper(0.5))
     walker, watcher = Teacher(rule, "A", rng=1, choice="forward"), Learner(rule)
-    run_lesson(walker, watcher, 2).save(tmp_path / "walk.npz")
-    again, seer = Lesson.load(tmp_path / "walk.npz").resume()
+    run_lesson(walker, watcher, 2).save(tmp_path / "walk.json")
+    again, seer = Lesson.load(tmp_path / "walk.json").resume()
     assert (again.choice, again.state, seer.state) == ("forward", walker.state, walker.state)
     assert again.choose() == walker.choose()
 

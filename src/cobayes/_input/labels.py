@@ -93,7 +93,7 @@ def find(value: Any, labels: Sequence[str], kind: str) -> int:
     if isinstance(value, str) and value in labels:
         return labels.index(value)
     try:
-        position = None if isinstance(value, bool) else operator.index(value)
+        position = None if isinstance(value, (bool, str)) else operator.index(value)
     except TypeError:
         position = None
     if position is None:

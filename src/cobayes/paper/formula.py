@@ -109,7 +109,9 @@ def fit_formula(rates: pd.DataFrame) -> FormulaFit:
     if chances[0] < ERROR_RATE:
         misfit = brentq(lambda s: chi_square(fit(s)[0], s) - degrees, 0.0, 1.0, xtol=1e-6)
     values, covariance = fit(misfit)
-    return FormulaFit(values, np.sqrt(np.diag(covariance)), misfit, *statistics, *chances, len(x))
+    return FormulaFit(
+        values, np.sqrt(np.diag(covariance)), misfit, *statistics, *chances, num_points=len(x)
+    )
 
 
 def formula_errors(rates: pd.DataFrame) -> tuple[Array, Array]:

@@ -62,7 +62,7 @@ def build(context: Context) -> Section:
     lessons = _teach(example, num_rounds, seeds[0])
     cases = _teach(examples[REALISTIC], num_rounds, seeds[1])
     for lesson in lessons:
-        lesson.save(context.folder / f"lesson-{lesson.rule_name.lower()}.npz")
+        lesson.save(context.folder / f"lesson-{lesson.rule_name.lower()}.json")
     return write_section(
         "lesson",
         values={
@@ -79,7 +79,7 @@ def build(context: Context) -> Section:
         figures=_draw(example, lessons, cases, means),
         data={"lesson": _rounds_table(lessons)},
         downloads={
-            f"lesson-{name.lower()}.npz": f"The {name} lesson, for cobayes.Lesson.load (NPZ)"
+            f"lesson-{name.lower()}.json": f"The {name} lesson, for cobayes.Lesson.load (JSON)"
             for name in RULES
         },
     )
