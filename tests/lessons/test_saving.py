@@ -75,7 +75,10 @@ def with_entry(value):
         (lambda c: c["objects"][0].pop("task"), "has no entry 'of'"),
         (lambda c: c["objects"][0]["settings"].update(matrix=[[1, 2], [3]]), "cannot be read"),
         (lambda c: c["objects"][1].update(rule="magic"), "no rule called 'magic'"),
-        (lambda c: c["objects"][1].update(settings={"depth": 3}), "damaged"),
+        (
+            lambda c: c["objects"][1].update(settings={"depth": 3}),
+            "unexpected keyword argument 'depth'",
+        ),
         (lambda c: c.update(data=["a", "no such datum", "a"]), "no datum called 'no such datum'"),
         (lambda c: c.update(data=[0, 99, 0]), "no datum at position 99"),
         (lambda c: c.update(data=[0, -1, 0]), "no datum at position -1"),

@@ -45,3 +45,14 @@ def test_simulate_takes_the_learners_rule_by_name():
         for learner in ("bi", cb.BI(MATRIX))
     )
     assert np.array_equal(named.means, made.means)
+
+
+def test_a_custom_rule_is_found_by_its_name_as_it_was_last_defined():
+    made = [type("Loud", (cb.BI,), {}) for _ in range(2)]
+    assert type(as_rule("loud", MATRIX)) is made[1]
+
+
+def test_a_name_of_a_rule_of_the_package_always_means_that_rule():
+    copy = type("Scbi", (cb.Rule,), {"respond": cb.SCBI.respond})
+    assert copy.name == "Scbi"
+    assert type(as_rule("scbi", MATRIX)) is cb.SCBI

@@ -21,7 +21,7 @@ from cobayes._input.validation import require_settings
 from cobayes._output import write_text
 from cobayes.errors import CobayesError
 from cobayes.reading import existing_file
-from cobayes.rules import Rule, rule_from_settings
+from cobayes.rules import Rule, as_rule
 from cobayes.tasks.task import Task, class_name, task_from_settings
 
 FILE_FORMAT = 4
@@ -164,7 +164,7 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
             made.append(task_from_settings(described["task"], settings))
         else:
             task = require(decode(described["of"]), Task, "task")
-            made.append(rule_from_settings(described["rule"], task, settings))
+            made.append(as_rule(require(described["rule"], str, "rule"), task, **settings))
     return {key: decode(value) for key, value in content.items() if key != "objects"}
 
 

@@ -1,6 +1,6 @@
 """Rules of inference: plain Bayes, pragmatic recursion, SCBI, and one round of cooperation."""
 
-from cobayes.rules.base import Rule, rule_from_settings
+from cobayes.rules.base import Rule
 from cobayes.rules.cooperative import CooperativeInference, cooperative_inference
 from cobayes.rules.naming import as_rule
 from cobayes.rules.native import BI, SCBI, Pragmatic
@@ -15,5 +15,4 @@ __all__ = [
     "Rule",
     "as_rule",
     "cooperative_inference",
-    "rule_from_settings",
 ]

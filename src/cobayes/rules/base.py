@@ -20,15 +20,13 @@ from cobayes._input.validation import lost_settings, require_settings
 from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, ImpossibleDatumError, unteachable
 from cobayes.model import MatrixLike, Model, as_task
-from cobayes.rules.response import Response, add_evidence, not_converged
+from cobayes.rules.response import Response, add_evidence, not_converged, what_is_wrong
 from cobayes.tasks.task import State, Task, no_datum
 
 Array = NDArray[np.float64]
 
 # Keys of `Rule.to_dict` that are not settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
-# How far the sum of a column of a custom rule may be from one.
-COLUMN_SLACK = 1e-6
 # Rules for the states of a task are kept while their matrices have fewer entries than this (32 MB).
 MOST_KEPT = 2**22
 
@@ -113,7 +111,7 @@ class Rule(ABC):
     def answer(self, log_belief: Array) -> Response:
         """Return the result of `respond`; raise an error if that of a custom rule is invalid."""
         found = self.respond(log_belief)
-        wrong = None if self.core is not None else _what_is_wrong(found, self.model)
+        wrong = None if self.core is not None else what_is_wrong(found, self.model)
         if wrong is not None:
             raise CobayesError(
                 f"{type(self).__name__}.respond returns {wrong}.",
@@ -317,17 +315,15 @@ class Rule(ABC):
         >>> cb.Rule.from_dict(rule.to_dict()).rationality
         3.0
         """
-        if not isinstance(content, dict) or "rule" not in content:
+        from cobayes.rules.naming import as_rule
+
+        if not isinstance(content, dict) or not isinstance(content.get("rule"), str):
             raise CobayesError(
                 "there is no entry 'rule', the name of the rule.",
                 "expected what rule.to_dict() returns.",
             )
         own = {key: value for key, value in content.items() if key not in _NOT_SETTINGS}
-        name, model = content["rule"], Model.from_dict(content)
-        try:
-            found = rule_from_settings(name, model, own)
-        except TypeError as error:  # such as an argument that the rule does not have
-            raise CobayesError(f"{name} cannot be made from {own}: {error}.") from error
+        found = as_rule(content["rule"], Model.from_dict(content), **own)
         if not isinstance(found, cls):
             raise CobayesError(
                 f"the content describes the rule {found.name}, not {cls.name}.",
@@ -361,57 +357,19 @@ class Rule(ABC):
         return f"{self.name}({'; '.join(parts)})"
 
 
-def rule_from_settings(name: str, task: Task, settings: dict[str, Any]) -> Rule:
-    """Make a rule from its name and from what `Rule.settings` returned.
-
-    A custom rule is found by its name as soon as its class has been defined.
-
-    Returns
-    -------
-    Rule
-        A rule with the same matrix and settings.
-
-    Examples
-    --------
-    >>> import cobayes as cb
-    >>> from cobayes.rules import rule_from_settings
-    >>> rule = cb.Pragmatic([[0.6, 0.2], [0.4, 0.8]], 2)
-    >>> rule_from_settings("Pragmatic", rule.task, rule.settings()).depth
-    2
-    """
-    kinds: list[type[Rule]] = [Rule]
+def rule_named(name: str) -> type[Rule] | None:
+    """Return the class of a rule by its name in any case; a custom one once it is defined."""
+    kinds: list[type[Rule]] = Rule.__subclasses__()
     for kind in kinds:
-        if isinstance(name, str) and kind.name.lower() == name.lower():
-            return kind(task, **settings)
         kinds.extend(kind.__subclasses__())
-    raise CobayesError(
-        f"there is no rule called {name!r}.",
-        "expected 'BI', 'SCBI' or 'Pragmatic'; define or import the class of a custom rule first.",
-    )
+    found = [kind for kind in reversed(kinds) if kind.name.lower() == name.lower()]
+    # Of several, one of this package, or else the last one: a notebook may define a class twice.
+    return min(found, key=lambda kind: not kind.__module__.startswith("cobayes."), default=None)
 
 
 def _threads(log_beliefs: Array) -> int:
     """Return the number of threads for beliefs (k, m); a single belief needs only one."""
     return num_threads() if len(log_beliefs) > 1 else 1
-
-
-def _what_is_wrong(response: Any, model: Model) -> str | None:
-    """Return what is wrong with the response of a custom rule; None if nothing is."""
-    if not isinstance(response, Response):
-        return f"an object of type {type(response).__name__}; expected a Response"
-    likelihood = response.likelihood
-    if likelihood.shape != model.shape:
-        return f"a likelihood of shape {likelihood.shape}; expected a Response of {model.shape}"
-    sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
-    # A column of zeros: the hypothesis allows none of the data that may be shown.
-    is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
-    if not is_wrong.any():
-        return None
-    column = int(np.argmax(is_wrong))
-    found = "has a negative entry or NaN"
-    if not np.isnan(sums[column]):
-        found = f"sums to {sums[column]:.6g}, not to 1"
-    return f"a likelihood whose column of hypothesis {model.hypotheses[column]!r} {found}"
 
 
 def _is_data_prior(prior: Array, num_data: int) -> bool:
@@ -448,17 +406,6 @@ class Restricted(Rule):
         totals = likelihood.sum(axis=0)
         # A hypothesis that allows none of the available data is ruled out by any datum.
         return Response(likelihood / np.where(totals > 0.0, totals, 1.0))
-
-
-def in_every_round(rule: Rule) -> Rule:
-    """Return the rule that holds in all rounds, or raise an error where its task changes."""
-    if rule.task.is_constant:
-        return rule.at(rule.task.start)
-    raise CobayesError(
-        "this computation needs the same matrix in all rounds; in the task "
-        f"{type(rule.task).__name__} the matrix depends on the data shown before.",
-        "simulate(...) and run_lesson(...) take such tasks; cobayes.Model(task) is the table.",
-    )
 
 
 def impossible_datum(model: Model, datum: int) -> ImpossibleDatumError:

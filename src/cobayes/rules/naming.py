@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from cobayes._input.labels import Distribution, as_distribution, find
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, require_same_world
-from cobayes.rules.base import Rule, in_every_round, require_datum
-from cobayes.rules.native import BI, SCBI, Pragmatic
+from cobayes.rules.base import Rule, require_datum, rule_named
+from cobayes.rules.native import SCBI
 
 Array = NDArray[np.float64]
-
-RULES: dict[str, type[Rule]] = {"bi": BI, "scbi": SCBI, "pragmatic": Pragmatic}
 
 RuleLike = Any
 """A rule, a matrix or task (which means `SCBI` of it), a class of rules, or the name of one."""
@@ -117,19 +115,19 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
     """
     if isinstance(rule, Rule):
         return rule
-    name = rule.strip().lower() if isinstance(rule, str) else ""
-    if name in RULES or (name and matrix is not None):
-        if name not in RULES:
-            raise CobayesError(
-                f"there is no rule called {rule!r}.",
-                f"choose from {', '.join(repr(kind.name) for kind in RULES.values())}.",
-            )
-        rule = RULES[name]
+    name = rule.strip() if isinstance(rule, str) else ""
     if rule is None or (np.isscalar(rule) and not name):
         raise CobayesError(
             f"the rule is {rule!r}; expected a rule, a matrix, a class or a name.",
             "wrap the matrix: cobayes.SCBI(matrix) or cobayes.BI(matrix).",
         )
+    if name:
+        rule = rule_named(name) or rule
+        if isinstance(rule, str) and matrix is not None:
+            raise CobayesError(
+                f"there is no rule called {name!r}.",
+                "choose 'BI', 'SCBI' or 'Pragmatic', or define the class of a custom rule first.",
+            )
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
         return SCBI(rule)  # SCBI of a matrix or a task; any other text names a file or an example
     if matrix is None:
@@ -139,8 +137,20 @@ def as_rule(rule: RuleLike, matrix: MatrixLike | None = None, **settings: Any) -
         )
     try:
         return rule(matrix, **settings)
-    except TypeError as error:  # such as "pragmatic" without a depth
+    except TypeError as error:  # such as "pragmatic" without a depth, or an unknown argument
+        given = f"a matrix and {settings}" if settings else "a matrix alone"
         raise CobayesError(
-            f"{rule.__name__} cannot be made from a matrix alone: {error}.",
+            f"{rule.__name__} cannot be made from {given}: {error}.",
             f"give the rule itself: cobayes.{rule.__name__}(matrix, ...).",
         ) from error
+
+
+def in_every_round(rule: Rule) -> Rule:
+    """Return the rule that holds in all rounds, or raise an error where its task changes."""
+    if rule.task.is_constant:
+        return rule.at(rule.task.start)
+    raise CobayesError(
+        "this computation needs the same matrix in all rounds; in the task "
+        f"{type(rule.task).__name__} the matrix depends on the data shown before.",
+        "simulate(...) and run_lesson(...) take such tasks; cobayes.Model(task) is the table.",
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes.errors import ConvergenceError
+from cobayes.model import Model
 from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
@@ -16,6 +18,8 @@ Array = NDArray[np.float64]
 # SCBI replaces looser tolerances by this value. They would save almost no time, and estimated
 # errors may be several times too small.
 LOOSEST = 1e-9
+# How far the sum of a column of a custom rule may be from one.
+COLUMN_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,25 @@ class Response:
     def log_row(self, datum: int) -> Array:
         """Return log-likelihoods of one datum, (m,)."""
         return self.log_likelihood[datum]
+
+
+def what_is_wrong(response: Any, model: Model) -> str | None:
+    """Return what is wrong with the response of a custom rule; None if nothing is."""
+    if not isinstance(response, Response):
+        return f"an object of type {type(response).__name__}; expected a Response"
+    likelihood = response.likelihood
+    if likelihood.shape != model.shape:
+        return f"a likelihood of shape {likelihood.shape}; expected a Response of {model.shape}"
+    sums = np.where((likelihood >= 0.0).all(axis=0), likelihood.sum(axis=0), np.nan)
+    # A column of zeros: the hypothesis allows none of the data that may be shown.
+    is_wrong = ~((np.abs(sums - 1.0) <= COLUMN_SLACK) | (sums == 0.0))
+    if not is_wrong.any():
+        return None
+    column = int(np.argmax(is_wrong))
+    found = "has a negative entry or NaN"
+    if not np.isnan(sums[column]):
+        found = f"sums to {sums[column]:.6g}, not to 1"
+    return f"a likelihood whose column of hypothesis {model.hypotheses[column]!r} {found}"
 
 
 def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:

@@ -17,8 +17,8 @@ from cobayes._parallel import num_threads
 from cobayes.errors import CobayesError, import_optional, unteachable
 from cobayes.model import MatrixLike, Model, require_same_world
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round, require_datum
-from cobayes.rules.naming import Agents
+from cobayes.rules.base import require_datum
+from cobayes.rules.naming import Agents, in_every_round
 from cobayes.stability.success import (
     MAX_ROUNDS,
     SuccessRate,

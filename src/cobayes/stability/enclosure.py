@@ -36,7 +36,7 @@ from cobayes._parallel import require_affordable
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike, Model
 from cobayes.rules import SCBI, Rule, as_rule
-from cobayes.rules.base import in_every_round
+from cobayes.rules.naming import in_every_round
 from cobayes.stability.bounds import frechet
 
 Array = NDArray[np.float64]

@@ -16,8 +16,7 @@ from cobayes.errors import CobayesError
 from cobayes.lessons import simulate
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round
-from cobayes.rules.naming import as_agents
+from cobayes.rules.naming import as_agents, in_every_round
 from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
 
 Array = NDArray[np.float64]

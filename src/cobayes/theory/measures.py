@@ -21,7 +21,8 @@ from cobayes._output import counted, freeze
 from cobayes.errors import CobayesError, import_optional
 from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
-from cobayes.rules.base import in_every_round, require_datum
+from cobayes.rules.base import require_datum
+from cobayes.rules.naming import in_every_round
 from cobayes.rules.response import add_evidence
 from cobayes.scaling import scaling_blocks
 

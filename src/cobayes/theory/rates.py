@@ -18,7 +18,7 @@ from cobayes._input.labels import Distribution
 from cobayes.errors import CobayesError, unteachable
 from cobayes.model import MatrixLike
 from cobayes.rules import BI, SCBI, Rule, as_rule
-from cobayes.rules.base import in_every_round
+from cobayes.rules.naming import in_every_round
 from cobayes.tasks.task import no_datum
 
 Array = NDArray[np.float64]
