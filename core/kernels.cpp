@@ -19,7 +19,6 @@ struct Bound {
     Array<double> row_sums;
     for (double share : data_prior) row_sums.push(spec.n * share);
     problem = new Problem(matrix.get(), data_prior.size() ? row_sums.get() : nullptr, spec.n, spec.m, spec.tolerance);
-    if (spec.m > FEW_COLUMNS && !problem->has_zeros) find_slow_mode(*problem);
   }
   Bound(const Bound&) = delete;
   ~Bound() { delete problem; }

@@ -36,8 +36,6 @@ struct Problem {
   Array<double> transposed;          // (m, n)
   Array<double> row_sums;            // (n,); empty: ones
   Array<int> row_unit, column_unit;  // exponents: the given table is balanced * 2**(row_unit_i + column_unit_j)
-  Array<double> probe;               // (m,): the vector from which probes for slow modes start (probe.hpp); pseudo-random at first
-  int min_probes = 4;                // steps of the power method from such a vector
 
   Problem(const double* given, const double* sums, int n, int m, double tolerance) : n(n), m(m), tolerance(tolerance), matrix(given) {
     if (sums) row_sums.append(sums, n);
@@ -48,8 +46,6 @@ struct Problem {
     for (int first = 0; first < n; first += W)  // W rows at a time: whole cache lines are written
       for (int j = 0; j < m; ++j)
         for (int i = first; i < first + W && i < n; ++i) transposed[size_t(j) * n + i] = matrix[size_t(i) * m + j];
-    probe.resize(m);
-    for (int j = 0; j < m; ++j) probe[j] = ((unsigned(j) * 0x9E3779B9u) >> 8) * 0x1p-23 - 1.0;
   }
 
   double row_sum(int i) const { return row_sums.size() ? row_sums[i] : 1.0; }

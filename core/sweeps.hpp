@@ -19,13 +19,11 @@
 
 namespace core::CORE_ISA {
 
-// Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS, and the constants of probe.hpp, affect only the
-// speed: the error estimate decides what is accepted.
+// Thresholds. Changes are relative changes of a factor per sweep. NEAR and MAX_SWEEPS affect only the speed: the error estimate decides
+// what is accepted.
 inline constexpr double NEAR = 0.9;          // steps are accelerated when the change is below this
 inline constexpr double CLOSE = 1e-4;        // a problem with a larger change is never accepted; below it, delta changes relatively by 1e-3 at most
-inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 inline constexpr int MAX_SWEEPS = 100;       // eight to twelve are usual; then careful.hpp takes over
-inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
 inline constexpr double UNKNOWN = -1.0;      // 2 delta / (1 - delta), before it is computed
 
 template <int L>
@@ -241,24 +239,13 @@ class Sweeps : SideBySide<L> {
     }
   }
 
-  // Probe the tasks that seem solved but have no useful bound delta. Their errors were estimated with the rates that the sweeps saw:
-  // correct them for the larger rates.
+  // Probe the tasks that seem solved but have no useful bound delta.
   void send_probes() {
     asked.clear();
     for (int k : tasks)
       if (s->error[k] < 1e300 && is_unproved[k]) asked.push(k);
-    for (size_t from = 0; from < asked.size(); from += L) {
-      const int count = int(asked.size() - from < L ? asked.size() - from : L);
-      double found[L];
-      for (int lane = 0; lane < count; ++lane) found[lane] = rate[asked[from + lane]];
-      probe.raise(*s, &asked[from], count, p.min_probes, found);
-      for (int lane = 0; lane < count; ++lane) {
-        const int k = asked[from + lane];
-        const double ratio = larger(1.0, left_after(found[lane]) / left_after(rate[k]));
-        s->error[k] = found[lane] < SLOWEST_RATE ? s->error[k] * ratio : __builtin_inf();
-        rate[k] = found[lane];
-      }
-    }
+    for (size_t from = 0; from < asked.size(); from += L)
+      probe.correct(*s, &asked[from], int(asked.size() - from < L ? asked.size() - from : L), rate.get());
   }
 
   void keep_unsolved() {
@@ -285,21 +272,5 @@ class Sweeps : SideBySide<L> {
   alignas(64) double active[L], age[L], sweeps[L], rate_now[L], bound[L], needs_probe[L], error_now[L], is_solved[L], newer[L], older[L],
       gram11[L], gram12[L], gram22[L];
 };
-
-// Compute the slowest mode at equal column sums, from which all probes of this table then start: fewer steps are needed.
-inline void find_slow_mode(Problem& table) {
-  Scalings even;
-  even.resize(table, 1);
-  even.same.assign(1, 0);
-  for (int j = 0; j < table.m; ++j) even.column_sum.at(0)[j * W] = double(table.n) / table.m;
-  Sweeps<1>(table).solve(even, 0, 1);
-  if (!(even.error[0] < 1e300)) return;
-  Probe<1> probe(table);
-  const int first = 0;
-  double rate = 0.0;
-  probe.raise(even, &first, 1, 20, &rate);
-  for (int j = 0; j < table.m; ++j) table.probe[j] = probe.v[j];
-  table.min_probes = 1;
-}
 
 }  // namespace core::CORE_ISA

@@ -59,6 +59,19 @@ def test_no_size_is_exempt_from_verification(half):
     assert s.matrix[:half, half:].sum() == pytest.approx(s.matrix[half:, :half].sum(), rel=1e-10)
 
 
+def test_groups_that_share_almost_no_data_are_found():
+    # Integers, so that the sums of the result are exact. The groups exchange less than the
+    # tolerance, so that a sweep does not change the factors of one beside those of the other.
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, m = 2 * rng.integers(2, 10), 2 * rng.integers(4, 13)
+        is_inside = (rng.permutation(n) % 2)[:, None] == rng.permutation(m) % 2
+        expected = np.where(is_inside, np.ceil(2.0**41 * rng.random((n, m)) ** 8), 1.0)
+        powers = 2.0 ** rng.integers(-3, 4, size=(n, 1)) * 2.0 ** rng.integers(-3, 4, size=m)
+        s = cb.scale(powers * expected, expected.sum(axis=1), expected.sum(axis=0))
+        np.testing.assert_allclose(s.matrix, expected, rtol=2e-12)
+
+
 def test_blocks_coupled_below_double_double_precision_are_balanced():
     matrix = np.array(
         [
