@@ -19,11 +19,11 @@ from cobayes.model import MatrixLike, Model, require_same_world
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.base import require_datum
 from cobayes.rules.naming import Agents, in_every_round
-from cobayes.stability.success import (
+from cobayes.stability.success import SuccessRate
+from cobayes.stability.teaching import (
     MAX_ROUNDS,
-    SuccessRate,
     common_law,
-    require_affordable_lessons,
+    require_affordable_teaching,
     teach_until_sure,
 )
 from cobayes.theory.certainty import LEVEL
@@ -227,7 +227,7 @@ def coupling(
                 'use success_rate(..., method="lessons").',
             )
     model = teacher.model
-    count, most = require_affordable_lessons(model, 2, num_lessons, level, max_rounds)
+    count, most = require_affordable_teaching(model, 2, num_lessons, level, max_rounds)
     pair = Agents(teacher, learner, own, theirs, -1, is_shared=False)
     law = common_law(teacher, learner)
     if law is None:

@@ -19,12 +19,8 @@ from cobayes.model import MatrixLike
 from cobayes.rules import Rule
 from cobayes.rules.naming import as_agents
 from cobayes.stability.bounds import success_bounds
-from cobayes.stability.success import (
-    MAX_ROUNDS,
-    SuccessRate,
-    success_rate,
-    success_rates,
-)
+from cobayes.stability.success import SuccessRate, success_rate, success_rates
+from cobayes.stability.teaching import MAX_ROUNDS
 from cobayes.theory.certainty import LEVEL
 
 if TYPE_CHECKING:

@@ -1,54 +1,40 @@
-"""The success rate: how often a learner ends up believing what it is taught.
-
-The teacher follows its own estimate of the learner's belief, so its data do not depend on the
-learner: the lessons of one teacher serve any number of learners, which are then compared on the
-same data.
-"""
+"""The success rate: how often a learner ends up believing what it is taught."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobayes import _core
 from cobayes._input.labels import Distribution
 from cobayes._input.validation import (
-    generator,
     items,
-    number_between,
     one_of,
-    seed_of,
-    whole_number,
 )
 from cobayes._intervals import normal_quantile
 from cobayes._output import Result, counted, freeze, html_table
-from cobayes._parallel import num_threads, require_affordable, short_number
 from cobayes.errors import CobayesError, import_optional
-from cobayes.model import MatrixLike, Model
+from cobayes.model import MatrixLike
 from cobayes.rules import Rule, as_rule
 from cobayes.rules.naming import Agents, as_agents
-from cobayes.rules.response import add_evidence, draw
 from cobayes.stability.bounds import frechet
+from cobayes.stability.teaching import (
+    MAX_ROUNDS,
+    common_law,
+    require_affordable_teaching,
+    teach_until_sure,
+)
 from cobayes.theory.certainty import LEVEL
-from cobayes.theory.rates import rate_of_convergence
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 Array = NDArray[np.float64]
-
-# A lesson has at most this many rounds.
-MAX_ROUNDS = 1000
-# The largest number of rounds that the native core can count.
-MOST_ROUNDS = 2**31 - 1
-# Computations below these limits, in seconds and bytes, start without an estimate of their rounds.
-LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -297,7 +283,7 @@ def _rates(
 ) -> list[SuccessRate]:
     """Return the success rate of each learner; all pairs share teacher and hypothesis."""
     model, h = pairs[0].teacher.model, pairs[0].hypothesis
-    count, most = require_affordable_lessons(model, 1 + len(pairs), num_lessons, level, max_rounds)
+    count, most = require_affordable_teaching(model, 1 + len(pairs), num_lessons, level, max_rounds)
     ends = teach_until_sure(pairs, count, rng, level=level, max_rounds=most)
     found = []
     for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
@@ -326,150 +312,3 @@ def _rates(
             )
         )
     return found
-
-
-class Ends(NamedTuple):
-    """How the lessons of one teacher end, for the teacher and for K learners.
-
-    Attributes
-    ----------
-    taught : ndarray
-        The teacher's last estimates of the learner's belief, (num_lessons, m).
-    believed : ndarray
-        The learners' last beliefs, (K, num_lessons, m).
-    num_rounds : ndarray
-        The number of rounds after which the teacher was sure, or stopped, (num_lessons,).
-    is_finished : ndarray
-        Whether the teacher was sure, (num_lessons,).
-    is_known : ndarray
-        Whether the last belief of a learner determines the hypothesis that it ends at, (K,
-        num_lessons).
-    """
-
-    taught: Array
-    believed: Array
-    num_rounds: NDArray[np.int64]
-    is_finished: NDArray[np.bool_]
-    is_known: NDArray[np.bool_]
-
-
-def require_affordable_lessons(
-    model: Model,
-    num_agents: int,
-    num_lessons: SupportsIndex,
-    level: float,
-    max_rounds: SupportsIndex,
-) -> tuple[int, int]:
-    """Return the validated numbers of lessons and rounds; raise an error if they cost too much.
-
-    The teacher's matrix sets the cost of a round and, by its rate, the number of rounds.
-    """
-    number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
-    most = whole_number(max_rounds, "max_rounds", 1)
-    count = whole_number(num_lessons, "num_lessons", 1)
-    rounds, many = float(min(most, MOST_ROUNDS)), float(min(count, 10**300))
-    seconds = 1e-9 * (100.0 + 3.0 * model.matrix.size) * num_agents * many
-    # Memory for the last beliefs of all agents, and for the data of a block of 1024 lessons.
-    num_bytes = 8.0 * many * num_agents * model.num_hypotheses + 4096.0 * rounds
-    if seconds * rounds > LONG_WORK or num_bytes > LARGE_WORK:
-        if model.num_hypotheses > 1:
-            # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds.
-            rate = float(np.min(rate_of_convergence(model)))
-            rounds = min(rounds, 1.0 - 2.0 * np.log1p(-level) / max(rate, 1e-300))
-        require_affordable(
-            f"{short_number(count)} lessons of about {rounds:.3g} rounds",
-            "take fewer lessons (10,000 give two digits), or a smaller max_rounds.",
-            seconds=seconds * rounds,
-            num_bytes=num_bytes,
-        )
-    return count, min(most, MOST_ROUNDS)
-
-
-def common_law(teacher: Rule, learner: Rule) -> Array | None:
-    """Return the data distribution under which both beliefs are martingales, (n,), or None.
-
-    SCBI on a table without zeros expects the data prior, whatever it believes.
-    """
-    laws = []
-    for rule in (teacher, learner):
-        if not rule.is_scbi or (rule.model.matrix == 0.0).any():
-            return None
-        uniform = np.full(rule.model.num_data, 1.0 / rule.model.num_data)
-        laws.append(uniform if rule.data_prior is None else rule.data_prior)
-    return laws[0] if np.array_equal(*laws) else None
-
-
-def teach_until_sure(
-    pairs: Sequence[Agents],
-    num_lessons: int,
-    rng: Any,
-    *,
-    level: float = LEVEL,
-    max_rounds: int = MAX_ROUNDS,
-) -> Ends:
-    """Teach a hypothesis until the teacher is sure, and show all learners the same data.
-
-    The pairs come from `as_agents` and have one teacher, one hypothesis and one teacher's prior.
-    Where a learner's belief is a martingale under a sure teacher's data, its chance of success is
-    its belief, and more data change nothing. Where two SCBI agents expect different data, because
-    of zeros in a table or of different data priors, the sure teacher continues for at most
-    `max_rounds` more rounds, until the learner is sure, too, or has excluded the hypothesis.
-    """
-    hypothesis = pairs[0].hypothesis
-    rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]
-    for pair in pairs:
-        rules.append(pair.learner)
-        priors.append(pair.learner_prior)
-    cores, goes_on, log_priors = [], [], np.array(priors)
-    for rule in rules:
-        cores.append(rule.core)
-        is_pair = rules[0].is_scbi and rule.is_scbi
-        goes_on.append(is_pair and common_law(rules[0], rule) is None)
-    if None in cores:
-        return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
-    law = rules[0].at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
-    taught, believed, num_rounds, is_finished, is_known = _core.teach(
-        cores[0],
-        cores[1:],
-        teacher_logs=log_priors[0],
-        learner_logs=log_priors[1:],
-        goes_on=goes_on[1:],
-        law=law,
-        hypothesis=hypothesis,
-        level=level,
-        max_rounds=max_rounds,
-        num_lessons=num_lessons,
-        seed=seed_of(rng),
-        num_threads=num_threads(),
-    )
-    return Ends(_core.exp(taught), _core.exp(believed), num_rounds, is_finished, is_known)
-
-
-def _teach_one_by_one(
-    rules: list[Rule],
-    priors: Array,
-    hypothesis: int,
-    num_lessons: int,
-    rng: Any,
-    level: float,
-    max_rounds: int,
-) -> Ends:
-    """Teach with custom rules; a learner's belief stays the same after an impossible datum."""
-    stream = generator(rng)
-    ends = np.empty((len(rules), num_lessons, priors.shape[1]))
-    num_rounds = np.zeros(num_lessons, dtype=np.int64)
-    for lesson in range(num_lessons):
-        logs = priors.copy()
-        for _ in range(max_rounds):
-            responses = [rule.answer(own) for rule, own in zip(rules, logs, strict=True)]
-            datum = draw(responses[0].column(hypothesis), stream.random())
-            for k, response in enumerate(responses):
-                found = add_evidence(logs[k], response.log_row(datum))
-                logs[k] = np.where(np.isnan(found), logs[k], found)
-            num_rounds[lesson] += 1
-            if np.exp(logs[0, hypothesis]) > level:
-                break
-        ends[:, lesson] = np.exp(logs)
-    is_finished = ends[0, :, hypothesis] > level
-    is_known = np.broadcast_to(is_finished, (len(ends) - 1, num_lessons))
-    return Ends(ends[0], ends[1:], num_rounds, is_finished, is_known)

@@ -118,7 +118,7 @@ def success_shard(
         Number of sequences, a multiple of the batch.
     """
     from cobayes.rules.naming import as_agents
-    from cobayes.stability.success import teach_until_sure
+    from cobayes.stability.teaching import teach_until_sure
 
     matrix, prior = np.array(parameters["matrix"]), parameters["teacher_prior"]
     rule = SCBI(matrix)

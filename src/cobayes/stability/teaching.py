@@ -1,0 +1,180 @@
+"""Lessons of one teacher with any number of learners, until the teacher is sure.
+
+The teacher follows its own estimate of the learner's belief, so its data do not depend on the
+learner: the lessons of one teacher serve any number of learners, which are then compared on the
+same data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobayes import _core
+from cobayes._input.validation import generator, number_between, seed_of, whole_number
+from cobayes._parallel import num_threads, require_affordable, short_number
+from cobayes.model import Model
+from cobayes.rules import Rule
+from cobayes.rules.naming import Agents
+from cobayes.rules.response import add_evidence, draw
+from cobayes.theory.certainty import LEVEL
+from cobayes.theory.rates import rate_of_convergence
+
+Array = NDArray[np.float64]
+
+# A lesson has at most this many rounds.
+MAX_ROUNDS = 1000
+# The largest number of rounds that the native core can count.
+MOST_ROUNDS = 2**31 - 1
+# Computations below these limits, in seconds and bytes, start without an estimate of their rounds.
+LONG_WORK, LARGE_WORK = 1000.0, 1e9
+
+
+class Ends(NamedTuple):
+    """How the lessons of one teacher end, for the teacher and for K learners.
+
+    Attributes
+    ----------
+    taught : ndarray
+        The teacher's last estimates of the learner's belief, (num_lessons, m).
+    believed : ndarray
+        The learners' last beliefs, (K, num_lessons, m).
+    num_rounds : ndarray
+        The number of rounds after which the teacher was sure, or stopped, (num_lessons,).
+    is_finished : ndarray
+        Whether the teacher was sure, (num_lessons,).
+    is_known : ndarray
+        Whether the last belief of a learner determines the hypothesis that it ends at, (K,
+        num_lessons).
+    """
+
+    taught: Array
+    believed: Array
+    num_rounds: NDArray[np.int64]
+    is_finished: NDArray[np.bool_]
+    is_known: NDArray[np.bool_]
+
+
+def require_affordable_teaching(
+    model: Model,
+    num_agents: int,
+    num_lessons: SupportsIndex,
+    level: float,
+    max_rounds: SupportsIndex,
+) -> tuple[int, int]:
+    """Return the validated numbers of lessons and rounds; raise an error if they cost too much.
+
+    The teacher's matrix sets the cost of a round and, by its rate, the number of rounds.
+    """
+    number_between(level, "level", 0.5, 1.0, hint=f"{LEVEL} is the default.")
+    most = whole_number(max_rounds, "max_rounds", 1)
+    count = whole_number(num_lessons, "num_lessons", 1)
+    rounds, many = float(min(most, MOST_ROUNDS)), float(min(count, 10**300))
+    seconds = 1e-9 * (100.0 + 3.0 * model.matrix.size) * num_agents * many
+    # Memory for the last beliefs of all agents, and for the data of a block of 1024 lessons.
+    num_bytes = 8.0 * many * num_agents * model.num_hypotheses + 4096.0 * rounds
+    if seconds * rounds > LONG_WORK or num_bytes > LARGE_WORK:
+        if model.num_hypotheses > 1:
+            # At a rate R the log-odds reach -log(1 - level) after about -log(1 - level) / R rounds.
+            rate = float(np.min(rate_of_convergence(model)))
+            rounds = min(rounds, 1.0 - 2.0 * np.log1p(-level) / max(rate, 1e-300))
+        require_affordable(
+            f"{short_number(count)} lessons of about {rounds:.3g} rounds",
+            "take fewer lessons (10,000 give two digits), or a smaller max_rounds.",
+            seconds=seconds * rounds,
+            num_bytes=num_bytes,
+        )
+    return count, min(most, MOST_ROUNDS)
+
+
+def common_law(teacher: Rule, learner: Rule) -> Array | None:
+    """Return the data distribution under which both beliefs are martingales, (n,), or None.
+
+    SCBI on a table without zeros expects the data prior, whatever it believes.
+    """
+    laws = []
+    for rule in (teacher, learner):
+        if not rule.is_scbi or (rule.model.matrix == 0.0).any():
+            return None
+        uniform = np.full(rule.model.num_data, 1.0 / rule.model.num_data)
+        laws.append(uniform if rule.data_prior is None else rule.data_prior)
+    return laws[0] if np.array_equal(*laws) else None
+
+
+def teach_until_sure(
+    pairs: Sequence[Agents],
+    num_lessons: int,
+    rng: Any,
+    *,
+    level: float = LEVEL,
+    max_rounds: int = MAX_ROUNDS,
+) -> Ends:
+    """Teach a hypothesis until the teacher is sure, and show all learners the same data.
+
+    The pairs come from `as_agents` and have one teacher, one hypothesis and one teacher's prior.
+    Where a learner's belief is a martingale under a sure teacher's data, its chance of success is
+    its belief, and more data change nothing. Where two SCBI agents expect different data, because
+    of zeros in a table or of different data priors, the sure teacher continues for at most
+    `max_rounds` more rounds, until the learner is sure, too, or has excluded the hypothesis.
+    """
+    hypothesis = pairs[0].hypothesis
+    rules, priors = [pairs[0].teacher], [pairs[0].teacher_prior]
+    for pair in pairs:
+        rules.append(pair.learner)
+        priors.append(pair.learner_prior)
+    cores, goes_on, log_priors = [], [], np.array(priors)
+    for rule in rules:
+        cores.append(rule.core)
+        is_pair = rules[0].is_scbi and rule.is_scbi
+        goes_on.append(is_pair and common_law(rules[0], rule) is None)
+    if None in cores:
+        return _teach_one_by_one(rules, log_priors, hypothesis, num_lessons, rng, level, max_rounds)
+    law = rules[0].at_certainty(hypothesis).column(hypothesis) if any(goes_on) else None
+    taught, believed, num_rounds, is_finished, is_known = _core.teach(
+        cores[0],
+        cores[1:],
+        teacher_logs=log_priors[0],
+        learner_logs=log_priors[1:],
+        goes_on=goes_on[1:],
+        law=law,
+        hypothesis=hypothesis,
+        level=level,
+        max_rounds=max_rounds,
+        num_lessons=num_lessons,
+        seed=seed_of(rng),
+        num_threads=num_threads(),
+    )
+    return Ends(_core.exp(taught), _core.exp(believed), num_rounds, is_finished, is_known)
+
+
+def _teach_one_by_one(
+    rules: list[Rule],
+    priors: Array,
+    hypothesis: int,
+    num_lessons: int,
+    rng: Any,
+    level: float,
+    max_rounds: int,
+) -> Ends:
+    """Teach with custom rules; a learner's belief stays the same after an impossible datum."""
+    stream = generator(rng)
+    ends = np.empty((len(rules), num_lessons, priors.shape[1]))
+    num_rounds = np.zeros(num_lessons, dtype=np.int64)
+    for lesson in range(num_lessons):
+        logs = priors.copy()
+        for _ in range(max_rounds):
+            responses = [rule.answer(own) for rule, own in zip(rules, logs, strict=True)]
+            datum = draw(responses[0].column(hypothesis), stream.random())
+            for k, response in enumerate(responses):
+                found = add_evidence(logs[k], response.log_row(datum))
+                logs[k] = np.where(np.isnan(found), logs[k], found)
+            num_rounds[lesson] += 1
+            if np.exp(logs[0, hypothesis]) > level:
+                break
+        ends[:, lesson] = np.exp(logs)
+    is_finished = ends[0, :, hypothesis] > level
+    is_known = np.broadcast_to(is_finished, (len(ends) - 1, num_lessons))
+    return Ends(ends[0], ends[1:], num_rounds, is_finished, is_known)
