@@ -200,9 +200,9 @@ def success_rate(
     >>> abs(rate.value - 0.4 / 0.5) < 4 * rate.stderr  # min(1, theta^L(h) / theta^T(h))
     True
     """
-    one_of(method, "method", ("lessons", "coupling"))
     pair = as_agents(rule, hypothesis, prior, learner_rule, learner_prior, every_round=True)
-    if method == "coupling":
+    if method != "lessons":
+        one_of(method, "method", ("lessons", "coupling"))
         from cobayes.stability.coupling import coupling
 
         found = coupling(
