@@ -130,8 +130,7 @@ def shape_in_words(num_data: int, num_hypotheses: int) -> str:
 
 def rounds_dataset(
     values: Mapping[str, Array],
-    believed: str,
-    names: Sequence[str],
+    hypotheses: Sequence[str],
     attributes: Mapping[str, object],
     events: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.Dataset:
@@ -141,10 +140,8 @@ def rounds_dataset(
     ----------
     values
         At least one array of shape (k + 1, m), by name.
-    believed
-        Name of the second dimension: "hypothesis" or "goal".
-    names
-        The m labels along it.
+    hypotheses
+        The m labels.
     attributes
         Attributes of the Dataset.
     events
@@ -152,11 +149,11 @@ def rounds_dataset(
     """
     xarray = import_optional("xarray", "labels", "a Dataset")
     num_rows = len(next(iter(values.values())))
-    columns = {name: (("round", believed), numbers) for name, numbers in values.items()}
+    columns = {name: (("round", "hypothesis"), numbers) for name, numbers in values.items()}
     texts = {name: (("round",), listed) for name, listed in (events or {}).items()}
     return xarray.Dataset(
         columns | texts,
-        coords={"round": np.arange(num_rows), believed: list(names)},
+        coords={"round": np.arange(num_rows), "hypothesis": list(hypotheses)},
         attrs=attributes,
     )
 

@@ -228,7 +228,6 @@ class Ensemble(Result):
                 "std": self.stds,
                 "stderr": self._stderrs(),
             },
-            "hypothesis",
             self.model.hypotheses,
             {
                 "teacher_rule": self.rule_name,

@@ -227,7 +227,6 @@ class Lesson:
                 "log_belief": self.log_beliefs,
                 "teacher_belief": self.teacher_beliefs,
             },
-            "hypothesis",
             self.model.hypotheses,
             {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
             {"datum": ["", *self.data_labels]},

@@ -105,8 +105,7 @@ class ExactRounds:
         """Return means and standard deviations as a Dataset with the labels."""
         return rounds_dataset(
             {"mean": self.means, "std": self.stds},
-            "hypothesis",
-            list(self.model.hypotheses),
+            self.model.hypotheses,
             {"rule": self.rule_name, "true_hypothesis": self.hypothesis_label},
         )
 
