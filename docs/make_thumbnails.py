@@ -15,13 +15,15 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from cobayes import plots
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "examples" / "gallery"
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
-WIDTH_IN_PIXELS = 480
+WIDTH_IN_PIXELS, WIDTH_IN_INCHES = 480, 4.4
 ON_PAGES = {"plot_a_five_examples": "five_examples", "plot_d_demonstrations": "demonstrations"}
 
 
@@ -37,24 +39,31 @@ def draw(script: Path) -> None:
     os.chdir(script.parent)
     with plots.style():
         runpy.run_path(str(script), run_name="__main__")
-        figure = plt.figure(plt.get_fignums()[0])
-        figure.draw_without_rendering()
-        box = (
-            figure.axes[0]
-            .get_tightbbox()
-            .padded(8.0)
-            .transformed(figure.dpi_scale_trans.inverted())
-        )
         plain = {"Software": None}
+        if script.stem in ON_PAGES:
+            name = f"{ON_PAGES[script.stem]}.png"
+            plt.figure(plt.get_fignums()[-1]).savefig(FOLDER.parent / name, dpi=90, metadata=plain)
+        figure = plt.figure(plt.get_fignums()[0])
+        for other in (*figure.legends, *figure.axes[1:]):  # their texts would lie on the panel
+            other.set_visible(False)
+        # A wide panel is drawn smaller, so that its texts are larger beside it.
+        width = _panel(figure).width
+        if width > WIDTH_IN_INCHES:
+            figure.set_size_inches(figure.get_size_inches() * [WIDTH_IN_INCHES / width, 0.9])
+        box = _panel(figure)
         figure.savefig(
             FOLDER / f"{script.stem}.png",
             dpi=WIDTH_IN_PIXELS / box.width,
             bbox_inches=box,
             metadata=plain,
         )
-        if script.stem in ON_PAGES:
-            name = f"{ON_PAGES[script.stem]}.png"
-            plt.figure(plt.get_fignums()[-1]).savefig(FOLDER.parent / name, dpi=90, metadata=plain)
+
+
+def _panel(figure: Figure) -> Bbox:
+    """Return the box of the first panel and its texts, in inches."""
+    figure.draw_without_rendering()
+    box = figure.axes[0].get_tightbbox().padded(8.0)
+    return box.transformed(figure.dpi_scale_trans.inverted())
 
 
 def main(names: list[str]) -> None:
