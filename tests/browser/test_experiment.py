@@ -295,6 +295,23 @@ def test_a_learner_sees_the_board_and_the_pictures(window, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_few_words_fit_into_a_square(window, tmp_path, width):
+    stimuli = [{"label": square, "text": "seen at the meadow"} for square in SQUARES]
+    folder = write_board(tmp_path, role="teacher", stimuli=stimuli)
+    with session(window, folder, width=width) as page:
+        page.click("button:has-text('Continue')")
+        page.locator(".cobayes-place").first.click()
+        page.wait_for_selector(".cobayes-rounds")
+        places = [one.bounding_box() for one in page.locator(".cobayes-place").all()]
+        assert all(abs(box["width"] - box["height"]) < 1 for box in places)
+        text = page.locator(".now .cobayes-card span").bounding_box()
+        mark = page.locator(".now .cobayes-rounds").bounding_box()
+        assert mark["y"] + mark["height"] <= text["y"] + 2  # the number is above the words
+        assert text["height"] < 40  # two lines: no word is broken
+
+
+@pytest.mark.slow
 def test_sliders_must_be_touched_and_not_all_be_zero(window, tmp_path):
     with session(window, write(tmp_path, num_rounds=1, response="rating")) as page:
         page.click("button:has-text('Continue')")
