@@ -151,7 +151,17 @@ def choice(flag: str, *names: str, help: str, default: Any = None) -> Decorator:
             raise CobayesError(f"{name}: {plain[:40]!r} is not one of {known}.{meant}")
         return plain
 
-    return option(flag, read=read, metavar="|".join(names), help=help, default=default)
+    def complete(ctx: Any, param: Any, incomplete: str) -> list[str]:  # noqa: ARG001
+        return [name for name in names if name.startswith(incomplete.lower())]
+
+    return option(
+        flag,
+        read=read,
+        shell_complete=complete,
+        metavar="|".join(names),
+        help=help,
+        default=default,
+    )
 
 
 def names(*flags: str, known: tuple[str, ...] = (), help: str, **settings: Any) -> Decorator:
