@@ -16,6 +16,8 @@
 namespace core::CORE_ISA {
 
 inline constexpr double SLOWEST_RATE = 0.9;  // above this rate the estimate is not trusted: careful.hpp takes over
+// An estimate below this rate is not refined: if it were half as large again, the error would still be the last change (`left_after`).
+inline constexpr double HARMLESS_RATE = 1.0 / 3.0;
 inline constexpr int MAX_PROBES = 10;        // steps of Lanczos' method
 inline constexpr double NOISE = 1e-14;       // rounding error of a sweep: about 50 units in the last place
 
@@ -72,7 +74,7 @@ class Probe : SideBySide<L> {
         if (k == 0) {
           is_open[lane] = !(change * bound[lane] <= p.tolerance);
           s.error[problem] = is_open[lane] ? s.error[problem] : change * bound[lane];
-        } else if (k + 1 == MAX_PROBES || !(now[lane] > 1.01 * found[lane] && now[lane] < SLOWEST_RATE)) {
+        } else if (k + 1 == MAX_PROBES || !(now[lane] > 1.01 * found[lane] && now[lane] > HARMLESS_RATE && now[lane] < SLOWEST_RATE)) {
           is_open[lane] = false;
           rates[problem] = larger(rates[problem], now[lane]);
           s.error[problem] = rates[problem] < SLOWEST_RATE ? change * left_after(rates[problem]) : __builtin_inf();
