@@ -210,3 +210,34 @@ def test_errors_of_sweeps_stay_near_the_tolerance():
         found, exact = (cb.scale(matrix, None, columns, tolerance=t) for t in (1e-7, 1e-13))
         errors.append(np.abs(found.matrix / exact.matrix - 1.0).max())
     assert max(errors) < 4e-7  # 2.5e-7 was measured; 8e-7 without the series in `left_after`
+
+
+def test_a_newton_step_that_is_short_by_luck_is_not_the_last():
+    # The third step is so short that the next one, as two lengths predict it, would be rounding.
+    matrix = np.array([[3.0, 100.0], [200.0, 30.0], [20.0, 200.0]])
+    s = cb.scale(matrix, column_sums=[1.358, 1.642])
+    exact = scaled_exactly(matrix, s.row_sums, s.column_sums, s.column_scaling)
+    assert largest_relative_error(s.matrix, exact) < 1e-14  # 1.4e-10 with one step less
+
+
+@pytest.mark.parametrize("num_columns", [2, 4, 6, 8, 12])
+@pytest.mark.parametrize("tolerance", [0.1, 1e-3, 1e-5, 1e-8])
+def test_the_estimated_error_is_near_the_true_one_whatever_the_tolerance(num_columns, tolerance):
+    rng = np.random.default_rng(num_columns)
+    for matrix in rng.exponential(size=(40, num_columns + 3, num_columns)):
+        columns = len(matrix) * rng.dirichlet(np.ones(num_columns))
+        found, exact = (cb.scale(matrix, None, columns, tolerance=t) for t in (tolerance, 1e-13))
+        error = np.abs(found.matrix / exact.matrix - 1.0).max()
+        assert error < 10.0 * found.error + 1e-14
+        assert error < 1e-3  # a large tolerance does not accept an answer that still moves
+
+
+@pytest.mark.parametrize("num_columns", [8, 12, 20])
+def test_sweeps_are_few(num_columns):
+    # A wrong acceleration or a wrong rate would still end right, in the careful method, but late.
+    rng = np.random.default_rng(num_columns)
+    needed = [
+        cb.scale(matrix, None, len(matrix) * rng.dirichlet(np.ones(num_columns))).num_iterations
+        for matrix in rng.exponential(size=(40, num_columns + 3, num_columns))
+    ]
+    assert np.mean(needed) < 13.5
