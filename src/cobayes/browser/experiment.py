@@ -19,12 +19,13 @@ from numpy.typing import ArrayLike
 
 from cobayes import __version__
 from cobayes._input.labels import shorten
-from cobayes._input.validation import one_of
+from cobayes._input.validation import one_of, whole_number
 from cobayes._output import counted, without_guard, write_text
 from cobayes.browser.bundle import bundle, read, script_value
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model, as_model
 from cobayes.reading import existing_file, read_text
+from cobayes.rules import Pragmatic
 from cobayes.tasks.constraints import MovingCosts, WithoutRepeats
 from cobayes.tasks.task import Task
 
@@ -123,9 +124,7 @@ def write_experiment(
     one_of(role, "role", ("learner", "teacher"))
     one_of(rule, "rule", ("scbi", "bi", "pragmatic"))
     one_of(response, "response", ("guess", "rating"))
-    one_of(literal, "literal", ("likelihood", "truth"))
-    if num_rounds < 1:
-        raise CobayesError(f"there are {num_rounds} rounds; expected at least one.")
+    whole_number(num_rounds, "num_rounds", 1)
     if not problems:
         raise CobayesError("no problem was given.", "give {name: matrix}, one for each problem.")
     stems = {name: re.sub(r"[^\w.-]+", "-", name).strip(".-") or "problem" for name in problems}
@@ -151,7 +150,7 @@ def write_experiment(
     length = f"There are {lessons} of up to {counted(num_rounds, 'example')}."
     settings = {
         "role": role,
-        "rule": _rule_settings(rule, depth, rationality, literal),
+        "rule": _rule_settings(next(iter(models.values())), rule, depth, rationality, literal),
         "response": response,
         "rounds": num_rounds,
         "no_repeats": not repeats,
@@ -339,16 +338,14 @@ def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int]
     return [rows, columns]
 
 
-def _rule_settings(rule: str, depth: float, rationality: float, literal: str) -> dict[str, Any]:
-    if rule != "pragmatic" or (math.isinf(depth) and rationality == 1.0):
+def _rule_settings(
+    model: Model, rule: str, depth: float, rationality: float, literal: Any
+) -> dict[str, Any]:
+    # Checks the settings, whatever the rule.
+    found = Pragmatic(model, depth, rationality=rationality, literal=literal).settings()
+    if rule != "pragmatic" or depth == math.inf:
         return {"kind": "BI" if rule == "bi" else "SCBI"}
-    if not (0 <= depth < math.inf and rationality > 0):
-        raise CobayesError(
-            f"the pragmatic rule has depth {depth} and rationality {rationality:g}; expected a "
-            "depth of at least 0 and a positive rationality.",
-            "infinite depth needs rationality 1.",
-        )
-    return {"kind": "Pragmatic", "depth": depth, "rationality": rationality, "literal": literal}
+    return {"kind": "Pragmatic", **{key: found[key] for key in ("depth", "rationality", "literal")}}
 
 
 def _rule_text(rule: str, depth: float, rationality: float) -> str:

@@ -103,8 +103,6 @@ def experiment(given: Given) -> None:
     the experiment saves is the one that 'cobayes fit' reads.
     """
     given.require_rule_options()
-    if given.depth == float("inf"):
-        raise CobayesError("--depth inf is full cooperation.", "take --rule scbi.")
     problems, priors, data_priors = {}, {}, {}
     for text in given.matrices:
         model, example = load_matrix(text, given.smooth)
