@@ -17,7 +17,6 @@ from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
 from cobayes.people.choices import read_frame, read_numbers, read_problems
 from cobayes.people.family import RESPONSES, STATIC, depth_name
-from cobayes.reading import nearby
 from cobayes.report import build_report
 from cobayes.report.people import cell_text, fit_in_words, fit_recipes, shown_comparison
 from cobayes.tasks.constraints import without_repeats
@@ -147,10 +146,6 @@ def fit(given: Given) -> None:
     (fixed) or bounds (estimated).
     """
     out, files = given.out, [given.choices, given.problems, given.priors, given.features]
-    files = [path for path in files if path is not None]
-    for path in files:
-        if not path.exists():
-            raise CobayesError(f"there is no file or folder {path}.", nearby(path))
     more = given.problems.iterdir() if given.problems.is_dir() else ()
     check_folder("--out", out, (*WRITTEN, "group.csv", "people.csv"), [*files, *more])
     known = read_problems(given.problems, given.priors)

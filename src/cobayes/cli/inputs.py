@@ -176,13 +176,9 @@ class Given(SimpleNamespace):
 
 def load_matrix(text: str, epsilon: float | None = None) -> tuple[Model, Example | None]:
     """Return the model that ``example:NAME`` or a file name stands for, and the example."""
-    if text.startswith(EXAMPLE_PREFIX):
-        example = examples[text.removeprefix(EXAMPLE_PREFIX)]
-        source = example.model
-    elif text in examples and not Path(text).exists():
-        raise CobayesError(f"there is no file {text}.", f"for the example write example:{text}.")
-    else:
-        example, source = None, text
+    is_example = text.startswith(EXAMPLE_PREFIX)
+    example = examples[text.removeprefix(EXAMPLE_PREFIX)] if is_example else None
+    source = text if example is None else example.model
     return (as_model(source) if epsilon is None else smooth(source, epsilon)), example
 
 
