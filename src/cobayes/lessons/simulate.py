@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobayes import _core
-from cobayes._input.labels import Distribution, is_position
-from cobayes._input.validation import number_between, seed_of, whole_number
+from cobayes._input.labels import Distribution
+from cobayes._input.validation import items, number_between, seed_of, whole_number
 from cobayes._parallel import (
     num_threads,
     require_affordable,
@@ -254,14 +254,11 @@ def _kept_paths(
 
 def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
     """Return the rounds sorted and without duplicates, or raise an error."""
-    expected = "expected True, False or a list of rounds."
-    try:
-        chosen = list(given)
-    except TypeError as error:
-        raise CobayesError(f"keep_paths is {given!r}; {expected}") from error
-    for one in chosen:
-        if not is_position(one):
-            raise CobayesError(f"keep_paths contains {one!r}; {expected}")
-        if not 0 <= one <= num_rounds:
-            raise CobayesError(f"keep_paths holds round {one}; rounds go from 0 to {num_rounds}.")
-    return np.unique(np.array(chosen, dtype=np.int64))
+    rounds = {
+        whole_number(one, "a round of keep_paths", 0)
+        for one in items(given, "keep_paths", "rounds, True or False")
+    }
+    if rounds and max(rounds) > num_rounds:
+        message = f"keep_paths has round {max(rounds)}; rounds go from 0 to {num_rounds}."
+        raise CobayesError(message)
+    return np.array(sorted(rounds), dtype=np.int64)
