@@ -139,7 +139,7 @@ class Careful {
 
   void fill_chain() {
     chain.assign(size_t(m) * m, 0.0);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n && !is_stopped(); ++i) {
       const double *row = p.row(i), scale = p.row_sum(i) > 0 ? u[i] / root(p.row_sum(i)) : 0.0;
       for (int j = 0; j < m; ++j) given[j] = scale * row[j] * w[j];
       for (int j = 0; j < m; ++j)
@@ -150,7 +150,7 @@ class Careful {
       for (int k = 0; k < m; ++k) chain[size_t(j) * m + k] *= c[k];
   }
 
-  // Solve (diag(P 1) - P) step = right with step[pinned] = 0, P of shape (size, size); overwrites P. False where a pivot is zero.
+  // Solve (diag(P 1) - P) step = right with step[pinned] = 0, P of shape (size, size); overwrites P. False where a pivot is zero, or after Ctrl-C.
   bool eliminate(double* P, int size, int pinned) {
     order.clear();
     for (int j = 0; j < size; ++j)
@@ -159,7 +159,7 @@ class Careful {
       const double* pivot = P + size_t(order[s]) * size;
       double total = pivot[pinned];
       for (int l = s + 1; l < size - 1; ++l) total += pivot[order[l]];
-      if (!(total > 0)) return false;
+      if (!(total > 0) || is_stopped()) return false;
       diagonal[order[s]] = total;
       for (int l = s + 1; l < size - 1; ++l) {
         double* row = P + size_t(order[l]) * size;

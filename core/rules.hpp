@@ -158,7 +158,7 @@ class Recursion final : public Rule {
     }
     for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;
     if (spec.from_truth) b.assign(m * W, 1.0); else fill_columns(0);
-    for (int k = 0; k < spec.depth; ++k) {
+    for (int k = 0; k < spec.depth && !is_stopped(); ++k) {
       for (int j = 0; j < m * W; j += NATIVE) store(&weights[j], load(&b[j]) * load(&theta[j]));
       multiply<W>(level(k), flipped_level(k), n, m, weights.get(), x.get());
       for (int i = 0; i < n * W; i += NATIVE) {
@@ -220,7 +220,7 @@ class Recursion final : public Rule {
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < m; ++j) T[size_t(i) * m + j] = prior[i] > 0.0 && !gone(k, i) ? literal[size_t(i) * m + j] : NONE;
     if (!spec.from_truth) normalise();
-    for (int depth = 0; depth < spec.depth; ++depth) {
+    for (int depth = 0; depth < spec.depth && !is_stopped(); ++depth) {
       for (int i = 0; i < n; ++i) {
         double* row = T + size_t(i) * m;
         const double z = log_sum(m, [&](int j) { return row[j] + logs[j]; });  // NONE: no believed hypothesis allows the datum

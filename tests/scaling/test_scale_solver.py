@@ -72,6 +72,19 @@ def test_groups_that_share_almost_no_data_are_found():
         np.testing.assert_allclose(s.matrix, expected, rtol=2e-12)
 
 
+@pytest.mark.parametrize("tolerance", [1e-7, 1e-10])
+def test_entries_are_within_three_times_the_tolerance(tolerance):
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        n, m = rng.integers(2, 33), rng.integers(2, 25)
+        matrix = 10.0 ** rng.uniform(-rng.uniform(1, 20), 0, size=(n, m))
+        sums = n * rng.dirichlet(np.full(m, 0.5)) + 1e-12
+        found = cb.scale(matrix, None, sums, tolerance=tolerance)
+        expected = cb.scale(matrix, None, sums, tolerance=1e-12).matrix
+        assert found.residual <= tolerance
+        np.testing.assert_allclose(found.matrix, expected, rtol=3 * tolerance)
+
+
 def test_blocks_coupled_below_double_double_precision_are_balanced():
     matrix = np.array(
         [

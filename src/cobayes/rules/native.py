@@ -35,7 +35,7 @@ class NativeRule(Rule):
     data_prior
         Probabilities of the data before anything is taught, or None: uniform.
     tolerance
-        Tolerance for the relative error of the likelihood.
+        Tolerance for the estimated relative error of the scaling.
     **options
         Further arguments of `_core.Rule`, such as its kind and depth.
     """
@@ -123,8 +123,8 @@ class SCBI(NativeRule):
         Probabilities of the data before anything is taught; uniform by default, zero for data
         that are not available. The row sums are ``n data_prior``.
     tolerance
-        Tolerance for the relative error of the scaling. Values above 1e-9 are replaced by 1e-9: a
-        larger tolerance would save almost no time.
+        Tolerance for the estimated relative error of the scaling. Values above 1e-9 are replaced by
+        1e-9: a larger tolerance would save almost no time.
 
     Notes
     -----

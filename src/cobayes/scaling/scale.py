@@ -153,8 +153,8 @@ def scale(
         column with sum zero comes out as zeros. Totals that differ by at most 1e-3 count as
         rounded: the column sums are rescaled.
     tolerance
-        For the relative error of every sum, and for the estimated relative error of every
-        entry.
+        For the relative error of every sum, which is measured, and for that of the scalings, which
+        is estimated. The error of an entry may be three times as large.
     max_iterations
         The largest number of sweeps and Newton steps together.
     on_failure
