@@ -25,7 +25,7 @@ _ROWS, _BAR = 12, 16
     "cobayes compare example:diagnosis --teachers all --no-repeats --lessons 1000",
 )
 @options.matrix
-@options.hypothesis
+@options.hypothesis()
 @options.rounds(100, "How many data the teacher may show in a lesson.")
 @options.lessons(10_000, "How many lessons to simulate by each rule.")
 @options.level
@@ -41,14 +41,14 @@ _ROWS, _BAR = 12, 16
     help="For the teacher 'active': the question that each datum answers, one label per datum, "
     "separated by commas (default: every datum is a yes-or-no question).",
 )
-@options.no_repeats
+@options.no_repeats()
 @options.prior
 @options.rule("both")
 @options.data_prior
-@options.new_seed
+@options.seed()
 @options.smooth
 @options.as_json
-@options.plot
+@options.plot()
 def compare(given: Given) -> None:
     """Compare two rules by the rounds that a learner needs to be sure of the truth.
 

@@ -35,7 +35,7 @@ def conjecture() -> None:
     "file", help="The file of a certificate, or the name of one that comes with cobayes (below)."
 )
 @options.lessons(None, "How many lessons to simulate (default: what FILE asks for).", least=100)
-@options.new_seed
+@options.seed()
 @options.as_json
 def check(given: Given) -> int:
     """Run a certificate again: measure the success rate against the conjecture.

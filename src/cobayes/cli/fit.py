@@ -122,7 +122,7 @@ def _written(value: Any) -> str | None:
     default="person",
     help="Fit separately for each value of this column; 'none' pools everybody.",
 )
-@options.flag("--no-repeats", help="People knew that no datum is shown twice to a learner.")
+@options.no_repeats("People knew that no datum is shown twice to a learner.")
 @click.option(
     "--loo/--no-loo",
     default=True,

@@ -242,13 +242,15 @@ matrix = argument(
     "example:NAME; see 'cobayes examples'.",
 )
 
-hypothesis = option(
-    "--hypothesis",
-    "-H",
-    metavar="LABEL",
-    help="The hypothesis that is taught: its label, or its position counted from 0 where no label "
-    "is a number (default: the example's own).",
-)
+
+def hypothesis(default: str = "the example's own") -> Decorator:
+    """Return ``--hypothesis``; the default is given in words."""
+    text = (
+        "The hypothesis that is taught: its label, or its position counted from 0 where no label "
+        f"is a number (default: {default})."
+    )
+    return option("--hypothesis", "-H", metavar="LABEL", help=text)
+
 
 prior = option(
     "--prior",
@@ -328,16 +330,18 @@ level = number(
     help="A learner is sure when its belief in the truth is at least this.",
 )
 
-no_repeats = flag("--no-repeats", help="Show no datum twice in a lesson.")
 
-new_seed = count(
-    "--seed", least=0, help="The same seed gives the same result (default: a new one)."
-)
+def no_repeats(help: str = "Show no datum twice in a lesson.") -> Decorator:
+    """Return ``--no-repeats``."""
+    return flag("--no-repeats", help=help)
 
 
-def seed(default: int) -> Decorator:
-    """Return ``--seed`` for commands whose numbers are always the same by default."""
-    return count("--seed", least=0, default=default, help="The same seed gives the same numbers.")
+def seed(default: int | None = None, help: str = "") -> Decorator:
+    """Return ``--seed``."""
+    text = (
+        f"The same seed gives the same result{' (default: a new one)' if default is None else ''}."
+    )
+    return count("--seed", least=0, default=default, help=help or text)
 
 
 smooth = number(
@@ -355,6 +359,10 @@ raw = flag(
     "would run as formulas).",
 )
 
-plot = output("--plot", help="Write a picture: .png, .svg or .pdf (needs matplotlib).")
+
+def plot(of: str = "") -> Decorator:
+    """Return ``--plot``; `of` says what the picture shows, where that is not clear."""
+    return output("--plot", help=f"Write a picture{of}: .png, .svg or .pdf (needs matplotlib).")
+
 
 jobs = count("--jobs", least=1, help="Number of local processes (default: one per core).")

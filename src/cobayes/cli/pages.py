@@ -76,7 +76,7 @@ def studio(given: Given) -> None:
     help="What a person who learns does after each datum: guess a hypothesis, or rate all.",
 )
 @options.rounds(5, "How many data are shown in a lesson, one per round.")
-@options.no_repeats
+@options.no_repeats()
 @options.path(
     "--stimuli",
     help="A CSV file with texts and images for data and hypotheses; columns: label, text, image, "
@@ -87,11 +87,7 @@ def studio(given: Given) -> None:
     metavar="ROWSxCOLUMNS",
     help="Lay the data out on a board, row by row, such as 6x6 (default: buttons in random order).",
 )
-@options.count(
-    "--seed",
-    least=0,
-    help="Seed that gives every person the same random draws (default: different draws).",
-)
+@options.seed(help="The same seed gives every person the same draws (default: different draws).")
 @options.option(
     "--title", metavar="WORDS", default="Teaching and learning", help="The title of the page."
 )

@@ -17,12 +17,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
     "cobayes rates example:diagnosis --samples 1000000 --seed 1",
 )
 @options.matrix
-@options.option(
-    "--hypothesis",
-    "-H",
-    metavar="LABEL",
-    help="A hypothesis to show alone: its label, or its position counted from 0 (default: all).",
-)
+@options.hypothesis("all")
 @options.rule("both")
 @options.data_prior
 @options.count(
@@ -30,7 +25,7 @@ from cobayes.theory.rates import rate_of_convergence, relevant_hypothesis
     least=2,
     help="Also compare the rules on this many random matrices of the same shape (default: none).",
 )
-@options.new_seed
+@options.seed()
 @options.smooth
 @options.as_json
 def rates(given: Given) -> None:

@@ -21,7 +21,7 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
     "cobayes robustness example:M_3 --prior 1/3,1/3,1/3 --plot map.png",
 )
 @options.matrix
-@options.hypothesis
+@options.hypothesis()
 @options.prior
 @options.learner_prior
 @options.option(
@@ -39,13 +39,10 @@ MAP_DIVISIONS, MAP_LESSONS = 24, 2000
 )
 @options.lessons(10_000, "How many lessons to simulate for each prior.")
 @options.rounds(10_000, "Lessons that are undecided after this many rounds are stopped.")
-@options.new_seed
+@options.seed()
 @options.smooth
 @options.as_json
-@options.output(
-    "--plot",
-    help="Write a picture: a map of priors (three hypotheses) or the most dangerous directions.",
-)
+@options.plot(" of the most dangerous directions, or a map of priors for three hypotheses")
 def robustness(given: Given) -> None:
     """Measure how often teaching succeeds if the teacher is wrong about the learner's prior.
 

@@ -21,20 +21,20 @@ _BELIEF, _BAR, _NAME = 7, 10, 4
     "cobayes teach example:gestures --rule both --prior tidy --plot lesson.svg",
 )
 @options.matrix
-@options.hypothesis
+@options.hypothesis()
 @options.rounds(10, "How many data the teacher shows, one per round.", least=0)
 @options.rule("scbi")
 @options.data_prior
 @options.flag("--best", help="Choose the data that raise the belief most, instead of drawing them.")
-@options.no_repeats
+@options.no_repeats()
 @options.prior
 @options.learner_prior
-@options.new_seed
+@options.seed()
 @options.smooth
 @options.as_json
 @options.output("--csv", help="Write a table with the beliefs after every round.")
 @options.raw
-@options.plot
+@options.plot()
 def teach(given: Given) -> None:
     """Run one lesson: a teacher teaches a hypothesis and a learner learns, round by round."""
     target, prior = given.target, given.assumed

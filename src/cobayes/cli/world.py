@@ -60,7 +60,7 @@ _GAP = "    "
     help="The probability that a move other than the chosen one happens.",
 )
 @options.rounds(50, "The walk stops after this many moves.")
-@options.new_seed
+@options.seed()
 @options.as_json
 @options.output("--gif", help="Write an animation of the walk (needs matplotlib).")
 def world(given: Given) -> None:
