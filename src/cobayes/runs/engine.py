@@ -15,8 +15,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from pathlib import Path
+from types import NoneType
 from typing import Any, NamedTuple
 
+from cobayes._input.validation import instance
 from cobayes.errors import CobayesError
 from cobayes.runs.executors import Processes, ThisProcess, num_workers, one_thread, workers
 from cobayes.runs.plan import Experiment, package_digest, versions
@@ -157,11 +159,8 @@ def run_all(
     >>> result["one"].num_samples
     1000
     """
-    if executor is not None and not hasattr(executor, "submit"):
-        raise CobayesError(
-            f"the executor is {executor!r}; expected a concurrent.futures.Executor.",
-            "give one, such as concurrent.futures.ThreadPoolExecutor(), or jobs=N for processes.",
-        )
+    expected = "a concurrent.futures.Executor, or jobs=N for processes"
+    instance(executor, (Executor, NoneType), "the executor", expected)
     if executor is not None and jobs is not None:
         raise CobayesError(
             "both executor and jobs are given; an executor has its own number of workers.",

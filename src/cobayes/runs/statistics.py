@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cobayes._input.validation import instance
 from cobayes._intervals import proportion_stderr
 from cobayes.errors import CobayesError, import_optional
 
@@ -29,12 +30,8 @@ def pack(statistics: Statistics) -> bytes:
     statistics
         Names to numbers or arrays of numbers.
     """
-    if not isinstance(statistics, Mapping):
-        raise CobayesError(
-            f"the shard function returned a {type(statistics).__name__}; "
-            "expected a dict of names to numbers or arrays of numbers.",
-            'return something like {"count": 1000, "total": total}',
-        )
+    expected = 'a dict of numbers or arrays of numbers, such as {"count": 1000, "total": total}'
+    instance(statistics, Mapping, "the result of the shard function", expected)
     arrays = {}
     for name, value in statistics.items():
         arrays[name] = np.asarray(value)
