@@ -212,6 +212,26 @@ def test_a_function_defined_interactively_counts_by_what_it_does():
     assert digest("def interactive(x):\n    return x + 2\n") != first
 
 
+@pytest.mark.parametrize(
+    "change", [("x + 1", "x + 2"), ("SIZE = 3", "SIZE = 4"), ("eye(40)", "eye(40, k=39)")]
+)
+def test_what_a_function_defined_interactively_names_counts_too(change):
+    source = (
+        "import numpy as np\nSIZE = 3\nTABLE = np.eye(40)\n"
+        "def helper(x):\n    return x + 1 if x else interactive(x)\n"
+        "def interactive(x):\n    return helper(x) + SIZE + TABLE.sum()\n"
+    )
+
+    def digest(source):
+        names = {"__name__": "__main__"}
+        exec(source, names)
+        return function_digest(names["interactive"])
+
+    assert change[0] in source
+    assert digest(source) == digest(source.replace("SIZE = 3", "SIZE = 3  # why"))
+    assert digest(source.replace(*change)) != digest(source)
+
+
 def test_the_package_digest_covers_what_computes_and_not_what_shows(tmp_path, monkeypatch):
     import cobayes
 

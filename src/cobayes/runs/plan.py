@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from importlib.util import resolve_name
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,9 @@ EstimateFunction = Callable[[Statistics, dict[str, Any]], Mapping[str, Estimate]
 
 # Packages that do not affect numbers. The paper's shard functions have their own digests.
 _NOT_NUMERICAL = ("browser/", "cli/", "paper/", "plots/", "report/", "runs/engine", "runs/progress")
+
+# Values that are part of a digest where a function defined interactively names them.
+_VALUES = (int, float, complex, str, bytes, list, tuple, dict, np.ndarray, np.generic)
 
 
 @dataclass(frozen=True)
@@ -305,7 +308,7 @@ def function_digest(function: Any) -> str:
     body = _parse(path) if path.is_file() else []
     reached = _reached(body, function.__qualname__.partition(".")[0])
     if not reached:  # defined interactively
-        return _digest(_instructions(function.__code__))
+        return _digest(_instructions(function.__code__, dict(function.__globals__)))
     package = (module.__spec__ and module.__spec__.parent) or ""
     depth = len(package.split(".")) if package else 0
     root = path.parents[depth]
@@ -377,15 +380,20 @@ def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _instructions(code: CodeType) -> str:
-    """Return the content of a code object without comments and positions."""
+def _instructions(code: CodeType, names: dict[str, Any]) -> str:
+    """Return code without comments and positions, with the functions and values that it names.
+
+    What is found is removed from `names`, so that it is added once.
+    """
     found = [code.co_code.hex(), str(code.co_names), str(code.co_varnames)]
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found.append(_instructions(constant))
-        else:  # the order of a frozenset differs from process to process
-            is_set = isinstance(constant, frozenset)
-            found.append(repr(sorted(constant, key=repr) if is_set else constant))
+    for value in (*code.co_consts, *(names.pop(name, None) for name in code.co_names)):
+        inner = value.__code__ if isinstance(value, FunctionType) else value
+        if isinstance(inner, CodeType):
+            found.append(_instructions(inner, names))
+        elif isinstance(value, frozenset):  # its order differs from process to process
+            found.append(repr(sorted(value, key=repr)))
+        elif isinstance(value, _VALUES):
+            found.append(repr(_plain(value) if isinstance(value, np.ndarray) else value))
     return " ".join(found)
 
 
