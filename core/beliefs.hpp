@@ -58,7 +58,7 @@ CORE_INLINE void from_log(double log, double& mantissa, double& shift) {
   renormalise(mantissa, shift);
 }
 
-// The beliefs of many lessons.
+// The beliefs of many lessons, as mantissas and shifts.
 struct Beliefs {
   Grid mantissa, shift;
 

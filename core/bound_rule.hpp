@@ -38,7 +38,8 @@ class Rule {
     void* worker_;
   };
 
-  // Answer beliefs in blocks, on several threads if the work is long. Return the answers, the largest error, the most iterations.
+  // Fill the arrays of `all`, in blocks of beliefs, on several threads if the work is long. Return `out`, the largest estimated error
+  // and the largest number of iterations.
   nb::tuple ask(const In<2>& logs, const std::optional<Sets>& gone, Question all, const Out<double>& out, int num_threads) {
     constexpr int BLOCK = 256;
     const size_t count = logs.shape(0);
@@ -92,7 +93,7 @@ class Rule {
 
   const Kernels& kernels_;
   size_t n, m;
-  double num_products;  // of the table with a vector, for one answer: about this number
+  double num_products;  // about the number of products of the table with a vector that one answer takes
 
  private:
   void* take_worker() {

@@ -39,15 +39,15 @@ using Out = nb::ndarray<nb::numpy, T>;
 
 namespace core {
 
-constexpr double SHORT_WORK = 4e6;            // multiplications
-constexpr double PRODUCTS_OF_SCALING = 30.0;  // of the table with a vector, to scale it once: about this number
+constexpr double SHORT_WORK = 4e6;            // multiplications, about a millisecond
+constexpr double PRODUCTS_OF_SCALING = 30.0;  // about the number of products of a table with a vector that one scaling takes
 
 #if defined(__x86_64__)
 namespace v2 { extern const Kernels table; }
 namespace v3 { extern const Kernels table; }
 namespace v4 { extern const Kernels table; }
-// The best kernels for this processor, up to a level (x86-64-v2, v3, v4). It asks by cpuid: __builtin_cpu_supports does not link into
-// shared libraries with every compiler.
+// The best kernels for this processor, up to a level (x86-64-v2, v3, v4). The processor is asked by cpuid, because
+// __builtin_cpu_supports does not link into shared libraries with every compiler.
 inline const Kernels* best_kernels(int level) {
   unsigned a, b, c, d, low, high;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_FMA)) return &v2::table;
@@ -67,7 +67,8 @@ inline const Kernels* chosen = &generic::table;
 inline std::string choose(const std::string&) { return chosen->name; }
 #endif
 
-// Memory for std::free. Large arrays ask Linux for large pages: the first write to a page costs more than filling it.
+// Allocate memory that std::free releases. Linux is asked for large pages for arrays of 4 MB and more: the first write to a page takes
+// longer than filling a small page.
 inline void* allocate(size_t size) {
 #if defined(__linux__)
   constexpr size_t PAGE = 1 << 21;

@@ -1,8 +1,8 @@
 // Newton's method in higher precision for one problem, the fallback of newton.hpp and sweeps.hpp for weakly coupled columns.
 //
 // Column errors c_j g_j = sum_i S_ij - c_j are computed in double-double precision from flows between columns. Let d(i) be the
-// column in which row i has its largest entry. Its whole row sum is credited to d(i); each entry S_ij, j != d(i), is a flow from
-// d(i) to j. It enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
+// column in which row i has its largest entry. The whole row sum r_i is credited to d(i); each entry S_ij, j != d(i), is a flow from
+// d(i) to j. A flow enters both columns with the same rounding, so that flows cancel exactly. The Markov chain
 // P_jk = w_j c_k w_k sum_i u_i^2 M_ij M_ik / r_i is eliminated without subtractions (Grassmann, Taksar and Heyman). A step is
 // halved until the slope of the convex dual function shows that it does not overshoot. Groups of columns whose coupling is below
 // double-double precision are then balanced, each with one common factor.
@@ -14,7 +14,8 @@ namespace core::CORE_ISA {
 inline constexpr double FARTHEST_STEP = 6.0;  // longest change of log w; a choice: the halvings make any value safe
 inline constexpr int MAX_HALVINGS = 40, MAX_CAREFUL_STEPS = 200;
 // A coupling is an entry of the chain P. Flows below 1e-18 of a sum have fewer than 14 exact digits in double-double (1e-32), so
-// groups that are coupled more weakly are balanced separately, and so on for groups of groups.
+// groups of columns that are coupled more weakly are balanced separately. The same is repeated for groups of groups, each time with a
+// coupling that is weaker by the factor NEXT_LEVEL.
 inline constexpr double WEAKEST_COUPLING = 1e-18, NEXT_LEVEL = 1e-14;
 // Groups with a coupling below TIED_COUPLING whose row and column sums are equal up to TIED_ROUNDING (three columns with the sum
 // 1/3, one row with the sum 1) are balanced as if the sums were equal. Otherwise the flow between groups would be the rounding error
@@ -94,7 +95,7 @@ class Careful {
     return slope;
   }
 
-  // Fill the factor u_i and the entries `given` of row i; return the column of its largest entry.
+  // Fill u_i and given_j = M_ij w_j c_j for row i; return the column of the largest entry.
   int fill_row(int i) {
     const double* row = p.row(i);
     double total = 0;

@@ -147,7 +147,7 @@ class Scaler {
       const int k = parts[queue[first]].k;
       for (last = first; last < queue.size() && last < first + NATIVE && parts[queue[last]].k == k;) ++last;
       const int *group = &queue[first], size = int(last - first);
-      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group, size); });  // five and six columns gain nothing by templates
+      with_columns<4>(k, [&](auto columns) { solve_lanes<columns>(group, size); });  // five or six: a constant is no faster
     }
   }
 
@@ -188,7 +188,7 @@ class Scaler {
     for (int lane = 0; lane < NATIVE; ++lane) {
       const Part& part = parts[group[lane < size ? lane : 0]];
       for (int i = 0; i < h; ++i) {
-        const bool is_row = i < part.h;  // padding has the row sum zero
+        const bool is_row = i < part.h;  // rows that fill up the vector have the sum zero
         r[i * NATIVE + lane] = is_row ? target[part.rows + i] : 0.0;
         const double* row = p.row(index[part.rows + (is_row ? i : 0)]);
         for (int j = 0; j < k; ++j) A[(i * k + j) * NATIVE + lane] = row[index[part.columns + j]];
@@ -233,11 +233,11 @@ class Scaler {
     write(part, one.row.at(0), one.factor.at(0), W, one.error[0], one.iterations[0]);
   }
 
-  // Divide the factors by the powers of two by which the table was balanced. If one of them would then be out of the range of float64,
+  // Divide the factors by the powers of two by which the table was balanced. If a factor would then be out of the range of float64,
   // all row factors are multiplied, and all column factors divided, by one power of two. If no power of two brings all factors into the
   // range, the error is infinite.
   static void undo_balance(const Problem& own, Scalings& one) {
-    double low = -4000, high = 4000;  // exponents of that power of two
+    double low = -4000, high = 4000;  // bounds on the exponent of this power of two
     auto exponent = [](double factor, int unit) {
       int found;
       __builtin_frexp(factor, &found);
@@ -275,7 +275,7 @@ class Scaler {
   }
 
   const Problem& p;
-  Pattern* pattern_ = nullptr;  // made where the table has zeros, or data are gone
+  Pattern* pattern_ = nullptr;  // null unless the table has zeros or some data are not available
   BlockFinder* finder = nullptr;
   Scalings together;
   Array<Part> parts;

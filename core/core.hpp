@@ -37,14 +37,15 @@ struct Record {
   int num_paths, num_kept;
   const int* kept;                      // by round: position in `paths`, or -1
   int* data;                            // (lessons, rounds), -1: no datum was left; or null
-  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;  // lessons; answers computed; answers not found
+  // Lessons with a datum that no believed hypothesis allows; answers that were computed; those of them with an infinite error.
+  int64_t num_contradicted = 0, num_answers = 0, num_failed = 0;
   double worst = 0.0;                   // the largest estimated error of an answer
 };
 
 // Lessons that end when an agent is sure; see trees.hpp.
 struct TeachingPlan {
   const double* teacher_logs;  // (m,)
-  const double* law;           // (n,) the distribution of data that no teacher chooses, or null
+  const double* law;           // (n,) the distribution of data that are drawn independently of beliefs, or null
   int hypothesis, max_rounds;
   double level;
   uint64_t seed;
@@ -77,11 +78,12 @@ struct RateSums {
   int64_t num_not_slower;      // SCBI's rate is at least BI's
 };
 
-// The last beliefs of lessons, of the teacher and of the learners. Arrays are indexed by lesson; those of learner k begin at k * stride.
+// The beliefs of the teacher and of the learners at the end of each lesson. Arrays are indexed by lesson; those of learner k begin at
+// lesson k * stride.
 struct TeachingEnds {
   double* taught;              // (lessons, m) log-beliefs
   int64_t* num_rounds;
-  bool* is_finished;
+  bool* is_finished;           // whether the teacher was sure at the end
   int num_learners;
   size_t stride;               // the number of lessons in all blocks together
   void* const* learners;       // their workers
@@ -130,7 +132,7 @@ struct BlocksFound {
 
 struct Kernels {
   const char* name;
-  // A rule bound to its table. Each thread asks it through a worker, which has the thread's own memory.
+  // A rule bound to its table. Each thread uses it through a worker, which has the thread's own memory.
   void* (*bind)(const RuleSpec&);
   void (*unbind)(void* rule);
   void* (*make_worker)(const void* rule);
@@ -140,7 +142,7 @@ struct Kernels {
   void (*play)(const Plan&, void* teacher, void* learner, uint64_t first, int count, Record&, const Stop&);
   // Teach `count` lessons until the teacher is sure, and let every learner, each with its own rule and prior, see their data.
   void (*teach)(const TeachingPlan&, void* teacher, uint64_t first, int count, const TeachingEnds&, const Stop&);
-  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs that were cut off.
+  // Show `count` pairs of a teacher and a learner the same data; return the number of pairs that ended only at the last round.
   int (*couple)(const TeachingPlan&, void* teacher, void* learner, const double* learner_logs, uint64_t first, int count, double* taught,
                 double* believed, const Stop&);
   // Add the moments (rounds_left, 1 + 2 m) of all data sequences that start at some beliefs. If `child_logs` is not null, go one round

@@ -26,7 +26,7 @@ struct Bound {
 
 void* bind(const RuleSpec& spec) { return new Bound(spec); }
 void unbind(void* rule) { delete static_cast<Bound*>(rule); }
-// A rule with the memory to answer beliefs, for use by one thread at a time.
+// A rule with the memory that its answers need, for use by one thread at a time.
 struct Worker {
   explicit Worker(Rule* rule) : rule(rule), agent(*rule, false, 0) {}
   Worker(const Worker&) = delete;
@@ -184,8 +184,8 @@ double total_of(const double* sums, int count) {
   return is_fine && total > 0.0 && total < __builtin_inf() ? total : __builtin_nan("");
 }
 
-// If the totals of row and column sums differ relatively by at most SUM_SLACK (printed digits), the column sums are rescaled; by less
-// than EQUAL_TOTALS (rounding of a sum), they are left as they are; by more than SUM_SLACK, it is an error.
+// The relative difference of the totals of row and column sums may be up to EQUAL_TOTALS (rounding of a sum): nothing is changed. Up to
+// SUM_SLACK (printed digits), the column sums are rescaled. A larger difference is an error.
 constexpr double SUM_SLACK = 1e-3, EQUAL_TOTALS = 1e-14;
 
 // Fill the row and column sums of every problem, and its status, BAD_ENTRY, BAD_SUMS or EXACT; return whether the table can be scaled.
@@ -246,7 +246,8 @@ void scale(const ScalingJob& job, const Stop& stop) {
         }
         row = kept.get();
       }
-      // Rules need exact column sums, `scale` exact row sums: compute the row factor again. The residual is then that of the columns.
+      // The solvers end with exact column sums, as rules need them. Here row sums are exact: each row factor is computed again, and the
+      // residual is that of the columns.
       const double own = sums[i] > 0.0 && targets[i] > 0.0 ? targets[i] / sums[i] : u[i * W];
       const double sum = fill_row(row, own, w, c, weights.get(), m, out + size_t(i) * m, totals.get());
       residual = larger(residual, targets[i] > 0.0 ? magnitude(sum / targets[i] - 1.0) : sum);

@@ -1,6 +1,6 @@
 // Vectors of doubles, one problem per lane, with the compiler's vector extensions (GCC, Clang).
 //
-// Every file that includes this is compiled once per instruction set, each time into another namespace (CORE_ISA).
+// Every file that includes this one is compiled once per instruction set, each time into another namespace (CORE_ISA).
 // All operations are lane by lane, and the code is compiled with -ffp-contract=off: a lane's result
 // depends neither on the width of the vector nor on the other lanes, so every build gives the same bits.
 #pragma once
@@ -69,7 +69,7 @@ CORE_INLINE Vec root(Vec x) {
   return x;
 }
 CORE_INLINE double magnitude(double x) { return __builtin_fabs(x); }
-// Larger and smaller return b where one of the two is NaN, as the instructions do.
+// Larger and smaller return b where one of the two is NaN, as the processor's instructions do.
 CORE_INLINE double larger(double a, double b) { return a > b ? a : b; }
 CORE_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 CORE_INLINE Vec magnitude(Vec x) { return (Vec)((Words)x & 0x7fffffffffffffffULL); }

@@ -1,9 +1,10 @@
-// Lessons: one driver for all rules. In a round, the teacher's rule answers the teacher's estimate of the learner's belief, and a datum
-// is drawn from the column of the true hypothesis. Then both agents update their belief with the datum's row, each by its own rule.
+// Lessons: one driver for all rules. In a round, the teacher's rule computes the likelihood at the teacher's estimate of the learner's
+// belief, and a datum is drawn from its column of the true hypothesis. Then both agents update their belief, each with the datum's row
+// of its own rule's likelihood.
 //
-// An answer depends on the belief and the available data alone, so lessons with equal beliefs share one answer: all lessons in the
-// first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are Philox(seed, lesson, round), so any
-// split of the work gives the same bits.
+// An answer, the likelihood at a belief, depends on the belief and the available data alone. Lessons with equal beliefs share one
+// answer: all lessons in the first round, most lessons where zeros exclude hypotheses. The random numbers of a lesson are
+// Philox(seed, lesson, round), so any split of the work gives the same bits.
 #pragma once
 #include "rules.hpp"
 
@@ -14,7 +15,7 @@ class Follower {
  public:
   Follower(Rule& rule, bool drops_shown, int count) : rule(rule), n(rule.n), m(rule.m), words((n + 63) / 64) { restart(drops_shown, count); }
 
-  // Start other lessons; the memory is reused.
+  // Start a new block of lessons in the same memory.
   void restart(bool drops, int num_lessons) {
     drops_shown = drops, count = num_lessons;
     beliefs.resize(m, count);
@@ -33,8 +34,8 @@ class Follower {
     for (int k = count; k % W; ++k) beliefs.mantissa.copy(0, k), beliefs.shift.copy(0, k);  // spare lanes
   }
 
-  // Answer every belief. Equal beliefs are answered once. The search for them stops when more than a quarter of the beliefs differ,
-  // except for tables with zeros.
+  // Compute the answer to every belief, once for equal beliefs. The search for equal beliefs stops when more than a quarter of the
+  // beliefs differ, except for tables with zeros.
   void respond(const Word* shown) {
     if (is_answered && !rule.depends_on_belief() && !drops_shown) return;
     if (shares) {

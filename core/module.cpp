@@ -50,7 +50,8 @@ static nb::dict simulate(Rule& teacher, Rule* learner_rule, In<1> teacher_logs, 
   }
   auto paths = empty<double>({size_t(num_paths), num_kept, m});
   auto data = empty<int>({keep_data ? lessons : 0, size_t(num_rounds)});
-  // Lessons per block. Small tables get larger blocks, in which more lessons share answers. The merging depends on this number.
+  // Lessons per block. Small tables get larger blocks, in which more lessons share answers. Another number would change the order of
+  // sums, and so the last digits of means.
   const int block_size = teacher.n * m <= 144 ? 1024 : 512;
   Merger merger(size, num_lessons, block_size);
   std::vector<int64_t> sure(rounds + 1);

@@ -16,7 +16,7 @@ namespace core::CORE_ISA {
 inline constexpr double LONGEST_STEP = 1.0;
 inline constexpr int MAX_STEPS = 16;  // three to five are usual; then careful.hpp takes over
 inline constexpr int FEW_COLUMNS = 6;       // tables with more columns are swept: sweeps.hpp is faster there
-inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component; larger ones go to solver.hpp. It bounds arrays on the stack
+inline constexpr int MOST_NEWTON_COLUMNS = 32;  // of a component, the size of arrays on the stack; larger components go to solver.hpp
 
 // Call f with the number of columns m as a constant if 2 <= m <= Most, otherwise with 0.
 template <int Most, int M = 2, class F>
@@ -123,13 +123,14 @@ struct NewtonState {
   Vec before{}, error = broadcast(__builtin_inf()), steps{};
   Mask active = Vec{} == Vec{};
 
-  // After a step: decide which lanes go on. A step is the last one if it is within the tolerance, or if the next one would be within
-  // a tenth of it by the estimate (used once length^2 <= tolerance / 100, where steps shrink quadratically).
+  // After a step: decide which lanes go on. A step is the last one if its length is within the tolerance, or if the estimated length of
+  // the next step is within a tenth of the tolerance. The estimate is used once length^2 <= tolerance / 100: steps then shrink
+  // quadratically.
   void judge(Vec length, Mask is_weak, double tolerance) {
     const Vec next = next_length(length, before);
     const Mask is_close = length * length <= 0.01 * tolerance;
     const Mask is_last = (length <= tolerance) | (is_close & (next <= 0.1 * tolerance)), is_lost = ~(length < 1e300);
-    // With a weaker coupling the error cannot be estimated here; an infinite error sends the problem to careful.hpp.
+    // With too small a pivot the error cannot be estimated here; an infinite error sends the problem to careful.hpp.
     const Vec found = select(is_weak, broadcast(__builtin_inf()), larger(smaller(length, next), broadcast(ROUNDING)));
     error = select(active & is_last, found, error);
     steps = select(active, steps + 1.0, steps);

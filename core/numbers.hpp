@@ -1,4 +1,4 @@
-// Random numbers and elementary functions, for a number or a vector of them: the same bits everywhere.
+// Random numbers and elementary functions of a number or a vector, with the same bits on every processor.
 #pragma once
 #include "lanes.hpp"
 

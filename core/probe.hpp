@@ -32,7 +32,7 @@ class Probe : SideBySide<L> {
  public:
   explicit Probe(const Problem& problem) : p(problem), n(p.n), m(p.m) {}
 
-  // Correct the errors of some problems, which were estimated with the rates that the sweeps saw, and raise these rates.
+  // Estimate the rates of some problems. If a rate is larger than the one seen in the sweeps, correct the estimated error for it.
   void correct(Scalings& s, const int* problems, int count, double* rates) {
     set(s, problems, count);
     bool any_open = true, is_open[L];  // a lane ends by its own numbers alone: its estimate does not depend on its neighbours
@@ -105,7 +105,7 @@ class Probe : SideBySide<L> {
     }
   }
 
-  // Make q a unit vector with mean zero: subtract its mean, and before that the entry of the largest column, which reduces cancellation.
+  // Make q a unit vector with mean zero. The entry of the largest column is subtracted first, which reduces cancellation.
   void center(int k) {
     for (int at = 0; at < L; at += N) {
       alignas(64) double reference[N];

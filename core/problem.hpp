@@ -1,4 +1,4 @@
-// A table to be scaled to many column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
+// A table to be scaled to many sets of column sums: S_ij = u_i M_ij w_j c_j with row sums r_i and column sums c_j.
 //
 // Rows and columns of tables with extreme entries are first divided by powers of two, which is exact and does not change the scaled
 // table. `Scalings` holds the problems (column sums c) and their answers (factors u and w).
@@ -16,7 +16,7 @@ inline constexpr double SMALLEST = 1e-70, LARGEST = 1e70;
 inline constexpr double WEAK_COUPLING = 1e-3;
 inline constexpr double ROUNDING = 1e-15;  // relative rounding error of a factor, about 5 units in the last place; the smallest reported error
 
-// Set by Ctrl-C for the call that this thread works for; long loops look at it.
+// Ctrl-C sets this flag of the call that the thread works for; long loops check it.
 inline thread_local const std::atomic<bool>* stop_flag = nullptr;
 inline bool is_stopped() { return stop_flag && stop_flag->load(std::memory_order_relaxed); }
 // Sets the flag of this thread for the length of one call.
@@ -171,7 +171,7 @@ inline bool has_normal_factors(const Problem& p, const Scalings& s, int k) {
   for (int i = 0; i < p.n; ++i) found &= p.row_sum(i) == 0.0 || is_normal(s.row.at(k)[i * W]);
   return found;
 }
-// Whether the factors of problem k lead to its sums, at least roughly. After an overflow a method may report convergence wrongly.
+// Whether the factors of problem k lead to its sums up to 1e-6. After an overflow a method may report convergence wrongly.
 inline bool meets_sums(const Problem& p, const Scalings& s, int k) {
   const double *u = s.row.at(k), *w = s.factor.at(k), *c = s.column_sum.at(k);
   bool found = true;

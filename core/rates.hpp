@@ -86,7 +86,7 @@ class TwoColumns {
     for (int tile = 0; tile < num_tiles; ++tile) {
       const int count = (n + tile) / num_tiles;  // equal, up to one row
       for (int i = 0; i < count; ++i) u[i] = streams.uniform(), G[i] = streams.uniform_product();
-      for (int i = 0; i < count; ++i) {  // one division for 1 / (u w) and for the logarithm of v v'
+      for (int i = 0; i < count; ++i) {  // one division serves both 1 / (u w) and log(v v')
         const Vec both = u[i] * (1.0 - u[i]), f = LogParts<Vec>(G[i]).fraction, inverse = 1.0 / (both * (f + 1.0));
         over_both[i] = (f + 1.0) * inverse, s[i] = (f - 1.0) * (both * inverse);
       }

@@ -2,15 +2,17 @@
 //
 //   T(d | h) = row_d A_dh column_h   where the labels of d and h agree (without labels: everywhere), else 0,
 //
-// with one table A for all beliefs. A belief whose factors are out of the range of float64 gets its own table of logarithms.
+// with one table A for all beliefs. The factors at a belief are the rule's answer to it. A belief whose factors are out of the range of
+// float64 gets its own table of logarithms.
 //
-// Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, powers s_k = alpha^k and data prior p,
+// Recursion (literal: depth 0; pragmatic: depth K). With E_dh = M_dh / max_h M_dh, rationality alpha, powers s_k = alpha^k and data
+// prior p,
 //   T_k(d | h) = x_d E_dh^s_k b_h,      b_h = 1 / sum_d x_d E_dh^s_k            (columns of T_k sum to one),
 //   z_d = sum_h E_dh^s_k b_h theta_h,   x_d <- p_d z_d^-alpha,   s_k -> s_{k+1},
-// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels, so a
-// level is two products with fixed tables. As long as all sums lie between 2^-300 and 2^300, terms that underflowed are less than
-// 2^-100 of them; beliefs with other sums are computed in logarithms. So are all beliefs of a "steep" table, whose s_K |log E| is
-// so large that the logarithms of x, E and b would cancel.
+// from x_d = max_h M_dh where p_d > 0, else 0 (literal = "truth": b_h = 1 at depth 0). The largest entry of a row cancels in T_k, so
+// one step of the recursion is two products with tables that no belief changes. If all sums lie between 2^-300 and 2^300, terms that
+// underflowed are less than 2^-100 of them; answers with other sums are computed in logarithms. So are all answers of a "steep" table,
+// in which s_K |log E| is so large that sums of the logarithms of x, E and b lose digits.
 //
 // Cooperation: depth infinity, alpha = 1: the scaling to row sums n p_d and column sums n theta_h.
 #pragma once
@@ -103,7 +105,7 @@ class Recursion final : public Rule {
     // Columns that are not normalised have sums as small or as large as their entries.
     for (double x : literal) is_steep |= !has_normalized_columns() && x > NONE && !(x > -200.0 && x < 200.0);  // nats; LEAST_SUM is exp(-208)
     underflows = steepest > 700.0;  // nats: exp(-708) is the smallest normal number
-    // Then a term of a sum is at least 2^-300 2^-512 exp(-100): a factor within LEAST_SUM, a belief without a shift, and an entry.
+    // Entries of at least exp(-100): a term, the product of a factor >= 2^-300, a belief >= 2^-512 and an entry, does not underflow.
     never_underflows = steepest <= 100.0 && power >= 1.0;
     for (double x : literal) has_zeros |= !(x > NONE);
     const int num_levels = spec.rationality == 1.0 ? 1 : spec.depth + 1;
@@ -153,7 +155,7 @@ class Recursion final : public Rule {
       is_fine[lane] = true;
       for (int i = 0; i < n; ++i) p[i * W + lane] = gone(k, i) ? 0.0 : prior[i];
       for (int j = 0; j < m; ++j) theta[j * W + lane] = beliefs.number(k, j);
-      // A belief that underflows still matters if a datum is allowed only by such hypotheses: such lessons need logarithms.
+      // Where zeros exclude all other hypotheses, the posterior depends on beliefs below 2^-512: lessons with such beliefs need logarithms.
       for (int j = 0; j < m && spec.depth > 0; ++j) is_fine[lane] &= beliefs.shift.at(k)[j * W] == 0.0 || !has_zeros;
     }
     for (int i = 0; i < n * W; ++i) x[i] = p[i] > 0.0 ? most[i / W] : 0.0;
@@ -166,7 +168,7 @@ class Recursion final : public Rule {
         check(select(own > 0.0, z, broadcast(1.0)), i % W);
         const Vec power = spec.rationality == 1.0 ? 1.0 / z : exponential(-spec.rationality * logarithm(larger(z, broadcast(LEAST_SUM))));
         const Mask is_shown = (own > 0.0) & (z > 0.0);
-        check(select(is_shown, larger(power * own, broadcast(LEAST_SUM * LEAST_SUM)), broadcast(1.0)), i % W);  // not zero: it may underflow
+        check(select(is_shown, larger(power * own, broadcast(LEAST_SUM * LEAST_SUM)), broadcast(1.0)), i % W);  // an underflow is no exact zero
         store(&x[i], select(is_shown, power * own, Vec{}));
       }
       fill_columns(k + 1);

@@ -239,7 +239,7 @@ class Sweeps : SideBySide<L> {
     }
   }
 
-  // Probe the tasks that seem solved but have no useful bound delta.
+  // Probe the tasks that seem solved although delta does not bound their error by the tolerance.
   void send_probes() {
     asked.clear();
     for (int k : tasks)
@@ -258,13 +258,13 @@ class Sweeps : SideBySide<L> {
   const Problem& p;
   Probe<L> probe;
   int n, m;
-  const double close_enough;  // without a bound, sweeps continue after a larger change: the change bounds the error from below
-  const double small_change;  // the bound is computed when the change is below this
+  const double close_enough;  // after a larger change the error is too large: without a bound by delta it is at least the change
+  const double small_change;  // the bound by delta is computed when the change is below this
   Scalings* s = nullptr;
   Array<int> tasks, asked;
   bool is_first = true;       // problems start at `start`, not at their last factors
   Array<double> rate;         // by problem: the estimated rate
-  Array<char> is_unproved;    // by problem: whether a probe must confirm the rate
+  Array<char> is_unproved;    // by problem: whether delta gives no sufficient bound, so that a probe must estimate rho
   Array<int> start_of;        // (m + 1,): position of column h's start in `starts`, or -1
   Array<double> starts;       // (starts, m)
   Array<double> w, c, weight, total, taken, u, residual[3], image[2];

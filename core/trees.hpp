@@ -1,9 +1,9 @@
 // Three computations: lessons that end when the teacher is sure; pairs of agents that are shown the same data; exact moments of
 // beliefs over all sequences of data.
 //
-// Lessons lie in slots. When a lesson ends, the lesson in the last slot moves into its slot, so that open lessons fill the first
-// slots. The teacher's data do not depend on the learner: they are recorded, and every learner is then shown them. The random number
-// of a lesson and round is Philox(seed, lesson, round).
+// Open lessons lie in slots, consecutive positions of the arrays. When a lesson ends, the lesson in the last slot moves into its slot.
+// The teacher's data do not depend on the learner: they are recorded, and every learner is then shown them. The random number of a
+// lesson and round is Philox(seed, lesson, round).
 //
 // Exact moments: the weight of a sequence of data d_1 ... d_k is the product of the probabilities T(d_i | h) at the beliefs before
 // each datum. Weights w, means and sums of squared deviations S of two sets of beliefs are merged by Chan's formulas,
@@ -14,7 +14,7 @@
 
 namespace core::CORE_ISA {
 
-// The lesson in each slot.
+// The number of the lesson in each slot.
 class Slots {
  public:
   explicit Slots(int count) : lesson(count) {
@@ -133,7 +133,7 @@ class Teaching {
   }
 
  private:
-  // Show more data, drawn from `plan.law` as a sure teacher does, until the learner is sure or has excluded the hypothesis.
+  // Show more data until the learner is sure or has excluded the hypothesis. A teacher who is sure draws them from `plan.law`.
   void go_on(Rule& rule, double* logs, bool* is_known) {
     const uint64_t AFTERWARDS = uint64_t(1) << 40;  // first round number of these draws: larger than any round of a teacher
     const Law law(plan.law, rule.n);
@@ -174,7 +174,7 @@ class Teaching {
 };
 
 // Show two agents the same data, drawn from `plan.law`, until one of them is sure. Fill the last log-beliefs (count, m) of both;
-// return the number of pairs that were cut off after the last round.
+// return the number of pairs in which nobody was sure after `plan.max_rounds` rounds.
 inline int couple(const TeachingPlan& plan, Rule& teacher_rule, Rule& learner_rule, const double* learner_logs, uint64_t first, int count,
                   double* taught, double* believed) {
   Follower teacher(teacher_rule, false, count), learner(learner_rule, false, count);

@@ -1,9 +1,9 @@
 """The native core: everything that is computed often.
 
-Beliefs are logarithms, arrays are float64 and contiguous. An answer depends on its arguments alone:
+Beliefs are logarithms, arrays are float64 and contiguous. Results depend on the arguments alone:
 batches and single calls, any number of threads and any instruction set give the same bits. No
-exception is raised for numerical reasons: each problem has an estimated error, which is infinite
-where no answer was found.
+exception is raised for numerical reasons: each result has an estimated error, which is infinite
+where no solution was found. Axes: beliefs (k), data (n), hypotheses (m).
 """
 
 from typing import Any
@@ -40,17 +40,21 @@ class Rule:
         in_logs: bool = False,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return likelihoods or logarithms (k, n, m), the largest error and iteration count.
+        """Return likelihoods at beliefs, (k, n, m), the largest error and number of iterations.
 
-        Likelihoods are what a teacher draws from: columns sum to one. Their logarithms are what a
-        learner takes as evidence. ``gone`` holds for each belief the set of data that are not
-        available, (k, words of 64 bits).
+        A teacher draws from the likelihoods, whose columns sum to one. With ``in_logs`` return
+        their logarithms, a learner's evidence; with a literal table taken as it is, these columns
+        are not normalised. ``gone`` holds for each belief the set of data that are not available,
+        (k, words of 64 bits).
         """
 
     def posteriors(
         self, log_beliefs: Array, gone: Sets | None = None, *, num_threads: int = 1
     ) -> tuple[Array, float, int]:
-        """Return beliefs after every datum, (k, n, m); NaN after impossible data."""
+        """Return the beliefs after each datum, (k, n, m); NaN if no believed hypothesis allows it.
+
+        The other two values are as in `respond`.
+        """
 
     def update(
         self,
@@ -61,9 +65,10 @@ class Rule:
         in_logs: bool = True,
         num_threads: int = 1,
     ) -> tuple[Array, float, int]:
-        """Return log-beliefs after one datum for all or one datum each, (k, m); NaN if impossible.
+        """Return log-beliefs after a datum, (k, m), or beliefs without ``in_logs``.
 
-        Without ``in_logs`` return beliefs.
+        ``data`` is the datum of all beliefs, or one datum for each. The belief after a datum that
+        no believed hypothesis allows is NaN. The other two values are as in `respond`.
         """
 
 def simulate(
@@ -86,15 +91,17 @@ def simulate(
 ) -> dict[str, Any]:
     """Simulate lessons and return their statistics.
 
-    A learner of None has the teacher's rule, log-beliefs of None are the teacher's. The random
-    number of a round is a function of (seed, lesson, round). The first ``num_paths`` lessons
-    keep their log-beliefs at ``path_rounds``. "drops" means that data which were shown are no
-    longer available to this agent's rule.
+    By default the learner has the teacher's rule and log-beliefs. The random number of a round is a
+    function of (seed, lesson, round). The log-beliefs of the first ``num_paths`` lessons are kept
+    at the rounds ``path_rounds``. With ``teacher_drops`` or ``learner_drops``, data that were shown
+    are no longer available to this agent's rule.
 
-    The result has the moments "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure",
-    the number of lessons by the round in which they reached the level (last: never); "paths";
-    "data" where asked for; "num_contradicted"; "num_answers", the
-    distinct beliefs that were answered; "num_failed" and "error" of these answers.
+    The result has "means" and "stds" of the beliefs, (rounds + 1, m); "first_sure", the number of
+    lessons by the round in which they reached the level (last: never); "paths", the log-beliefs
+    that were kept; "data" with ``keep_data``; "num_contradicted", the number of lessons with a
+    datum that no believed hypothesis allows; "num_answers", the number of likelihoods that were
+    computed; "num_failed", the number of those without a solution; "error", their largest
+    estimated error.
     """
 
 def teach(
@@ -112,12 +119,13 @@ def teach(
     seed: int,
     num_threads: int = 1,
 ) -> tuple[Array, Array, Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Teach until the teacher's belief exceeds ``level``; K learners follow the same data.
+    """Teach until the teacher's belief exceeds ``level``; K learners are shown the same data.
 
-    ``goes_on`` says for which learners a sure teacher continues, with data drawn from ``law``,
-    until they are sure or have excluded the hypothesis. Return log-beliefs of the teacher (lessons,
-    m) and of the learners (K, lessons, m), rounds and whether the teacher was sure (lessons,), and
-    whether a learner's belief determines the hypothesis that it converges to (K, lessons).
+    ``goes_on`` says for which learners a teacher who is sure continues, with data drawn from
+    ``law``, until they are sure or have excluded the hypothesis. Return the last log-beliefs of the
+    teacher, (lessons, m), and of the learners, (K, lessons, m); the number of rounds and whether
+    the teacher was sure, (lessons,) each; and whether a learner's belief determines the hypothesis
+    that it converges to, (K, lessons).
     """
 
 def couple(
@@ -136,8 +144,8 @@ def couple(
 ) -> tuple[Array, Array, int]:
     """Show the same data from ``law`` to two agents until one of them is sure of a hypothesis.
 
-    Return the log-beliefs of both, (pairs, m), and the number of pairs that were cut off. Pairs are
-    numbered from ``first`` on.
+    Return the last log-beliefs of both, (pairs, m), and the number of pairs in which nobody was
+    sure after ``max_rounds``. Pairs are numbered from ``first`` on, for their random numbers.
     """
 
 def exact_rounds(
@@ -150,10 +158,9 @@ def exact_rounds(
     copies: Array,
     num_threads: int = 1,
 ) -> tuple[Array, Array]:
-    """Return means and variances of beliefs after every round, (k, m), from all sequences of data.
+    """Return means and variances of beliefs over all sequences of data, (rounds, m) each.
 
-    ``data`` are data that lead to different posteriors; ``copies`` is the number of data that share
-    each posterior.
+    ``data`` has one datum for each posterior; ``copies`` is the number of data with that posterior.
     """
 
 def random_rates(
@@ -165,10 +172,11 @@ def random_rates(
     keep: bool = False,
     num_threads: int = 1,
 ) -> tuple[int, Array, Array, Array, Array]:
-    """Draw random matrices and sum the mean rates of BI, of SCBI and their difference.
+    """Draw random matrices and sum their mean rates of convergence.
 
-    Return the number of matrices on which SCBI's rate is at least BI's, the sums and sums of
-    squares (3,), and with ``keep`` the rates themselves.
+    Return the number of matrices on which SCBI's mean rate is at least BI's; the sums, (3,), of
+    BI's rate, of SCBI's and of the difference SCBI - BI; the sums of their squares, (3,); and the
+    rates of BI and SCBI, empty without ``keep``.
     """
 
 def scale(
@@ -182,21 +190,28 @@ def scale(
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    Row sums of None are ones, column sums of None are equal. Return scaled tables, row factors,
-    column factors, column factors before they were multiplied by the column sums, the target row
-    and column sums, and a report (k, 4): estimated error, residual, iterations and status (0 exact,
-    1 limit, 2 infeasible, 3 beyond the range of numbers, 4 not a table, 5 sums that no table has).
+    Without row sums these are ones, without column sums these are equal. Return the scaled tables,
+    their row factors, their column factors, the column factors divided by the column sums, the row
+    and column sums that were aimed at, and a report (k, 4): estimated error, residual, number of
+    iterations and status. The status is 0 exact, 1 limit, 2 infeasible, 3 out of the range of
+    float64, 4 an invalid entry, or a row or column of zeros; 5 sums that are negative, not finite
+    or of different totals.
     """
 
 def scaling_blocks(
     matrix: Array, row_sums: Array, column_sums: Array
 ) -> tuple[Integers, Integers, Integers, int, int]:
-    """Return the component of each row and column, their blocks, their number, the status."""
+    """Return the components and blocks of a table with zeros.
+
+    Five values: the component of each row, (n,), and of each column, (m,), -1 for none; the block
+    of each component, (m,), filled up to the number of components; this number; the status of
+    `scale`.
+    """
 
 def normalized(x: Array, slack: float, *, in_logs: bool = False) -> Array | None:
-    """Return distributions along the last axis divided by their sums, or their logarithms.
+    """Divide distributions along the last axis by their sums; return them or their logarithms.
 
-    None where an entry is negative or not a number, or a sum is farther than ``slack`` from one.
+    Return None if an entry is negative or NaN, or if a sum differs from one by more than ``slack``.
     """
 
 def log(x: Array) -> Array:

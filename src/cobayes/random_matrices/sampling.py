@@ -53,9 +53,9 @@ def sample_rates_chunk(
     Returns
     -------
     dict
-        "count"; "count_not_slower", the number of matrices on which SCBI's mean rate was at least
-        BI's; "sum_..." and "sum_squared_..." of "bi", "scbi" (mean rates) and
-        "difference" (SCBI minus BI).
+        "count", the number of matrices; "count_not_slower", the number of those on which SCBI's
+        mean rate was at least BI's; "sum_..." and "sum_squared_..." of "bi" and "scbi" (mean rates)
+        and of "difference" (SCBI minus BI).
     """
     num_data, num_hypotheses = check_shape(num_data, num_hypotheses)
     not_slower, sums, squares, _, _ = _core.random_rates(
@@ -85,7 +85,7 @@ def check_shape(num_data: Any, num_hypotheses: Any) -> tuple[int, int]:
         if not is_position(value) or value < 2:
             raise CobayesError(
                 f"the number of {what} is {value!r}; expected an integer of at least 2.",
-                "with one datum or one hypothesis there is nothing to learn.",
+                "give a larger number: with one datum or hypothesis there is nothing to learn.",
             )
     require_affordable(
         f"matrices of {short_number(num_data)} x {short_number(num_hypotheses)}",
@@ -335,9 +335,9 @@ def expected_advantage(num_data: int) -> float:
 
         E = int_0^inf (exp(-t) - phi(t)^n) / t dt - ln n - (n - 1)/n,
 
-    where phi(t) = 1 - t exp(t) E1(t) is the Laplace transform of the ratio of two exponentials.
-    With t = exp(u) the integrand is analytic in a strip of half-width pi/2 and the trapezoidal
-    rule of step h errs by about exp(-pi^2/h).
+    where phi(t) = 1 - t exp(t) E1(t) is the Laplace transform of the ratio of two exponential
+    variables. With t = exp(u) the integrand is analytic in a strip of half-width pi/2, so the error
+    of the trapezoidal rule with step h is about exp(-pi^2/h).
 
     Examples
     --------
@@ -347,7 +347,10 @@ def expected_advantage(num_data: int) -> float:
     """
     num_data = whole_number(num_data, "num_data", 1)
     if num_data > 10**MOST_DATA_DIGITS:
-        raise CobayesError(f"num_data is larger than 1e{MOST_DATA_DIGITS}, the limit for float64.")
+        raise CobayesError(
+            f"num_data has more than {MOST_DATA_DIGITS} digits; expected at most "
+            f"1e{MOST_DATA_DIGITS}, the range of float64."
+        )
     if num_data == 1:
         return 0.0
     if num_data == 2:
@@ -356,7 +359,7 @@ def expected_advantage(num_data: int) -> float:
 
 
 def _mean_log_ratio_sum(num_data: int) -> float:
-    """Return the mean of log(sum_i x_i / y_i) over two uniform columns."""
+    """Return the mean of log(sum_i x_i / y_i), x and y two columns uniform on the simplex."""
     # Near zero the integrand is of the order n t log(1/t); for large t, phi(t) < 1/t.
     start = -46.0 - math.log(num_data)
     stop = max(4.0, 38.0 / num_data)
@@ -368,7 +371,7 @@ def _mean_log_ratio_sum(num_data: int) -> float:
 
 
 def _log_transform(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log phi(t), phi the Laplace transform of the ratio of two exponentials."""
+    """Return log phi(t); see `expected_advantage`."""
     from scipy.special import exp1
 
     near = np.minimum(t, _ASYMPTOTIC)

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 # Keys of `Rule.to_dict` that are not settings.
 _NOT_SETTINGS = {"rule", "matrix", "data", "hypotheses"}
-# Rules for the states of a task are kept while their matrices have fewer entries than this (32 MB).
+# Rules for the states of a task are kept until their matrices have more entries than this (32 MB).
 MOST_KEPT = 2**22
 
 
@@ -180,12 +180,12 @@ class Rule(ABC):
         return self._remade(model) if prior is None else self._restricted(model, prior)
 
     def _remade(self, model: Model) -> Rule:
-        """Return the same rule with another matrix; settings that omit a parameter are an error."""
+        """Make the same rule from another matrix, by `settings`, which must be complete."""
         require_settings(type(self), self.settings(), num_given=1)
         return type(self)(model, **self.settings())
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the same rule with another matrix, where a task gives the data a prior."""
+        """Make the same rule from another matrix and the data prior that a task gives it."""
         return Restricted(self, model, prior)
 
     def likelihood(self, belief: Distribution) -> Array:
@@ -257,7 +257,7 @@ class Rule(ABC):
         return found.reshape(logs.shape)
 
     def posteriors(self, belief: Distribution) -> Array:
-        """Return the posteriors after every datum: (n, m), rows sum to one; NaN: impossible.
+        """Return the posteriors after every datum, (n, m); rows sum to one.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Rule(ABC):
         Returns
         -------
         ndarray
-            Row d is ``update(belief, d)``, (n, m) or (k, n, m).
+            Row d is ``update(belief, d)``, (n, m) or (k, n, m); NaN if the belief excludes datum d.
         """
         logs = self.log_beliefs(belief)
         many, rule = np.atleast_2d(logs), self.at(self.task.start)
@@ -291,9 +291,9 @@ class Rule(ABC):
         """Return plain content that JSON can hold; `from_dict` makes the same rule again."""
         if not isinstance(self.task, Model):
             raise CobayesError(
-                f"the rule is made from the task {type(self.task).__name__}, which has no form in "
-                "JSON.",
-                "Learner(rule).save(path) keeps it in a file; task.model.to_dict() is the table.",
+                f"the rule is made from the task {type(self.task).__name__}, which to_dict cannot "
+                "describe.",
+                "use Learner(rule).save(path), or task.model.to_dict() for the table alone.",
             )
         settings = self.settings()
         require_settings(type(self), settings, num_given=1)
@@ -326,8 +326,8 @@ class Rule(ABC):
         found = as_rule(content["rule"], Model.from_dict(content), **own)
         if not isinstance(found, cls):
             raise CobayesError(
-                f"the content describes the rule {found.name}, not {cls.name}.",
-                "cobayes.Rule.from_dict makes rules of any kind.",
+                f"the content describes the rule {found.name}; expected {cls.name}.",
+                "use cobayes.Rule.from_dict, which makes rules of any kind.",
             )
         return found
 
@@ -338,7 +338,7 @@ class Rule(ABC):
         are_alike = (
             type(self) is type(other) and self.task == other.task and own == other.settings()
         )
-        # Parameters that settings() does not name may differ: then a rule equals only itself.
+        # A rule with parameters that settings() does not return equals only itself.
         return self is other or (
             are_alike and not (self.core is None and lost_settings(type(self), own, num_given=1))
         )
@@ -379,7 +379,7 @@ def _is_data_prior(prior: Array, num_data: int) -> bool:
 
 
 class Restricted(Rule):
-    """A custom rule given that one of the available data is shown; see `Rule.at`.
+    """A custom rule, conditional on the datum being one of the available ones; see `Rule.at`.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ class Restricted(Rule):
         inner = self._within.answer(log_belief)
         likelihood = np.where(self._available[:, None], inner.likelihood, 0.0)
         totals = likelihood.sum(axis=0)
-        # A hypothesis that allows none of the available data is ruled out by any datum.
+        # A column of zeros stays zero: the hypothesis allows none of the available data.
         return Response(likelihood / np.where(totals > 0.0, totals, 1.0))
 
 
@@ -432,7 +432,7 @@ def require_datum(rule: Rule, hypothesis: int) -> None:
 
 
 def _available(rule: Rule) -> NDArray[np.bool_]:
-    """Return which data may be shown at the start, (n,): by the task and by the rule."""
+    """Return which data task and rule allow to be shown in the first round, (n,)."""
     available = np.ones(rule.model.num_data, dtype=np.bool_)
     for prior in (rule.task.data_prior_at(rule.task.start), rule.data_prior):
         if prior is not None:

@@ -97,13 +97,13 @@ def cooperative_inference(
     Returns
     -------
     CooperativeInference
-        The teacher's and the learner's distributions. Where zeros make the two priors
-        incompatible they are the limits of alternating the two equations.
+        The teacher's and the learner's distributions. If zeros make the two priors incompatible,
+        they are the limits of applying the two equations in turn.
 
     Notes
     -----
-    Eq. (1) of the paper: scale the matrix to row sums P_T0 and column sums P_L0; its columns,
-    normalised, are the teacher and its rows, normalised, the learner.
+    Eq. (1) of the paper: the matrix is scaled to row sums P_T0 and column sums P_L0. The columns of
+    the scaled matrix, normalised, are P_T; its rows, normalised, are P_L.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""BI, SCBI and pragmatic rules, whose answers come from the native core."""
+"""BI, SCBI and pragmatic rules, whose likelihoods come from the native core."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from cobayes.rules.response import LOOSEST, Response
 
 Array = NDArray[np.float64]
 
-# The log-belief in the other hypotheses that approximates the limit of certainty.
+# In the limit of certainty about one hypothesis, the log-belief in each other one is minus this.
 _DOUBT = 1e8
 
-# Each level is one pass over the matrix; a deeper recursion would take too long.
+# The largest finite depth. Each depth is one pass over the matrix; more would take too long.
 DEEPEST = 10_000
 
 
 class NativeRule(Rule):
-    """A rule whose answers come from the native core, for one belief or many.
+    """A rule whose likelihoods come from the native core, for one belief or many.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class NativeRule(Rule):
         return Response(_core.exp(logs), logs)
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the same rule with another matrix, where a task gives the data a prior."""
+        """Make the same rule from another matrix and the data prior that a task gives it."""
         if self.data_prior is not None:
             prior = prior * self.data_prior
         if not prior.any():
@@ -71,7 +71,7 @@ class NativeRule(Rule):
 
 
 class BI(NativeRule):
-    """Plain Bayesian inference: the likelihood is the column-normalised matrix, always.
+    """Plain Bayesian inference: the likelihood is the column-normalised matrix at every belief.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class BI(NativeRule):
 
     Notes
     -----
-    Section 2.2 of the paper. Where a task makes some data unavailable, the likelihood is
-    normalised over the available ones; finite costs do not matter to a literal teacher.
+    Section 2.2 of the paper. If a task makes some data unavailable, the likelihood is normalised
+    over the available ones. A literal teacher ignores finite costs of data.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class BI(NativeRule):
         self.depends_on_belief = self.core is None
 
     def _restricted(self, model: Model, prior: Array) -> Rule:
-        """Return the rule of depth 0, which is literal, for the available data."""
+        """Return the pragmatic rule of depth 0, which is BI, for the available data."""
         if self.is_custom:
             return Restricted(self, model, prior)
         available = prior > 0.0
@@ -112,8 +112,8 @@ class SCBI(NativeRule):
     At belief ``theta`` the matrix is Sinkhorn-scaled to row sums one and column sums
     ``n theta``. The teacher draws a datum from the column of the true hypothesis; the learner
     takes the datum's row as its new belief. Scaling rows or columns of the matrix changes
-    nothing. Where zeros make the sums impossible, the limit of alternating normalisation takes
-    their place; see `scaling_blocks`.
+    nothing. If zeros make the sums impossible, the scaled matrix is the limit of normalising rows
+    and columns in turn; see `scaling_blocks`.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class SCBI(NativeRule):
     def at_certainty(self, hypothesis: SupportsIndex | str) -> Response:
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`.
 
-        With zeros: if another hypothesis allows data that this one rules out, its teacher chooses
-        only such data.
+        If another hypothesis allows data that this one rules out, the teacher of the other one
+        chooses only such data.
         """
         if not self.is_scbi:
             return super().at_certainty(hypothesis)
@@ -244,7 +244,7 @@ class Pragmatic(NativeRule):
         literal: Literal["likelihood", "truth"] = "likelihood",
     ) -> None:
         self.depth = _checked_depth(depth)
-        # Larger exponents would overflow; the best datum has probability one long before.
+        # Larger exponents would overflow; at 1e100 the best datum has probability one.
         self.rationality = number_between(rationality, "rationality", 0.0, 1e100)
         one_of(literal, "literal", ("likelihood", "truth"))
         self.literal = literal
@@ -280,8 +280,8 @@ class Pragmatic(NativeRule):
         """Return the likelihood matrix in the limit of certainty; see `Rule.at_certainty`."""
         if self.depth == math.inf:
             return SCBI(self.model, data_prior=self.data_prior).at_certainty(hypothesis)
-        # Other hypotheses have almost no belief, but are not ruled out: if one allows data that
-        # this hypothesis rules out, its teacher chooses only such data.
+        # Other hypotheses have almost no belief, but are not ruled out: if one of them allows data
+        # that this hypothesis rules out, its teacher chooses only such data.
         logs = np.full(self.model.num_hypotheses, -_DOUBT)
         logs[self.model.hypothesis_index(hypothesis)] = 0.0
         response = self.respond(logs)
@@ -308,11 +308,11 @@ def _checked_depth(depth: Any) -> float:
     if not is_position(depth) or depth < 0:
         raise CobayesError(
             f"depth is {depth!r}; expected an integer >= 0, or infinity.",
-            "0 is literal, 1 rational speech acts, numpy.inf full cooperation.",
+            "give 0 (literal), 1 (rational speech acts), ..., or numpy.inf (full cooperation).",
         )
     if depth > DEEPEST:
         raise CobayesError(
             f"depth is {depth}; the largest finite depth is {DEEPEST:,}.",
-            "numpy.inf is the limit of full cooperation, where the rationality is 1.",
+            "give a smaller depth, or numpy.inf (full cooperation) with rationality 1.",
         )
     return int(depth)

@@ -1,4 +1,4 @@
-"""A rule's answer to one belief, and Bayes' formula with it."""
+"""`Response`, the likelihood that a rule returns for a belief, and Bayes' formula with it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cobayes.scaling.scale import accuracy_hint
 
 Array = NDArray[np.float64]
 
-# SCBI replaces looser tolerances by this value. They would save almost no time, and estimated
-# errors may be several times too small.
+# The largest tolerance of SCBI; larger ones are replaced by it. They would save almost no time, and
+# the true error may be several times the estimated one.
 LOOSEST = 1e-9
 # How far the sum of a column of a custom rule may be from one.
 COLUMN_SLACK = 1e-6
@@ -24,15 +24,15 @@ COLUMN_SLACK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """A rule's answer to a belief: a likelihood matrix, and its logarithms.
+    """What a rule returns for a belief: a likelihood matrix, and its logarithms.
 
     Attributes
     ----------
     likelihood : ndarray
         P(d | h), what the teacher draws data from, (n, m); columns sum to one.
     logs : ndarray or None
-        The learner's log-likelihood, (n, m), if it is not the logarithm of `likelihood`: because
-        that is not exact enough, or because the learner takes a table as it is.
+        The learner's log-likelihood, (n, m), if it differs from the logarithm of `likelihood`:
+        where `likelihood` underflows, or where the learner takes a table as it is.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def what_is_wrong(response: Any, model: Model) -> str | None:
 
 
 def add_evidence(log_belief: Array, log_likelihood: Array) -> Array:
-    """Return log Bayes: log belief + log likelihood, normalised along the last axis.
+    """Return the log-posterior: log-belief + log-likelihood, normalised along the last axis.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def not_converged(
     Parameters
     ----------
     error
-        The largest estimated error; infinite where no answer was found.
+        The largest estimated error; infinite where no solution was found.
     tolerance
         The required tolerance.
     iterations

@@ -44,17 +44,18 @@ class ScalingBlocks:
     Attributes
     ----------
     blocks : tuple of Block
-        Rows, columns and ratio. Rows and columns with the sum zero are in the block that they
-        join in the limit of small sums; a column that no available row allows is in none.
+        Rows, columns and the ratio of column to row sums. A row or column with the sum zero is in
+        the block that it joins as its sum tends to zero. A column is in no block if all rows in
+        which it is positive have the sum zero.
     support : ndarray
-        (n, m), which entries of the scaled matrix stay positive (before a column with the sum zero
-        is multiplied by it).
+        (n, m), which entries of the scaled matrix stay positive; columns with the sum zero are
+        treated as if their sum were very small.
     status : str
         "exact": the sums can be met and no positive entry vanishes. "limit": the sums can be met
         if some positive entries vanish. "infeasible": no matrix with these zeros has these sums.
     row_labels, column_labels : ndarray
-        The component of every row and column, -1 for none. An entry survives if it is
-        positive and its labels agree.
+        The component of every row and column, -1 for none. A positive entry stays positive if its
+        row and column are in the same component; a block has one or more components.
 
     Examples
     --------
@@ -82,10 +83,10 @@ def scaling_blocks(
 ) -> ScalingBlocks:
     """Split a matrix with zeros into the blocks of its scaling.
 
-    Alternating normalisation of rows and columns always leads to conditional distributions.
-    Where no matrix with these zeros has the given sums, rows and columns split into blocks:
-    inside a block columns have the given sums, and the sums of all rows are the given ones
-    multiplied by the block's ratio. Entries outside of the blocks vanish, and so may some inside.
+    Rows and columns of the matrix are normalised in turn to the given sums; the blocks describe
+    the limit. If no matrix with these zeros has the given sums, rows and columns split into
+    several blocks. In a block the columns have the given sums, and the sum of each row is the given
+    one multiplied by the block's ratio. Entries outside the blocks vanish, and so may some inside.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def scaling_blocks(
     Returns
     -------
     ScalingBlocks
-        The blocks, the entries that survive, and whether the sums can be met.
+        The blocks, the entries that stay positive, and whether the sums can be met.
 
     Examples
     --------
@@ -110,7 +111,8 @@ def scaling_blocks(
 
     Notes
     -----
-    Among all row sums that the column sums allow, those of the blocks are as even as possible.
+    Among all row sums that the zeros and the column sums allow, the limit has those whose ratios to
+    the given row sums are as even as possible.
     Ratios that differ by less than 1e-11, relatively, count as equal.
     """
     model = as_model(matrix)
@@ -137,7 +139,7 @@ def find_blocks(
         blocks.append(
             Block(rows, columns, float(column_sums[columns].sum() / row_sums[rows].sum()))
         )
-    blocks.sort(key=lambda block: -block.ratio)  # sums below 1e-11 may change the order
+    blocks.sort(key=lambda block: -block.ratio)  # the core's order ignores sums below 1e-11
     support = (matrix > 0.0) & (row_labels[:, None] == column_labels)
     return ScalingBlocks(tuple(blocks), support, STATUSES[status], row_labels, column_labels)
 
@@ -150,7 +152,7 @@ def explain(
     hypotheses: tuple[str, ...],
     words: tuple[str, str] = ("has a share of {} of the column sums", "have a share of {}"),
 ) -> str:
-    """Say in one sentence which data and hypotheses make sums infeasible.
+    """Return a sentence that says which data and hypotheses make the sums infeasible.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ def explain(
     data, hypotheses
         The labels.
     words
-        The words for the column sum of one hypothesis, and of several.
+        How the sentence calls the column sum of one hypothesis, and of several.
     """
     unplaced = np.flatnonzero((blocks.column_labels < 0) & (column_sums > 0.0))
     if len(unplaced):
@@ -199,7 +201,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
     with np.errstate(over="ignore"):
         totals = rows.sum(axis=-1, keepdims=True)
     if not (totals > 0.0).all():
-        raise CobayesError("the row sums are all zero.", "at least one must be positive.")
+        raise CobayesError("the row sums are all zero.", "make at least one of them positive.")
     if not (totals < np.inf).all():
         raise CobayesError("row_sums add up to more than float64 can hold.", "rescale them.")
     if column_sums is None:
@@ -217,7 +219,7 @@ def validated_sums(shape: tuple[int, ...], row_sums: Any, column_sums: Any) -> t
         raise CobayesError(
             f"the row sums total {wanted:.6g}, the column sums "
             f"{np.broadcast_to(own, gap.shape)[worst]:.6g}; no matrix has both.",
-            "for a belief theta over hypotheses the column sums are n * theta.",
+            "make the totals equal; for a belief theta give the column sums n * theta.",
         )
     if gap.size and gap.max() > EQUAL_TOTALS:
         columns = np.where(gap > EQUAL_TOTALS, columns * (totals / own), columns)
@@ -237,7 +239,9 @@ def common_batch(
         return np.broadcast_shapes(batch, *own)
     except ValueError as error:
         raise CobayesError(
-            f"the batches do not fit: matrix {batch}, row_sums {own[0]}, column_sums {own[1]}."
+            f"the leading axes of the arguments do not match: matrix {batch}, row_sums {own[0]}, "
+            f"column_sums {own[1]}.",
+            "give all of them the same leading axes, or none.",
         ) from error
 
 
@@ -259,6 +263,5 @@ def _require_usable(sums: Array, name: str) -> None:
         position = tuple(np.argwhere(is_bad)[0].tolist())
         place = position[0] if len(position) == 1 else position
         raise CobayesError(
-            f"{name} holds {sums[position]:g} at position {place}; they must not be negative and "
-            "must be finite."
+            f"{name} holds {sums[position]:g} at position {place}; expected finite numbers >= 0."
         )

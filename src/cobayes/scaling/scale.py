@@ -39,7 +39,7 @@ _STATUSES = np.array(STATUSES, dtype=object)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScalingResult:
-    """A scaled matrix, its scalings and how well its sums were met.
+    """A scaled matrix, its row and column factors, and the error of its sums.
 
     ``matrix == row_scaling[:, None] * original * column_scaling``, except for entries that vanish
     (status "limit" or "infeasible"). For a batch every attribute has the batch's leading axes.
@@ -51,8 +51,8 @@ class ScalingResult:
     row_scaling, column_scaling : ndarray
         The two diagonals. A column with sum zero has scaling zero.
     row_sums, column_sums : ndarray
-        The sums of the scaled matrix: the requested ones, with their totals made equal. If those
-        are infeasible, `row_sums` are the row sums of the limit.
+        The sums to which the matrix was scaled: the requested ones, with equal totals. If the
+        requested sums are infeasible, `row_sums` are the row sums of the limit.
     status : str or ndarray
         "exact": the sums are met and no positive entry vanishes. "limit": the sums are met and some
         positive entries vanish. "infeasible": no matrix with these zeros has these sums; the column
@@ -258,7 +258,7 @@ def _labels(shape: tuple[int, ...], data: Labels, hypotheses: Labels) -> tuple[A
 
 
 def _place(item: tuple[int, ...]) -> str:
-    """Return the position of an item in its batch, as the beginning of a sentence."""
+    """Return the beginning of a sentence that names the position of an item in its batch."""
     return f"item ({', '.join(map(str, item))}) of the batch: " if item else ""
 
 
@@ -318,7 +318,7 @@ def _convergence_error(result: ScalingResult, tolerance: float, max_iterations: 
 
 
 def accuracy_hint(error: float, loosest: float, use: str) -> str:
-    """Return what to do about a scaling that missed its tolerance.
+    """Return what to do about a scaling whose error is above the tolerance.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def accuracy_hint(error: float, loosest: float, use: str) -> str:
     loosest
         The largest tolerance that has an effect.
     use
-        How to pass a tolerance.
+        The call that sets a tolerance, and "with a".
     """
     larger = "make the smallest entries of the matrix larger."
     if not error <= loosest:

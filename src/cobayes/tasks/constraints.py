@@ -77,11 +77,11 @@ class Around(Task):
         return self.task.is_over(state[1], hypothesis) or super().is_over(state, hypothesis)
 
     def moves_forward(self, state: State, hypothesis: int) -> NDArray[np.bool_] | None:
-        """Ask the inner task."""
+        """Tell which data bring a lesson on the inner task nearer to its end."""
         return self.task.moves_forward(state[1], hypothesis)
 
     def rounds_left(self, state: State, hypothesis: int | None = None) -> int | None:
-        """Ask the inner task."""
+        """Return the number of rounds that are left in the inner task."""
         return self.task.rounds_left(state[1], hypothesis)
 
     def settings(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class WithoutRepeats(Around):
         return tuple(sorted({*own, datum}))
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return the inner task's prior with zero for data that were shown."""
+        """Return the data prior of the inner task, with zero for data that were shown."""
         shown, inner = state
         prior = self.task.data_prior_at(inner)
         if not shown:
@@ -139,7 +139,10 @@ class WithoutRepeats(Around):
         positions = tuple(int(datum) for datum in shown)
         last = self.model.num_data - 1
         if positions != tuple(sorted(set(positions))) or not all(0 <= d <= last for d in positions):
-            raise ValueError(f"the data that were shown are {positions}")
+            raise ValueError(
+                f"the data shown are {positions}; expected different positions from 0 to {last}, "
+                "in order"
+            )
         return positions, self.task.read_state(inner)
 
     def __repr__(self) -> str:
@@ -188,7 +191,7 @@ class MovingCosts(Around):
         return datum
 
     def data_prior_at(self, state: State) -> Array | None:
-        """Return a prior proportional to ``exp(-weight * cost)``, costs from the last datum."""
+        """Return a prior proportional to ``exp(-weight * cost of going from the last datum)``."""
         last, inner = state
         prior = self.task.data_prior_at(inner)
         if last is None or self.weight == 0.0:
@@ -206,7 +209,9 @@ class MovingCosts(Around):
         """Validate a state that was read from a file, and return it."""
         last, inner = content
         if last is not None and not (type(last) is int and 0 <= last < len(self.costs)):
-            raise ValueError(f"the last datum is {last!r}")
+            raise ValueError(
+                f"the last datum is {last!r}; expected a position from 0 to {len(self.costs) - 1}"
+            )
         return last, self.task.read_state(inner)
 
     def __repr__(self) -> str:
@@ -259,7 +264,10 @@ def _read_costs(costs: ArrayLike, model: Model) -> Array:
     is_dead_end = np.isinf(table).all(axis=1)
     if is_dead_end.any():
         label = model.data[int(np.argmax(is_dead_end))]
-        raise CobayesError(f"no step leads on from datum {label!r}: all its costs are infinite.")
+        raise CobayesError(
+            f"all costs from datum {label!r} are infinite, so no datum can follow it.",
+            "make one of these costs finite, or leave the datum out.",
+        )
     table.flags.writeable = False
     return table
 
@@ -329,9 +337,9 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     their order does not matter. A hypothesis therefore rules a set out if it rules out one of its
     members. Sets that every hypothesis rules out are left out.
 
-    The limit is 20 million entries, sets times hypotheses (160 MB). Beyond it, build a set one by
-    one: ``plan_lesson`` on ``without_repeats(matrix)`` adds the datum that teaches best each time
-    (a greedy set).
+    The limit is 20 million entries, sets times hypotheses (160 MB). For larger problems choose one
+    datum after another: ``plan_lesson`` on ``without_repeats(matrix)`` adds in every round the
+    datum that teaches best.
 
     Parameters
     ----------
@@ -357,7 +365,9 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     if size == 1:
         return model
     if size > n:
-        raise CobayesError(f"there are no sets of {size} different data; the matrix has {n} data.")
+        raise CobayesError(
+            f"the size of the sets is {size}; expected at most {n}, the number of data."
+        )
     count = comb(n, size)
     if count * m > MOST_NUMBERS:
         raise CobayesError(
@@ -383,8 +393,8 @@ def sets_of(matrix: MatrixLike, size: SupportsIndex) -> Model:
     found = products[is_possible]
     if not (np.isfinite(found) & (found >= np.finfo(np.float64).tiny)).all():
         raise CobayesError(
-            f"products of {size} entries leave the range of floating point.",
-            "divide every column by its largest entry first, which changes no rule.",
+            f"products of {size} entries are out of the range of float64.",
+            "divide every column by its largest entry first, which does not change any rule.",
         )
     kept = is_possible.any(axis=1)
     labels = [" + ".join(model.data[d] for d in row) for row in members[kept]]

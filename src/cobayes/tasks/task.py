@@ -60,7 +60,7 @@ class Task(ABC):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every datum leads to one certain state (not if a walker may slip).
+        """Whether the datum determines the next state (not if a walker may slip).
 
         By default: whether the class does not override `next_states`.
         """
@@ -95,7 +95,7 @@ class Task(ABC):
         return ((self.next_state(state, datum), 1.0),)
 
     def seen_part(self, state: State) -> State:
-        """Return the part of a state that both agents see: all of it, or that of an inner task."""
+        """Return the part of a state that both agents see: by default the whole state."""
         return state
 
     def with_seen_part(self, state: State, seen: State) -> State:  # noqa: ARG002
@@ -141,7 +141,7 @@ class Task(ABC):
         return self.matrix_at(self.start)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments that make the same task again; they are what is saved.
+        """Return the arguments that make the same task again, for saving it.
 
         They may hold texts, numbers, lists, dicts, arrays and other tasks.
         """
@@ -185,7 +185,7 @@ def require_usable(task: Task) -> Task:
 
 
 def as_state(content: Any) -> State:
-    """Return content as states hold it: tuples for lists and arrays, plain for NumPy numbers."""
+    """Return content of a state with tuples for lists and arrays, and plain numbers for NumPy's."""
     if isinstance(content, np.ndarray | np.generic):
         content = content.tolist()
     if isinstance(content, dict | set):

@@ -11,11 +11,11 @@ where z_ij = M_ij / M_ih. Every f_hj is concave in p, and for any s > 0
 with equality at s = sum_i p_i z_ij: linear upper bounds ("cuts"). The linear programme over all
 cuts found so far gives a new p and, by its multipliers, a bound on the rate of every data prior.
 
-On a table with zeros h shows the data that it allows, in proportion to p, and only hypotheses that
+On a table with zeros the data that h allows are shown in proportion to p, and only hypotheses that
 allow the same data are rivals. If hypotheses allow different data, their rates depend on different
-parts of p, and the mean rate is not concave. Each set of hypotheses that allow the same data has
-its own best data prior. The mean of the best rates is an upper bound; mixtures of these priors are
-tried.
+parts of p, and the mean rate is not concave. Each set of hypotheses that allow the same data (a
+"pattern") has its own best data prior. The mean of the best rates is an upper bound; the data prior
+that is returned is the best of several mixtures of the patterns' best priors.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MAX_CUTS = 100
-# log(1e-300): smaller ratios, or their inverses, would leave float64.
+# log(1e-300): smaller ratios of entries, or their inverses, would be out of the range of float64.
 SMALLEST_LOG_RATIO = -690.0
 # Smallest probability of a datum on tables with zeros: a datum that is never shown would exclude no
 # hypothesis.
 LEAST_SHARE = 1e-6
-# Where the mean rate is not concave, mixtures of the best data priors of patterns are tried: the
-# ratios of successive weights, and the largest number of orders of the patterns.
+# Mixtures of the patterns' best data priors: the ratio of the weights of successive patterns, and
+# the largest number of orders in which the patterns are taken.
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 MAX_ORDERS = 30
 
@@ -61,8 +61,8 @@ class DataPrior:
     data_prior : ndarray
         The probability with which each datum should be shown, (n,).
     rate : float
-        SCBI's rate under it: of the hypothesis, or the mean over the hypotheses whose rate is not
-        infinite. Infinite if there is none.
+        SCBI's rate under this data prior: that of the hypothesis, or the mean over the hypotheses
+        whose rate is finite (infinite if no rate is finite).
     upper_bound : float
         No data prior has a higher rate than this.
     uniform_rate : float
@@ -70,7 +70,7 @@ class DataPrior:
     model : Model
         The matrix and its labels.
     hypothesis : int or None
-        The position of the taught hypothesis; None where the mean over all was maximised.
+        The position of the taught hypothesis; None if the mean over all hypotheses was maximised.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class DataPrior:
         return self.upper_bound - self.rate if np.isfinite(self.rate) else 0.0
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per datum: its label and its share."""
+        """Return one row per datum: its label and its probability."""
         pandas = import_optional("pandas", "labels", "a DataFrame")
         return pandas.DataFrame(
             {"share": self.data_prior}, index=pandas.Index(self.model.data, name="datum")
@@ -137,8 +137,8 @@ def best_data_prior(
     A cutting-plane method. For two hypotheses the best data prior is positive for two data only,
     those with the largest and the smallest ratio of the columns. On tables with zeros every datum
     keeps a probability of about 1e-6 / n, so that it is shown sometimes and excludes the hypotheses
-    that rule it out. If the mean is over hypotheses that allow different data, it is not concave:
-    the data prior is the best one found, and the gap, which is still valid, may be large.
+    that rule it out. The mean over hypotheses that allow different data is not concave in the data
+    prior: then the data prior is the best of those tried, and the gap is valid but may be large.
 
     Examples
     --------
@@ -182,10 +182,10 @@ def best_data_prior(
 
 
 def _mixtures(parts: Array) -> Iterator[Array]:
-    """Yield mixtures of the patterns' best data priors, in several orders.
+    """Yield mixtures of the patterns' best data priors, in several orders of the patterns.
 
-    The k-th prior has the weight factor^k. With a small factor the data of later patterns hardly
-    change the probabilities of the earlier ones.
+    The k-th pattern has the weight factor^k. With a small factor, data of later patterns hardly
+    change the probabilities of the data of earlier ones.
     """
     count = len(parts)
     orders = [np.arange(count), np.arange(count)[::-1]]
@@ -207,9 +207,10 @@ class _Pattern:
     Parameters
     ----------
     rows
-        The data that they allow, (n,).
+        Which data they allow, (n,).
     ratios
-        For each taught hypothesis log(z_ij), (data, rivals), up to a constant for each rival.
+        For each taught hypothesis log(z_ij), (allowed data, rivals), up to a constant for each
+        rival.
     """
 
     def __init__(self, rows: NDArray[np.bool_], ratios: list[Array]) -> None:
@@ -217,11 +218,11 @@ class _Pattern:
         self.ratios = ratios
 
     def share(self, prior: Array) -> Array:
-        """Return the probability of each datum in the limit of certainty, (data,)."""
+        """Return the teacher's probability of each allowed datum in the limit of certainty."""
         return prior[self.rows] / prior[self.rows].sum()
 
     def tangents(self, share: Array) -> list[Array]:
-        """Return for each taught hypothesis g(z_ij / s) at s = mean z; no entry is negative."""
+        """Return g(z_ij / s) >= 0 at s = sum_i p_i z_ij, for each taught hypothesis."""
         found = []
         for logs in self.ratios:
             below = logs - np.log(share @ np.exp(logs))
@@ -229,15 +230,15 @@ class _Pattern:
         return found
 
     def rates(self, share: Array) -> Array:
-        """Return the smallest mean of g over the rivals, for each taught hypothesis."""
+        """Return the rate of each taught hypothesis: the smallest mean of g over its rivals."""
         return np.array([(share @ terms).min() for terms in self.tangents(share)])
 
 
 def _patterns(matrix: Array, taught: list[int]) -> list[_Pattern]:
     """Group the taught hypotheses by the data that they allow.
 
-    A hypothesis that shares its set of data with no other has an infinite rate under any data prior
-    and is left out.
+    A hypothesis whose set of data no other hypothesis has is left out: its rate is infinite under
+    any data prior.
     """
     allowed = matrix > 0.0
     with np.errstate(divide="ignore"):
@@ -272,10 +273,10 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
     levels = np.full(len(pattern.ratios), np.inf)
     share = best = np.full(size, 1.0 / size)
     rate = float(pattern.rates(best).mean())
-    # Upper bounds on the rate: of data priors with every probability >= least, and of all.
+    # Upper bounds on the rate: of data priors with every probability >= least; of all data priors.
     bound = upper = np.inf
     for _ in range(MAX_CUTS):
-        # Add tangents for the pairs whose divergence the linear programme overestimates.
+        # Add cuts for the pairs (h, j) whose divergence the linear programme overestimates.
         for owner, terms in enumerate(pattern.tangents(share)):
             new = terms.T[share @ terms < levels[owner]]
             cuts.extend(new)
@@ -292,8 +293,8 @@ def _cutting_planes(pattern: _Pattern, least: float, tolerance: float) -> tuple[
         if bound - rate <= tolerance:
             return best, float(upper)
     raise ConvergenceError(
-        f"after {MAX_CUTS} steps a better data prior is not excluded: the rate is {rate:.6g}, "
-        f"the bound {bound:.6g}.",
+        f"after {MAX_CUTS} steps the rate is {rate:.6g} and its upper bound {bound:.6g}; expected "
+        f"a difference of at most {tolerance:.3g}.",
         "use a larger tolerance.",
     )
 
@@ -320,9 +321,9 @@ def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
 
 
 def _gains(cuts: Array, owners: list[int], multipliers: Array) -> Array:
-    """Return n numbers whose mean under any data prior is at least the prior's mean rate.
+    """Return numbers y_i such that sum_i p_i y_i >= the mean rate under p, for every data prior p.
 
-    Any multipliers give such numbers, so the bound is valid even if the solver is inaccurate.
+    This holds for any multipliers, so the bound is valid even if the solver is inaccurate.
     """
     weights = np.maximum(multipliers, 0.0)
     totals = np.bincount(owners, weights)

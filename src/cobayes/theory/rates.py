@@ -2,9 +2,9 @@
 
 The rate of a rule is the smallest divergence of the taught column from another one, in the limit of
 certainty. For BI and SCBI the divergences of all pairs come from two matrix products.
-KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of large terms when y is close to x; such
-pairs are computed again, from sum_i x_i g(y_i / x_i) with g(r) = r - 1 - log r, all of whose terms
-are positive and, given the differences y_i - x_i, accurate.
+KL(x, y) = sum_i x_i log(x_i / y_i) is a small difference of large terms when y is close to x. Such
+pairs are computed again from sum_i x_i g(y_i / x_i), g(r) = r - 1 - log r: no term is negative, and
+each is accurate if it is computed from the difference y_i - x_i.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Kind = Literal["bi", "scbi"]
 
 # |e| below which e - log(1 + e) comes from a series.
 _NEAR = 0.3
-# A divergence is a difference of logarithms. If its ratio to them is below this, it is computed
-# again without cancellation.
+# A divergence is a difference of two means of logarithms. If it is smaller than this share of them,
+# it is computed again without cancellation.
 _CANCELLATION = 1e-2
 # The number of entries in a block of pairs that are computed together (8 MB).
 _BLOCK_ENTRIES = 1 << 20
@@ -69,10 +69,10 @@ def rate_of_convergence(
     Returns
     -------
     float or ndarray
-        A number for one hypothesis, (m,) for all. In nats per round. Zero if another column is the
-        same. Infinite if every rival is excluded by some datum that the taught hypothesis shows
-        (only zeros in the matrix exclude). Negative where a literal learner that takes the table as
-        it is (``literal="truth"``, depth 0) is led to another hypothesis.
+        Nats per round: a number for one hypothesis, (m,) for all. Zero if another column is
+        proportional to that of the hypothesis. Infinite if each rival is excluded by some datum
+        that is shown, which needs zeros in the matrix. Negative if a literal learner that takes the
+        table as it is (``literal="truth"``, depth 0) converges to another hypothesis.
 
     Notes
     -----
@@ -114,10 +114,10 @@ def relevant_hypothesis(
     *,
     prior: Distribution | None = None,
 ) -> int | NDArray[np.intp]:
-    """Return the hypothesis that is hardest to tell from the one that is taught.
+    """Return the rival that is hardest to tell from the hypothesis that is taught.
 
-    The rate depends only on its column and the taught one: a small perturbation of another column
-    does not change the rate.
+    The rate depends only on the columns of these two hypotheses: a small perturbation of another
+    column does not change it.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def relevant_hypothesis(
     Returns
     -------
     int or ndarray
-        A position for one hypothesis, (m,) for all; if several are equally hard, the first.
+        Its position, or an array (m,) for all taught hypotheses; the first of equally hard rivals.
 
     Notes
     -----
@@ -161,9 +161,9 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
 
     Notes
     -----
-    Theorem 3.6: rows are divided by the hypothesis's column, then columns normalised. On tables
-    with zeros the limit is independent of the beliefs in the other hypotheses only if these allow
-    no data that the taught one rules out.
+    Theorem 3.6: row i is divided by M_ih, then columns are normalised. On tables with zeros the
+    limit depends on the beliefs in the other hypotheses if one of them allows data that h rules
+    out; this is an error.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
     available = matrix[share > 0.0]
     if (available[available[:, position] == 0.0] > 0.0).any():
         raise CobayesError(
-            "another hypothesis allows data that the taught one excludes; its column in the "
-            "limit depends on the beliefs in the others.",
+            "a hypothesis allows data that the taught one excludes; its column in the limit "
+            "depends on the beliefs in the other hypotheses.",
             "use SCBI(matrix).likelihood(belief) at a belief close to certainty.",
         )
     return own.at_certainty(position).likelihood.copy()
@@ -194,10 +194,9 @@ def m_sharp(rule: SCBI | MatrixLike, hypothesis: SupportsIndex | str) -> Array:
 def divergences(
     rule: Rule | MatrixLike, hypothesis: SupportsIndex | str | None, prior: Distribution | None
 ) -> Array:
-    """Return the loss of log-odds per round of each rival in the limit of certainty, (taught, m).
+    """Return the log-odds that h gains over j per round in the limit of certainty, (taught, m).
 
-    In nats; infinite for the taught hypothesis itself and for those without a prior, NaN in the
-    row of a taught hypothesis without a prior.
+    In nats. Infinite if j is h or has prior zero; NaN if h has prior zero.
     """
     own = as_rule(rule)
     if own.task is not own.model:
@@ -232,7 +231,7 @@ def divergences(
 
 
 def limit_divergences(rule: Rule, hypothesis: int) -> Array:
-    """Return the same losses for any rule and one taught hypothesis, (m,)."""
+    """Return the row of `divergences` for one taught hypothesis and any rule, (m,)."""
     response = rule.at_certainty(hypothesis)
     shares, logs = response.column(hypothesis), response.log_likelihood
     shown = shares > 0.0
@@ -242,22 +241,24 @@ def limit_divergences(rule: Rule, hypothesis: int) -> Array:
 
 
 def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = None) -> Array:
-    """Return the divergences (h, j) of h's column from j's, infinite on the diagonal.
+    """Return the divergence of column h from column j at [h, j]; infinite on the diagonal.
 
     Parameters
     ----------
     matrix
-        Without negative entries and empty columns, (n, m).
+        Without negative entries and columns of zeros, (n, m).
     kind
-        "bi": of the normalised columns. "scbi": of M-sharp's, in the limit of certainty about h.
+        "bi": between columns of the normalised matrix. "scbi": between columns of M-sharp, in the
+        limit of certainty about h.
     data_prior
         For "scbi": the data prior, (n,), positive, up to a factor (default: uniform).
 
     Notes
     -----
-    With z = M_j / M_h and data prior p, SCBI's is log(sum_i p_i z_i) - sum_i p_i log(z_i). It is
-    infinite if a datum that h allows excludes j. It is infinite, too, if j allows data that h rules
-    out: in the limit column j has all its mass on such data, so each datum of h excludes j.
+    With z = M_j / M_h and data prior p, the divergence of SCBI is
+    log(sum_i p_i z_i) - sum_i p_i log(z_i). It is infinite if a datum that h allows excludes j. It
+    is also infinite if j allows data that h rules out: in the limit column j has all its mass on
+    such data, so each datum of h excludes j.
     """
     num_data, num_hypotheses = matrix.shape
     share = np.ones(num_data) if data_prior is None else data_prior
@@ -268,7 +269,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
     columns /= sums
     found = np.full((num_hypotheses, num_hypotheses), np.inf)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        # From the entries themselves: a quotient may underflow, its logarithm does not.
+        # A difference of logarithms, because a quotient of entries may underflow.
         logs = np.log(matrix) - np.log(largest) - np.log(sums)
         if (matrix == 0.0).any():
             allowed = (matrix > 0.0).astype(np.float64)
@@ -280,7 +281,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
                 cross = columns.T @ logs
                 found = np.diagonal(cross)[:, None] - cross
             else:
-                # The scale of rows does not matter; dividing by the largest entry avoids overflow.
+                # Divide each row by its largest entry: this avoids overflow and does not change the result.
                 scaled = columns / columns.max(axis=1, keepdims=True)
                 means = share @ logs
                 found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]
@@ -302,21 +303,21 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
 
 
 def _divergences(x: Array, y: Array, log_ratios: Array) -> Array:
-    """Return KL(x, y) for rows of distributions, (pairs, n); y = 0 only where x = 0, too."""
+    """Return KL(x, y) for rows of distributions, (pairs, n); where y = 0, x must be zero, too."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         excess = (y - x) / x
-    # x g(y/x) = (y - x) - x log(y/x) needs no quotient where the columns differ much. Where x = 0
-    # it is y: the mass of y outside of x's data.
+    # Where the columns differ much, x g(y/x) = (y - x) - x log(y/x) needs no quotient. Where x = 0
+    # this term is y.
     far = np.maximum((y - x) - x * log_ratios, 0.0)
     is_near = np.abs(excess) < _NEAR
     return np.where(is_near, x * _gap(np.where(is_near, excess, 0.0)), far).sum(axis=1)
 
 
 def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> Array:
-    """Return KL(p, N(p y/x)) for rows of distributions and of data priors p, (pairs, n).
+    """Return KL(p, q) with q proportional to p y / x, for rows of x, y and data priors p.
 
-    With z = y/x and w = z / mean(z) it is the mean of g(w), both means under p. `shares` is p up
-    to a factor, zero for data that x excludes; x itself may have underflowed elsewhere.
+    With z = y / x and w = z / sum_i p_i z_i this is sum_i p_i g(w_i). `shares` is p up to a factor,
+    zero for data that x excludes; other entries of x may have underflowed.
     """
     p = shares / shares.sum(axis=1, keepdims=True)
     log_w = log_ratios - log_ratios.max(axis=1, keepdims=True)
@@ -325,14 +326,14 @@ def _sharp_divergences(x: Array, y: Array, log_ratios: Array, shares: Array) -> 
         difference = np.where(p > 0.0, (y - x) / x, 0.0)
         average = (p * difference).sum(axis=1, keepdims=True)
         excess = (difference - average) / (1.0 + average)
-        # If the quotient overflows, or is rounded to -1, the columns differ much.
+        # If the quotient overflows, or w - 1 is rounded to -1, the columns differ much.
         far = np.maximum(np.expm1(log_w) - log_w, 0.0)
     is_near = np.abs(excess) < _NEAR
     return (p * np.where(is_near, _gap(np.where(is_near, excess, 0.0)), far)).sum(axis=1)
 
 
 def _gap(excess: Array) -> Array:
-    """Return e - log(1 + e) for |e| below `_NEAR`, to the last digits."""
+    """Return e - log(1 + e) for |e| below `_NEAR`, without cancellation."""
     # With s = e / (2 + e): e = 2s/(1 - s) and log(1 + e) = 2 (s + s^3/3 + s^5/5 + ...).
     s = excess / (2.0 + excess)
     square = s * s
