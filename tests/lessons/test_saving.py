@@ -99,7 +99,7 @@ def with_entry(value):
         (put("teacher", "rng", {"bit_generator": "Generator"}), "damaged"),
         (put("teacher", "choice", "best"), "choice is 'best'"),
         (put("teacher", "kind", "learner"), "the teacher is a learner"),
-        (put("teacher", "kind", "wizard"), "no agent called 'wizard'"),
+        (put("teacher", "kind", "wizard"), "agent is a 'wizard'"),
         (
             lambda c: c["learner"].update(log_belief=[0.0, None, None]),
             "is not that of the last round",

@@ -212,7 +212,7 @@ def test_an_ensemble_cannot_be_changed_by_accident():
         (dict(keep_paths="a"), "a round of keep_paths is 'a'; expected an integer"),
         (dict(keep_paths=1), "expected a list of rounds, True or False"),
         (dict(rng=-1), "rng is -1; expected a seed"),
-        (dict(keep_paths=[99]), "rounds go from 0 to 12"),
+        (dict(keep_paths=[99]), "expected rounds from 0 to 12"),
         (dict(learner_rule=cb.SCBI(np.ones((2, 2)) + np.eye(2))), "must share"),
     ],
 )

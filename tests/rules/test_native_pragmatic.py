@@ -162,13 +162,13 @@ def test_a_rule_is_made_again_from_its_settings():
         )
         assert type(again) is type(rule)
         assert np.array_equal(again.posteriors(belief), rule.posteriors(belief))
-    with pytest.raises(cb.CobayesError, match="rule SCBI, not BI"):
+    with pytest.raises(cb.CobayesError, match="rule SCBI; expected BI"):
         cb.BI.from_dict(rule.to_dict())
     with pytest.raises(cb.CobayesError, match="unexpected keyword argument 'deep'"):
         cb.Rule.from_dict({**rule.to_dict(), "deep": 2})
     with pytest.raises(cb.CobayesError, match="no entry 'rule'"):
         cb.Rule.from_dict(cb.Model(matrix).to_dict())
-    with pytest.raises(cb.CobayesError, match="WithoutRepeats, which has no form in JSON"):
+    with pytest.raises(cb.CobayesError, match="WithoutRepeats, which to_dict cannot"):
         cb.SCBI(cb.without_repeats(matrix)).to_dict()
 
 

@@ -76,7 +76,7 @@ def test_costs_and_no_repeats_go_together(tmp_path):
     ("costs", "weight", "message"),
     [
         (np.zeros((3, 3)), 1.0, "expected \\(4, 4\\)"),
-        (np.full((4, 4), np.inf), 1.0, "no step leads on from datum '0'"),
+        (np.full((4, 4), np.inf), 1.0, "all costs from datum '0' are infinite"),
         (np.full((4, 4), np.nan), 1.0, "contain NaN"),
         ("x", 1.0, "cannot be read as numbers"),
         (COSTS, -1.0, "weight is -1.0"),

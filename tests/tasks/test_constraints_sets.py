@@ -85,12 +85,12 @@ def test_the_greedy_set_that_the_error_names_can_be_built():
 
 
 def test_sets_larger_than_the_data_are_refused():
-    with pytest.raises(cb.CobayesError, match="no sets of 6 different data"):
+    with pytest.raises(cb.CobayesError, match="size of the sets is 6; expected at most 5"):
         cb.sets_of(MODEL, 6)
 
 
 def test_products_that_vanish_are_an_error_and_not_a_zero():
-    with pytest.raises(cb.CobayesError, match="leave the range of floating point"):
+    with pytest.raises(cb.CobayesError, match="out of the range of float64"):
         cb.sets_of([[1e-200, 1.0], [1e-200, 1.0], [1.0, 1.0]], 2)
-    with pytest.raises(cb.CobayesError, match="leave the range of floating point"):
+    with pytest.raises(cb.CobayesError, match="out of the range of float64"):
         cb.sets_of([[1e200], [1e200]], 2)

@@ -120,7 +120,7 @@ def test_a_custom_task_is_welcome_in_comparisons_plans_and_tables_of_choices(tas
         assert np.isfinite(cb.people.score(choices, problems, depth=1).log_likelihood).all()
     else:
         assert set(found.left_out) == {"greedy", "optimal", "active"}
-        with pytest.raises(cb.CobayesError, match="every datum leads to one state"):
+        with pytest.raises(cb.CobayesError, match="expected one certain state"):
             cb.plan_lesson(cb.SCBI(task), 1, 3)
         with pytest.raises(cb.CobayesError, match="has 2 possible outcomes, and a table"):
             cb.people.simulate(asked, problems, num_people=2, num_rounds=2, rng=1)

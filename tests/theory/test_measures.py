@@ -169,12 +169,12 @@ def test_labels_come_from_the_rule_and_must_agree():
     assert named.push(rule, "A").hypotheses == ("A", "B")
     assert named.push(cb.BI(np.ones((2, 2))), 0).hypotheses == ("A", "B")
     assert AtomicMeasure.at([0.5, 0.5], range(2)).push(rule, 0).hypotheses == ("A", "B")
-    with pytest.raises(cb.CobayesError, match="labelled 'B', 'A' on one side"):
+    with pytest.raises(cb.CobayesError, match="measure are 'B', 'A', those of the rule"):
         AtomicMeasure.at({"B": 0.25, "A": 0.75}).push(rule, "A")
 
 
 def test_bad_measures_are_refused_with_a_reason():
-    with pytest.raises(cb.CobayesError, match="made of an array of weights"):
+    with pytest.raises(cb.CobayesError, match="needs an array of weights"):
         cb.AtomicMeasure.at([])
     rule = cb.BI(np.ones((2, 3)))
     with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule over 3"):
@@ -337,7 +337,7 @@ def test_functions_that_give_no_numbers_are_explained():
 def test_a_datum_that_an_atom_excludes_is_named():
     rule = cb.BI(cb.Model([[1.0, 0.0], [1.0, 1.0]], ["red", "blue"], ["A", "B"]))
     certain = cb.AtomicMeasure.at([0.0, 1.0])
-    with pytest.raises(cb.CobayesError, match="datum 'red' is excluded"):
+    with pytest.raises(cb.CobayesError, match="datum 'red' is ruled out"):
         certain.push_data(rule)
     expected = certain.push_data(rule, "predictive")
     assert expected.beliefs.tolist() == [[0.0, 1.0]]

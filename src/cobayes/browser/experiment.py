@@ -97,11 +97,11 @@ def write_experiment(
     stimuli
         Texts and pictures that stand for labels: rows (mappings), or a CSV file with the columns
         label, text, image, alt (the image's alternative text) and problem; only label is required.
-        An image is a local file, which is copied, or a data URI. Of two rows for a label the later
-        one is used.
+        An image is a local file, which is copied, or a data URI. If two rows have the same label
+        and problem, the later one is used.
     grid
-        Rows and columns of a board on which the data are laid out in the order of the table, row
-        by row; by default they are buttons in random order.
+        The numbers of rows and columns of a board on which the data are laid out in the order of
+        the table, row by row (default: buttons in random order).
     seed
         Seed of the partner's draws; by default the draws differ between persons.
     title
@@ -203,7 +203,7 @@ def _filled(file: str, values: Mapping[str, str]) -> str:
 
 
 def _constraints(name: str, matrix: MatrixLike) -> dict[str, Any]:
-    """Return the constraints of a task for the JavaScript rules; empty for a plain table."""
+    """Return a task's constraints as the JavaScript rules take them; empty for a plain table."""
     found: dict[str, Any] = {}
     task: Any = matrix
     while isinstance(task, WithoutRepeats | MovingCosts):
@@ -252,7 +252,7 @@ def read_stimuli(
         if problem and problem not in models:
             raise CobayesError(
                 f"the stimuli name problem {problem!r}, but no table has that name.",
-                f"the problems are {shorten(list(models))}; a table is named like its file.",
+                f"choose from {shorten(list(models))}; a table from a file has the file's name.",
             )
         if not targets:
             where = f"problem {problem!r} has no" if problem else "no problem has a"
@@ -291,7 +291,7 @@ def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
                 f"a row of the stimuli has the column {unknown[0]!r}."
                 if unknown
                 else "a row of the stimuli has no label.",
-                f"the columns are {', '.join(STIMULUS_COLUMNS)}; only label is required.",
+                f"use the columns {', '.join(STIMULUS_COLUMNS)}; only label is required.",
             )
         made.append({name: without_guard(str(cell or "").strip()) for name, cell in row.items()})
     return folder, made
@@ -333,7 +333,7 @@ def _grid(model: Model, problem: str, grid: tuple[int, int] | None) -> list[int]
         raise CobayesError(
             f"a grid of {rows} x {columns} does not fit problem {problem!r}, which has "
             f"{model.num_data} data.",
-            "rows times columns must be the number of data.",
+            "choose a grid whose rows times columns are the number of data.",
         )
     return [rows, columns]
 

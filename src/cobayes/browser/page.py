@@ -58,7 +58,7 @@ class Studio:
         return render(self._start)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file and return its path; if that fails, an existing file is kept.
+        """Write the page to a file and return its path; a failed attempt keeps an existing file.
 
         Parameters
         ----------
@@ -163,14 +163,14 @@ def render(start: dict[str, Any], title: str = "cobayes studio") -> str:
     Parameters
     ----------
     start
-        Values of the page's state that differ from its defaults.
+        The values of the page's state that differ from the defaults of its JavaScript.
     title
         The page's title.
 
     Notes
     -----
-    The content security policy names the script and the style sheet by their hashes. The browser
-    runs no other script, whatever the labels of a table are, and opens no address.
+    The content security policy names the script and the style sheet by their hashes. Therefore the
+    browser runs no other script, whatever a table's labels contain, and opens no network address.
     """
     style, program = read("page/style.css"), f'"use strict";\n{bundle("page/main.js")}'
     policy = (

@@ -23,7 +23,7 @@ from cobayes.tasks.task import State, Task, no_datum
 Array = NDArray[np.float64]
 
 Choice = Literal["draw", "likeliest", "forward"]
-"""How a teacher chooses: it draws, it takes the likeliest datum, or it draws among data forward."""
+"""How a teacher chooses: it draws a datum, takes the likeliest, or draws one towards the goal."""
 
 
 class Learner:
@@ -68,7 +68,7 @@ class Learner:
 
     @property
     def task(self) -> Task:
-        """The task of its rule; a `Model` where nothing changes from round to round."""
+        """The task of the agent's rule; a `Model` if nothing changes from round to round."""
         return self.rule.task
 
     @property
@@ -150,7 +150,7 @@ class Learner:
             self.arrive(task.with_seen_part(self.state, seen))
 
     def _respond(self) -> Response:
-        """Return the rule's response to the current belief, computed once."""
+        """Return the rule's response to the current belief, which is computed once per round."""
         if self.outcomes:
             raise CobayesError(
                 f"the last datum has {len(self.outcomes)} possible outcomes.",
@@ -167,7 +167,7 @@ class Learner:
         if prior is not None and not prior.any():
             raise CobayesError(
                 f"no datum is left in the {self.kind}'s task.",
-                "agent.belief is the last belief.",
+                "end the lesson here; agent.belief is the last belief.",
             )
         return self.rule.at(self.state)
 
@@ -193,7 +193,7 @@ class Learner:
                 break
             kinds.extend(kind.__subclasses__())
         else:
-            raise ValueError(f"there is no agent called {content['kind']!r}")
+            raise ValueError(f"the agent is a {content['kind']!r}; expected a learner or a teacher")
         rule = saving.require(content["rule"], Rule, "rule")
         agent = kind._rebuild(rule, content)
         shape = (rule.model.num_hypotheses,)
@@ -205,7 +205,7 @@ class Learner:
 
     @classmethod
     def _rebuild(cls, rule: Rule, content: dict[str, Any]) -> Self:  # noqa: ARG003
-        """Make an agent from its rule and the further content of `snapshot`."""
+        """Make an agent from its rule and the other values of `snapshot`."""
         return cls(rule)
 
     def save(self, path: str | Path) -> None:

@@ -22,7 +22,7 @@ from cobayes.tasks.task import no_datum
 Array = NDArray[np.float64]
 
 Aim = Literal["mean", "worst", "number"]
-"""What a class teacher raises: the mean belief, the lowest one, or how many learners are sure."""
+"""What a class teacher maximises: the mean belief, the lowest one, or the share that is sure."""
 
 
 _OPTIONS = ("aim", "level", "sharpness", "lapse")
@@ -31,9 +31,9 @@ _OPTIONS = ("aim", "level", "sharpness", "lapse")
 class ClassTeacher(Teacher):
     """A teacher of several learners, or of one whose prior it does not know.
 
-    It models one learner for each prior, with a weight: the share of a class, or the probability
-    of that prior. In every round it shows the datum after which its aim is highest; nothing
-    is drawn. Answers to "which do you think it is?" change the weights.
+    It models one learner for each prior, with a weight: the share of a class, or the probability of
+    that prior. In every round it shows the datum after which its aim has the highest value; nothing
+    is random. A learner's answer to "which hypothesis do you think is true?" changes the weights.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ class ClassTeacher(Teacher):
         Weights of the priors, (k,); equal by default.
     aim
         "mean": the weighted mean belief in the truth. "worst": the lowest log-odds of the truth.
-        "number": the weight of the learners whose belief is at least `level`, then the mean.
+        "number": the total weight of the learners whose belief is at least `level`; among data with
+        equal weights, the mean.
     level
         For "number": a learner is sure when its belief in the truth is at least this.
     sharpness, lapse
@@ -159,12 +160,12 @@ class ClassTeacher(Teacher):
     def hear(self, answer: int | str) -> Array:
         """Update the weights with the hypothesis that a learner named, and return them.
 
-        By Bayes' formula: each weight is multiplied with the probability of the answer under the
+        By Bayes' formula: each weight is multiplied by the probability of the answer under the
         choice model.
         """
         named = find(answer, self.rule.model.hypotheses, "hypothesis")
         logs = np.array([self.sharpness * learner.log_belief for learner in self.learners])
-        logs[np.isnan(logs)] = 0.0  # 0 * -inf: with sharpness zero all answers are equally likely
+        logs[np.isnan(logs)] = 0.0  # 0 * -inf: at sharpness 0 all answers are equally likely
         chosen = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, named]
         weights = self.weights * ((1.0 - self.lapse) * chosen + self.lapse / logs.shape[1])
         if not weights.sum() > 0.0:

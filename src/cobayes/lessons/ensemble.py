@@ -60,14 +60,14 @@ class RoundsNeeded(Result):
         return np.cumsum(self.counts) / (self.counts.sum() + self.num_unsure)
 
     def quantile(self, share: float) -> int | None:
-        """Return the first round by which learners are sure in this share of lessons, or None."""
+        """Return the first round by which the learner is sure in this share of lessons, or None."""
         share = number_between(share, "the share", 0.0, 1.0, closed="both")
         reached = np.flatnonzero(self.cumulative() >= share)
         return int(reached[0]) if len(reached) else None
 
     @property
     def median(self) -> int | None:
-        """The round by which the learner was sure in half of the lessons; None if there is none."""
+        """The round by which the learner was sure in half of the lessons; None if it never was."""
         return self.quantile(0.5)
 
 
@@ -95,8 +95,8 @@ class Ensemble(Result):
         The rounds that `paths` holds.
     num_contradicted : int
         The number of lessons in which the learner saw a datum that is impossible under every
-        hypothesis it believed; its belief then did not change. Always zero where teacher and
-        learner share rule and prior.
+        hypothesis it believed; such a datum does not change its belief. Zero if teacher and learner
+        share rule and prior.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Ensemble(Result):
         share
             One number between 0 and 1, or several; several give one row each.
         hypothesis
-            By position or label; the true one by default.
+            The hypothesis, by position or label; the true one by default.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class Ensemble(Result):
         if self.paths is None or len(self.path_rounds) <= self.num_rounds:
             raise CobayesError(
                 "quantiles need the paths of every round, which were not kept.",
-                "simulate(..., keep_paths=True).",
+                "use simulate(..., keep_paths=True).",
             )
         return np.quantile(np.exp(self.paths[:, :, column]), shares, axis=0)
 
@@ -206,7 +206,7 @@ class Ensemble(Result):
         if self.paths is None:
             raise CobayesError(
                 f"the paths of {counted(self.num_lessons, 'lesson')} were not kept.",
-                "simulate(..., keep_paths=True), or keep_paths=[rounds] for a few rounds.",
+                "use simulate(..., keep_paths=True), or keep_paths=[rounds] for a few rounds.",
             )
         return log_odds(self.paths, self._column(hypothesis))
 

@@ -132,7 +132,7 @@ class Lesson:
         return self.teacher.copy(), self.learner.copy()
 
     def extend(self, num_rounds: SupportsIndex) -> Lesson:
-        """Continue for some rounds; the result is the same as that of one longer lesson."""
+        """Return the lesson continued for some rounds: the same as one longer lesson."""
         more = run_lesson(*self.resume(), num_rounds)
         return replace(
             more,
@@ -145,7 +145,7 @@ class Lesson:
         )
 
     def to_dataframe(self, agent: Literal["learner", "teacher"] = "learner") -> pd.DataFrame:
-        """Return one row per round: the datum, the state if it is seen, and the belief.
+        """Return one row per round: the datum, the state if agents see it, and the belief.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Lesson:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Lesson:
-        """Undo `to_dict`; damaged content is an error, never a wrong lesson.
+        """Undo `to_dict`; raise an error if the content is damaged.
 
         Examples
         --------
@@ -210,11 +210,11 @@ class Lesson:
                 logs[name] = saving.read_logs(found[name], name, shape)
                 if not np.array_equal(logs[name][-1], agent.log_belief):
                     raise ValueError(
-                        f"the belief of the {agent.kind} is not that of the last round"
+                        f"the {agent.kind}'s belief differs from that after the last round"
                     )
             states = tuple(teacher.task.read_state(state) for state in found["states"])
             if states and (len(states) != shape[0] or states[-1] != teacher.state):
-                raise ValueError("the states are not those of the rounds")
+                raise ValueError("the states do not follow from the data of the rounds")
         return cls(
             np.array(data, dtype=np.intp), **logs, teacher=teacher, learner=learner, states=states
         )
@@ -244,7 +244,7 @@ class Lesson:
 
     @classmethod
     def load(cls, path: str | Path) -> Lesson:
-        """Read a lesson written by `save`; a damaged file is an error, never a wrong lesson."""
+        """Read a lesson written by `save`; raise an error if the file is damaged."""
         return cls.from_dict(saving.read(path, "lesson"))
 
     def __repr__(self) -> str:
@@ -309,7 +309,7 @@ def run_lesson(
         if not isinstance(agent, kind):
             raise CobayesError(
                 f"the {role} is a {type(agent).__name__}; expected a {kind.__name__}.",
-                "run_lesson(cobayes.Teacher(rule, hypothesis), cobayes.Learner(rule), num_rounds).",
+                "call run_lesson(Teacher(rule, hypothesis), Learner(rule), num_rounds).",
             )
     if teacher is learner:
         raise CobayesError(
@@ -359,7 +359,7 @@ def run_lesson(
 
 
 def require_left(num_rounds: int, task: Task, state: State, name: str, taught: int | None) -> None:
-    """Raise an error if a task in a given state does not have data for this number of rounds."""
+    """Raise an error if a task in this state has too few data for the number of rounds."""
     left = task.rounds_left(state, taught)
     if left is not None and num_rounds > left:
         raise CobayesError(

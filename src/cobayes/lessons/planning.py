@@ -25,7 +25,7 @@ from cobayes.tasks.task import State, Task, no_datum
 Array = NDArray[np.float64]
 
 MOST_NODES = 50_000
-"""A search that has to work out more beliefs than this is refused."""
+"""A search that would compute more beliefs than this is refused."""
 
 
 def plan_lesson(
@@ -40,8 +40,8 @@ def plan_lesson(
     """Plan the lesson after which a learner's belief in a hypothesis is highest.
 
     In every round the datum is chosen that leads to the highest belief `look_ahead` rounds later.
-    With 1 that is the greedy choice; with `num_rounds` no other plan is better. Nothing is random:
-    of several equally good data the first is taken.
+    With ``look_ahead=1`` the choice is greedy; with ``look_ahead=num_rounds`` no other lesson is
+    better. Nothing is random: of several equally good data the first is taken.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def plan_lesson(
         The learner's prior; uniform by default.
     look_ahead
         The number of rounds to look ahead. The search is exact: it follows every sequence of data
-        except those that provably are not the best. The work grows fast with this number.
+        except those that are proved not to be the best. The work grows exponentially with this
+        number.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def plan_lesson(
 
 
 class Planner(Teacher):
-    """A teacher that searches for the best datum; `plan_lesson` lets it teach.
+    """The teacher of `plan_lesson`, which searches for the best datum.
 
     Parameters
     ----------
@@ -166,12 +167,12 @@ class Planner(Teacher):
 
 
 class SearchTooLargeError(CobayesError):
-    """A search would have to compute too many beliefs."""
+    """The error about a search that would compute too many beliefs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A point of the search: the states of both tasks and the learner's log-belief."""
+    """A node of the search tree: the states of both agents' tasks and the learner's log-belief."""
 
     state: State
     learner_state: State
@@ -181,8 +182,8 @@ class Node:
 class Search:
     """Exact search for the datum after which the learner's belief in a hypothesis is highest.
 
-    The objective is the learner's log-odds in favour of the hypothesis, which still differ where
-    beliefs round to one.
+    The search maximises the learner's log-odds of the hypothesis, which differ even if beliefs are
+    rounded to one.
 
     Parameters
     ----------
@@ -210,9 +211,9 @@ class Search:
     ) -> tuple[float, tuple[int, ...]]:
         """Return the highest log-odds that some data reach in `depth` rounds, and these data.
 
-        If `wanted` is given, the search ends with the first data that raise the log-odds to it, in
-        this number of rounds or fewer; if lower log-odds are returned, no such data exist. No data
-        are returned if none is left that the hypothesis allows.
+        If `wanted` is given, the search ends with the first data that reach these log-odds in
+        `depth` rounds or fewer; if the log-odds returned are lower, no such data exist. No data are
+        returned if the hypothesis allows none of the available data.
         """
         beliefs = np.round(node.log_belief, 9).tobytes()
         key = (wanted, depth, node.state, node.learner_state, beliefs)
@@ -270,7 +271,7 @@ class Search:
         )
 
     def available(self, node: Node) -> NDArray[np.bool_]:
-        """Return which data may be shown and are possible in the learner's task."""
+        """Return which data both tasks allow to be shown at a node, (n,)."""
         available = np.ones(self._rule.model.num_data, dtype=bool)
         for task, state in ((self._task, node.state), (self._rule.task, node.learner_state)):
             prior = task.data_prior_at(state)
@@ -285,11 +286,12 @@ class Search:
 
 
 def _largest_fall(rule: Rule, hypothesis: int) -> Array:
-    """Return a bound on the fall of each hypothesis's log-odds against this one per round, (m,).
+    """Return a bound on the fall of log(theta(j) / theta(h)) in one round, for each j, (m,).
 
-    The mean of the posteriors over all data is the belief. If the likelihood at every belief is one
-    matrix with scaled rows and columns, the odds therefore fall at most by the largest ratio of the
-    two columns divided by the smallest. Infinity if no bound is known.
+    The mean of the posteriors over all data is the belief, so some datum does not lower the ratio.
+    If the likelihood at every belief is one matrix M with scaled rows and columns, the posteriors
+    of two data differ by a factor of at most max_d (M_dj / M_dh) / min_d (M_dj / M_dh) in this
+    ratio. Infinity if no bound is known.
     """
     task = rule.task
     while isinstance(task, Around):
@@ -302,11 +304,11 @@ def _largest_fall(rule: Rule, hypothesis: int) -> Array:
 
 
 def only_state(task: Task, state: State, datum: int) -> State:
-    """Return the only state that can follow a datum; several are an error."""
+    """Return the only state that can follow a datum; raise an error if there are several."""
     found = task.next_states(state, datum)
     if len(found) != 1:
         raise CobayesError(
-            "planning needs a task in which every datum leads to one state.",
+            f"a datum leads to one of {len(found)} states at random; expected one certain state.",
             "use a world without slips, or let a Teacher choose round by round.",
         )
     return found[0][0]

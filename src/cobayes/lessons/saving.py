@@ -1,8 +1,8 @@
 """Agents, lessons and fits as content for JSON and for files.
 
-Python writes a number so that the same bits are read back. Tasks and rules that are the same
-object are written once, in the list "objects", and referred to by number. Content may come from an
-unknown source: everything that is read is checked, and nothing in it can name another file.
+Python writes a number so that the same bits are read back. A task or rule that occurs several times
+is written once, in the list "objects", and referred to by its position. Files may come from an
+unknown source: everything that is read is checked, and no entry can make cobayes read another file.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cobayes.tasks.task import Task, class_name, task_from_settings
 
 FILE_FORMAT = 4
 BELIEF_SLACK = 1e-6
-"""How far the sum of a saved belief may be from one: rounding over many rounds stays below."""
+"""The sum of a saved belief may differ from one by this; rounding over many rounds is smaller."""
 OBJECTS = ("matrix", "task")
-"""Settings of tasks that hold matrices or tasks; text in their place would name a file."""
+"""Settings of tasks that hold matrices or tasks; a text there would be taken for a file name."""
 
 
 def write(path: str | Path, kind: str, content: dict[str, Any]) -> None:
-    """Write plain content to a file; an interruption leaves the old file or the new one.
+    """Write plain content to a file; after an interruption the file is the old one or the new one.
 
     Parameters
     ----------
@@ -60,12 +60,13 @@ def read(path: str | Path, kind: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise CobayesError(
             f"{path} is not a complete file saved by cobayes: {error}.",
-            "was it cut short, or is it another kind of file?",
+            "save it again; it was cut short, or it is another kind of file.",
         ) from error
     if not isinstance(head, dict) or head.get("cobayes_format") != FILE_FORMAT:
         raise CobayesError(
-            f"{path} was not saved by cobayes, or by a version with another format.",
-            f"expected cobayes_format {FILE_FORMAT}.",
+            f"{path} was not saved by cobayes, or by a version with another format: expected "
+            f"cobayes_format {FILE_FORMAT}.",
+            "load it with the version that saved it.",
         )
     if head.get("kind") != kind:
         raise CobayesError(
@@ -84,7 +85,7 @@ def _checksum(content: Any) -> int:
 
 @contextmanager
 def explained(kind: str) -> Iterator[None]:
-    """Turn errors caused by damaged content into one that names the damaged part."""
+    """Replace errors caused by damaged content by a `CobayesError` that says what is damaged."""
     try:
         yield
     except CobayesError:
@@ -152,7 +153,7 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
             return {key: decode(value) for key, value in item.items()}
         number = item["#object"]
         if type(number) is not int or not 0 <= number < len(made):
-            raise ValueError(f"reference {number!r} is not to one of {len(made)} objects")
+            raise ValueError(f"a reference is {number!r}; expected one of {len(made)} objects")
         return made[number]
 
     for described in content["objects"]:  # an object refers to earlier objects only
@@ -160,7 +161,7 @@ def from_plain(content: dict[str, Any]) -> dict[str, Any]:
         if "task" in described:
             for name in OBJECTS:
                 if isinstance(settings.get(name), str):
-                    raise ValueError(f"the {name} of a task is text")
+                    raise ValueError(f"the {name} of a task is text; expected numbers")
             made.append(task_from_settings(described["task"], settings))
         else:
             task = require(decode(described["of"]), Task, "task")

@@ -1,4 +1,4 @@
-"""`simulate`: many lessons in the native core, the same bits on any number of threads."""
+"""`simulate`: many lessons in the native core, with the same bits on any number of threads."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ def simulate(
     Returns
     -------
     Ensemble
-        Means and deviations of the beliefs, rounds needed, and the paths that were kept.
+        Means and standard deviations of the beliefs, the numbers of rounds until the learner was
+        sure, and the paths that were kept.
 
     Notes
     -----
@@ -157,7 +158,7 @@ def simulate(
 
 
 def _in_core(rule: Rule) -> _core.Rule | None:
-    """Return the core's rule at the start of its task, or None if the core cannot simulate it."""
+    """Return the core's rule in the first state of its task, or None if the core lacks the task."""
     task = rule.task
     if rule.core is None:
         return None
@@ -208,7 +209,7 @@ def _play_one_by_one(
 
 
 def _play_one(agents: Agents, num_rounds: int, rng: np.random.Generator) -> tuple[Array, bool]:
-    """Simulate one lesson; return the learner's log-beliefs, and whether one was contradicted."""
+    """Return the learner's log-beliefs in one lesson, and whether it saw an impossible datum."""
     learner = Learner(agents.learner, _core.exp(agents.learner_prior))
     teacher = learner
     if not agents.is_shared:
@@ -238,7 +239,7 @@ def _kept_paths(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the rounds at which log-beliefs are kept, and the number of lessons that keep them.
 
-    Lessons that would take too long, or paths that would take too much memory, are an error.
+    An error is raised if the lessons would take too long or the paths too much memory.
     """
     rounds, num_paths, num_kept = None, num_lessons, num_rounds + 1
     if keep_paths is None:
@@ -259,6 +260,6 @@ def _read_rounds(given: Sequence[int], num_rounds: int) -> NDArray[np.int64]:
         for one in items(given, "keep_paths", "rounds, True or False")
     }
     if rounds and max(rounds) > num_rounds:
-        message = f"keep_paths has round {max(rounds)}; rounds go from 0 to {num_rounds}."
+        message = f"keep_paths has round {max(rounds)}; expected rounds from 0 to {num_rounds}."
         raise CobayesError(message)
     return np.array(sorted(rounds), dtype=np.int64)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TeacherComparison(Result):
-    """Every teacher against every learner.
+    """The results of every teacher with every learner.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class TeacherComparison(Result):
     level : float
         A learner is sure when its belief in the taught hypothesis is at least this.
     num_rounds, num_lessons : int
-        The length of a lesson, and the number of lessons where data are drawn.
+        The number of rounds of a lesson, and the number of lessons if data are drawn.
     results : tuple of TeacherResult
         One for each pair.
     left_out : dict of str to str
-        Teachers that the task does not allow, and why.
+        The teachers that the task does not allow, and the reasons.
 
     Examples
     --------
@@ -87,7 +87,8 @@ class TeacherComparison(Result):
                 return found
         raise CobayesError(
             f"{teacher!r} and {learner!r} were not compared.",
-            f"teachers: {', '.join(self.teachers)}; learners: {', '.join(self.learners)}.",
+            f"choose a teacher from {', '.join(self.teachers)}, and a learner from "
+            f"{', '.join(self.learners)}.",
         )
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -157,11 +158,11 @@ def compare_teachers(
     teachers
         "all" (that the task allows), or some of: "random", "truthful" (random among the data that
         are true of the hypothesis), "literal" (drawn by BI), "SCBI" (drawn by SCBI), "likeliest"
-        (SCBI's likeliest datum), "greedy" (`plan_lesson` for this learner), "optimal" (the fewest
-        rounds possible for this learner, by an exact search, then greedy; "<=k" where the tree is
-        too large to prove that k rounds are the fewest, "?" where it is too large and no lesson
-        was found that makes the learner sure), "active" (a learner by Bayes asks the most
-        informative question and nature answers).
+        (SCBI's likeliest datum), "greedy" (`plan_lesson` for this learner), "optimal" (an exact
+        search for the fewest rounds until this learner is sure, then greedy; the table shows "<=k"
+        if the search ended early with a lesson of k rounds, "?" if it ended early without a
+        lesson), "active" (no teacher: a Bayesian learner asks the most informative question, which
+        is answered at random by the matrix).
     learners
         Rules, their classes or names; plain Bayes, `Pragmatic` of depth 1 and SCBI by default.
     num_rounds, num_lessons
@@ -184,8 +185,8 @@ def compare_teachers(
 
     Notes
     -----
-    With hundreds of data and hypotheses "optimal" takes most of the time and rarely ends with a
-    proof; name the other teachers instead. Where a datum has uncertain outcomes (a walker slips)
+    With hundreds of data and hypotheses "optimal" takes most of the time and rarely finishes its
+    search; then name the other teachers. If a datum has uncertain outcomes (a walker slips),
     "greedy" and "optimal" are left out. "active" is left out on tasks that change from round to
     round, other than `without_repeats`.
 
@@ -245,7 +246,10 @@ def _teacher_names(
     if not wanted:
         raise CobayesError("no teachers were given.", f"choose from {', '.join(TEACHERS)}, or all.")
     for name in wanted & set(refused):
-        raise CobayesError(f"the teacher {name!r} cannot be compared here: {refused[name]}.")
+        raise CobayesError(
+            f"the teacher {name!r} cannot be compared here: {refused[name]}.",
+            "leave it out of teachers.",
+        )
     return [name for name in TEACHERS if name in wanted], {}
 
 

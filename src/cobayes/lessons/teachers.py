@@ -41,10 +41,10 @@ TEACHERS = {
 DRAWN = ("random", "truthful", "literal", "SCBI")
 
 MOST_BELIEFS = 5_000
-"""The search for the optimal lesson gives up after this number of beliefs, seconds of work."""
+"""The search for the optimal lesson computes at most this number of beliefs (some seconds)."""
 
 LAST_RESORT = 1e-12
-"""How often a truthful teacher shows another datum: in effect only where no true one is left."""
+"""The weight of an untrue datum relative to a true one: it is shown only if no true one is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class TeacherResult(Result):
 
     @property
     def median_rounds(self) -> int | None:
-        """The round by which half of the lessons were sure; None if they never were."""
+        """The round by which the learner was sure in half of the lessons; None if it never was."""
         return self.rounds_needed.median
 
     @property
@@ -104,7 +104,7 @@ def refused_teachers(task: Task, questions: Sequence[Any] | None) -> dict[str, s
 
 @dataclass(frozen=True)
 class Pair:
-    """A hypothesis and a learner with its rule, which any teacher can teach."""
+    """A learner's rule, the hypothesis that it is taught, and the length and number of lessons."""
 
     task: Task
     hypothesis: int
@@ -116,7 +116,7 @@ class Pair:
     rng: np.random.Generator
 
     def run(self, teacher: str, questions: Sequence[Any] | None) -> TeacherResult:
-        """Simulate the lessons of a teacher; the caller names the learner in the result."""
+        """Simulate the lessons of a teacher; the caller adds the learner's name to the result."""
         is_proved = True
         if teacher in DRAWN:
             found = simulate(
@@ -134,7 +134,8 @@ class Pair:
         if teacher == "active":
             beliefs = self._ask(questions)
         elif teacher == "likeliest":
-            # One lesson is enough unless the outcomes of data are random.
+            # These teachers draw nothing: one lesson is enough unless the outcomes of data are
+            # random.
             count = 1 if self.task.is_certain else self.num_lessons
             rule = SCBI(self.task)
             agents = (
@@ -188,14 +189,16 @@ class Pair:
         """Return the beliefs in the truth of a learner that asks questions (active learning).
 
         In every round it asks the question with the highest mutual information of answer and
-        hypothesis. Nature answers by the matrix, and the learner uses Bayes' formula. Without
-        repeats no question is asked twice; when all have been asked, the belief no longer changes.
+        hypothesis. The answer is drawn from the matrix, and the learner uses Bayes' formula.
+        Without repeats no question is asked twice; when all have been asked, the belief no longer
+        changes.
         """
         answers, question = _answers(self.task.model, questions)
         is_answer = (question[:, None] == np.arange(question.max() + 1)).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(answers)
-            # The part of the mutual information that does not depend on the predicted answers.
+            # The part of the mutual information that does not depend on the predictive
+            # distribution.
             known = np.where(answers > 0.0, answers * logs, 0.0)
         is_new = np.ones((self.num_lessons, is_answer.shape[1]), dtype=bool)
         log_beliefs = np.tile(self.learner.log_belief(self.prior), (self.num_lessons, 1))
@@ -238,7 +241,7 @@ def _answers(model: Model, questions: Sequence[Any] | None) -> tuple[Array, NDAr
         raise CobayesError(
             f"hypothesis {model.hypotheses[h]!r} rules out every answer to question "
             f"{str(asked[k])!r}.",
-            "every hypothesis must allow an answer to every question.",
+            "make an answer to every question possible under every hypothesis.",
         )
     return model.matrix / totals[question], question
 
@@ -248,7 +251,7 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
     if teacher in ("literal", "SCBI"):
         return (SCBI if teacher == "SCBI" else BI)(task)
     column = hypothesis if teacher == "truthful" else None
-    # The core simulates lessons on matrices, also without repeats; other lessons run one by one.
+    # The core simulates lessons on a matrix, with or without repeats; others run in Python.
     if isinstance(task, Model):
         return BI(_even_model(task, column))
     if isinstance(task, WithoutRepeats) and isinstance(task.task, Model):
@@ -257,7 +260,7 @@ def drawing_rule(teacher: str, task: Task, hypothesis: int) -> Rule:
 
 
 class EvenTask(Around):
-    """The same task with a matrix under which the teacher shows all available data equally often.
+    """The same task with a matrix under which a literal teacher shows all data equally often.
 
     Parameters
     ----------

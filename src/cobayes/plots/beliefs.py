@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# With more hypotheses than this, those with the lowest beliefs are drawn as one part.
+# With more hypotheses than this, those with the lowest beliefs share one part of the bar.
 MOST_PARTS = 12
-# More data labels than this would run into each other; then rounds are numbered.
+# With more rounds than this the labels of data would overlap; rounds are numbered instead.
 _INCHES_PER_NAME = 0.105
 
 
@@ -120,7 +120,8 @@ def as_trace(
         )
     if not np.all(beliefs >= 0.0) or not np.allclose(beliefs.sum(axis=1), 1.0, atol=1e-3):
         raise CobayesError(
-            "a row of the beliefs is not a distribution.", "give rows that sum to one."
+            "a row of the beliefs has a negative entry, or its sum is not one.",
+            "give one distribution for each row.",
         )
     if data is not None and len(data) != len(beliefs) - 1:
         raise CobayesError(

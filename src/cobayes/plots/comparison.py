@@ -139,7 +139,7 @@ def _read_ensembles(ensembles: Any) -> list[Ensemble]:
 
 
 def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) -> None:
-    """End the axis soon after the last round in which any curve still changes.
+    """End the x axis soon after the last round in which a curve changes.
 
     Parameters
     ----------
@@ -148,7 +148,8 @@ def cut_flat_tail(ax: Axes, curves: Sequence[ArrayLike], flat: float = 0.005) ->
     curves
         One value for each round.
     flat
-        A curve whose distance from its last value is below this no longer changes.
+        From the round on in which a curve is closer than this to its last value, it does not
+        change.
     """
     last = max(len(np.asarray(curve)) for curve in curves) - 1
     ends = []
@@ -245,7 +246,7 @@ def plot_teachers(comparison: TeacherComparison, *, ax: Axes | None = None) -> A
 
 
 def draw_comparison(found: Sequence[Ensemble] | TeacherComparison) -> Figure:
-    """Draw the two pictures that compare rules, or the one that compares teachers."""
+    """Draw two pictures that compare rules, or one that compares teachers."""
     is_one = not isinstance(found, Sequence)
     with style():
         figure = new_figure(7.2, 4.2 if is_one else 6.4)

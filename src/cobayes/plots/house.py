@@ -90,7 +90,7 @@ def style() -> AbstractContextManager[Any]:
 
 
 def line_style(name: str, position: int) -> dict:
-    """Return colour, line and marker of a curve: a rule's own, or the next free one."""
+    """Return the colour, line and marker of a curve: those of its rule, or the next free ones."""
     return dict(RULE_STYLES.get(name, OTHER_STYLES[position % len(OTHER_STYLES)]))
 
 
@@ -122,8 +122,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 3.6)) -> Axes
     if ax is not None:
         return instance(ax, Axes, "ax", "Axes of Matplotlib")
 
-    # Notebooks show only figures made by pyplot, so this one is; no other function uses pyplot's
-    # state.
+    # Notebooks show only figures made by pyplot; no other function here uses pyplot's state.
     with style():
         return plt.subplots(figsize=size, layout="constrained")[1]
 

@@ -136,7 +136,7 @@ def plot_scaling(
     try:
         left, right = axes
     except (TypeError, ValueError):
-        raise CobayesError("two Axes are needed, one for each matrix.") from None
+        raise CobayesError(f"axes is {axes!r}; expected two Axes, one for each matrix.") from None
     scaled = SCBI(model).posteriors(model.distribution(belief, name="belief"))
     above = (r"$M$", r"$M^{\langle n\theta\rangle}$")
     if titles is not None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
-    """Draw how far each model is behind the best, by BIC and AIC, and how frequent it is.
+    """Draw each model's difference in BIC and AIC from the best, and its estimated frequency.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ def plot_calibration(calibration: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 
 
 def plot_estimates(fit: Fit, parameter: str = "rationality", *, ax: Axes | None = None) -> Axes:
-    """Draw one parameter of every unit with its interval, in order of size.
+    """Draw the estimates of one parameter with their intervals, in order of size.
 
     Parameters
     ----------
     fit
-        With a row per person.
+        A fit with one row per person.
     parameter
-        Its name.
+        The name of the parameter.
     ax
         Where to draw; None makes a new figure.
 
@@ -193,7 +193,7 @@ def plot_recovery(
     recovery
         What `cobayes.people.recover` returned.
     parameter
-        Its name.
+        The name of the parameter.
     ax
         Where to draw; None makes a new figure.
 
@@ -235,7 +235,7 @@ def plot_recovery(
     ax.set_ylabel("estimate")
     share = recovery.coverage.loc[parameter, "coverage"]
     ax.set_title(f"coverage {percent(share, digits=0)}", loc="left", fontsize=10)
-    # Room for the legend above the longest interval.
+    # Leave space for the legend above the longest interval.
     bottom, top = ax.get_ylim()
     ax.set_ylim(bottom, top + 0.2 * (top - bottom))
     ax.legend(frameon=False, loc="upper left", fontsize=8)
@@ -244,7 +244,7 @@ def plot_recovery(
 
 
 def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
-    """Draw how often each true depth is recovered as which depth.
+    """Draw a table of how often each true depth was estimated as each depth.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def plot_confusion(recovery: Recovery, *, ax: Axes | None = None) -> Axes:
 def plot_shrinkage(
     group: GroupFit, parameter: str = "rationality", *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the estimates of people in a group against those of people one by one.
+    """Draw the estimates of people in a group against the separate estimates of each person.
 
     Where the responses say little about a person, the group's estimate lies nearer to the group's
     median than the person's own maximum.
@@ -385,6 +385,9 @@ def plot_informative(trials: pd.DataFrame, num_trials: int = 20, *, ax: Axes | N
 
 
 def _require_columns(table: pd.DataFrame, names: Sequence[str], function: str) -> None:
-    """Raise an error unless a table has the columns that a function of people gives it."""
+    """Raise an error unless a table has the columns that `function` of `cobayes.people` returns."""
     if not isinstance(table, pd.DataFrame) or not set(names) <= set(table.columns):
-        raise CobayesError(f"this is not the table that people.{function} returns.")
+        raise CobayesError(
+            f"the table does not have the columns {', '.join(names)}.",
+            f"give the table that cobayes.people.{function} returns.",
+        )

@@ -111,7 +111,9 @@ def plot_robustness_map(
     x, y = project(grid).T
     rates = as_floats(values, copy=False, name="values")
     if rates.shape != x.shape:
-        raise CobayesError(f"{rates.size} values were given for {x.size} points of the grid.")
+        raise CobayesError(
+            f"{rates.size} values were given for {x.size} points; expected one for each."
+        )
     drawn = ax.tricontourf(x, y, rates, levels=np.linspace(0.0, 1.0, 11), cmap=COLORMAP)
     names = result.rate.hypotheses
     draw_frame(ax, names, highlight=names.index(result.rate.hypothesis), grid=None)
@@ -139,7 +141,7 @@ def plot_robustness_map(
 
 
 def draw_robustness(result: Robustness, rates: tuple[ArrayLike, ArrayLike] | None = None) -> Figure:
-    """Draw the map of priors where priors and success rates are given, else the directions."""
+    """Draw the map of priors if priors and success rates are given, otherwise the directions."""
     with style():
         figure = new_figure(7.0 if rates is None else 5.8, 4.6)
         ax = figure.subplots()

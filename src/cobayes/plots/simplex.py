@@ -1,4 +1,4 @@
-"""The triangle of distributions over three things: projection, frame, labels, points."""
+"""The triangle of distributions over three hypotheses: projection, frame, labels, points."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 HEIGHT = np.sqrt(3.0) / 2.0
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])
-"""Where certainty lies: the first at the lower left, the second lower right, the third on top."""
+"""The corners: certainty of the first hypothesis lower left, second lower right, third on top."""
 CORNERS.flags.writeable = False
 
 
 def project(distributions: ArrayLike) -> NDArray[np.float64]:
-    """Map distributions over three things to points of the triangle.
+    """Map distributions over three hypotheses to points of the triangle.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def project(distributions: ArrayLike) -> NDArray[np.float64]:
     sums = values.sum(axis=-1, keepdims=True)
     if not np.all(np.abs(sums - 1.0) <= 1e-3):
         raise CobayesError(
-            "a point of the triangle does not sum to one.", "divide distributions by their sum."
+            f"the distributions have sums from {sums.min():.4g} to {sums.max():.4g}; expected 1.",
+            "divide each distribution by its sum.",
         )
     return (values / sums) @ CORNERS
 
@@ -143,7 +144,7 @@ def plot_simplex_points(
     ax: Axes | None = None,
     **scatter: Any,
 ) -> Axes:
-    """Draw distributions over three things as points, coloured by a value if one is given.
+    """Draw distributions over three hypotheses as points, coloured by a value if one is given.
 
     Parameters
     ----------
@@ -187,7 +188,9 @@ def plot_simplex_points(
     if values is not None:
         shades = as_floats(values, copy=False, name="values")
         if shades.shape != points.shape[:1]:
-            raise CobayesError(f"{shades.size} values were given for {len(points)} points.")
+            raise CobayesError(
+                f"{shades.size} values were given for {len(points)} points; expected one for each."
+            )
         options |= {"c": shades, "cmap": COLORMAP, "vmin": low, "vmax": high}
     drawn = ax.scatter(points[:, 0], points[:, 1], **(options | scatter))
     if values is not None:

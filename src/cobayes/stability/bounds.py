@@ -101,7 +101,7 @@ def two_hypothesis_success(
     taught, believed, position = validated_priors(teacher_prior, learner_prior, hypothesis)
     if len(taught) != 2:
         raise CobayesError(
-            f"there are {len(taught)} hypotheses; the exact formula is for two.",
+            f"there are {len(taught)} hypotheses; expected two, for which the formula is exact.",
             "use success_rate(...) to estimate it, or success_bounds(...) for proved bounds.",
         )
     return float(min(1.0, believed[position] / taught[position]))
@@ -172,7 +172,8 @@ def prior_distance(first: ArrayLike, second: ArrayLike, distance: Distance = "eu
         difference = one - other
     except ValueError as error:
         raise CobayesError(
-            f"the distributions have shapes {one.shape} and {other.shape}; they must match."
+            f"the distributions have shapes {one.shape} and {other.shape}; expected shapes that "
+            "broadcast against each other, with equal last axes."
         ) from error
     if distance == "euclidean":
         return np.sqrt((difference**2).sum(axis=-1))

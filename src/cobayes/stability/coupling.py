@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# With fewer pairs that end at the taught hypothesis, the standard deviation of the pairs
+# If fewer pairs than this end at the taught hypothesis, the standard deviation of the pairs
 # underestimates the error.
 FEW = 30
 # The number of pairs that are drawn together.
@@ -48,22 +48,23 @@ class Coupling:
     Attributes
     ----------
     matrix, stderr : ndarray
-        C[i, j], the chance that the teacher ends at i and the learner at j, (m, m), and its
-        standard errors. Up to sampling, rows sum to the teacher's prior, columns to the learner's.
+        C[i, j], the probability that the teacher ends at i and the learner at j, (m, m), and its
+        standard errors. Up to sampling errors, rows sum to the teacher's prior, columns to the
+        learner's.
     lower, upper : ndarray
         Bounds on C if every pair were continued to its end, (m, m).
     confusion, confusion_stderr : ndarray
-        The chance that the learner ends at j when it is taught i, (m, m), and its standard errors.
-        Rows are those of C divided by their own sums, not by the prior that the sums estimate: this
-        makes the errors several times smaller. A row is NaN where no teacher ended.
+        The probability that the learner ends at j when it is taught i, (m, m), and its standard
+        errors. A row of C is divided by its own sum, not by the prior, which the sum estimates: the
+        errors are then several times smaller. Row i is NaN if the teacher of no pair ended at i.
     num_lessons, num_unfinished : int
-        The number of pairs, and the number of those that were cut off before either agent was sure.
+        The number of pairs, and the number of those in which no agent was sure after `max_rounds`.
     teacher_prior, learner_prior : ndarray
         The marginals, (m,).
     model : Model
         The teacher's matrix with its labels.
     max_rounds : int
-        The round after which pairs were cut off.
+        The largest number of rounds of a pair.
 
     Examples
     --------
@@ -94,8 +95,8 @@ class Coupling:
         if self.teacher_prior[h] == 0.0:
             raise unteachable(name, "teacher's prior")
         taught = float(self.matrix[h].sum())
-        # Last beliefs are not exactly 0 or 1, so a row of C is positive even if no pair ended
-        # there.
+        # Last beliefs are not exactly 0 or 1, so row h of C is positive even if no teacher ended at
+        # h.
         num_taught = round(taught * self.num_lessons)
         if num_taught < 1:
             raise CobayesError(
@@ -164,10 +165,10 @@ def coupling(
     max_rounds: SupportsIndex = MAX_ROUNDS,
     rng: Any = None,
 ) -> Coupling:
-    """Show teacher and learner the same data from the data prior and count where they end.
+    """Show teacher and learner the same data from the data prior; count where their beliefs end.
 
-    One set of pairs serves every hypothesis: the data of a teacher of h are those after which the
-    teacher's estimate ends at h.
+    One set of pairs gives the success rates of all hypotheses: conditional on the event that the
+    teacher's estimate ends at h, the data have the distribution of a lesson about h.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def coupling(
         ends at that hypothesis; the other agent ends at each hypothesis with the probability that
         it believes.
     max_rounds
-        A pair is cut off after this many rounds.
+        The largest number of rounds of a pair.
     rng
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
@@ -196,12 +197,11 @@ def coupling(
 
     Notes
     -----
-    Under data from the data prior, which both rules must share, both beliefs are martingales
-    (Lemma of Proposition 5.1) that end at vertices. Taught h, the learner ends at j with
-    probability ``C[h, j] / theta^T(h)``. On tables with zeros the two agents expect different
-    data: row h of C is then made of lessons about h, and the columns need not sum to the
-    learner's prior. Lessons go on until the learner is sure, or has excluded the taught
-    hypothesis.
+    Under data from the data prior, which both rules must share, both beliefs are martingales that
+    converge to vertices of the simplex (Lemma of Proposition 5.1). A learner that is taught h ends
+    at j with probability ``C[h, j] / theta^T(h)``. On tables with zeros the two agents expect
+    different data. Row h of C is then estimated from lessons about h, which go on until the learner
+    is sure or has excluded h; the columns need not sum to the learner's prior.
 
     Examples
     --------
@@ -237,8 +237,8 @@ def coupling(
     return Coupling(*found, np.exp(own), np.exp(theirs), model, most)
 
 
-# Matrix, standard errors, lower and upper bounds, confusion and its standard errors, (m, m) each;
-# the number of lessons and how many are unfinished.
+# The matrix, its standard errors, its lower and upper bounds, the confusion matrix and its standard
+# errors, (m, m) each; the number of lessons, and of unfinished ones.
 Found = tuple[Array, Array, Array, Array, Array, Array, int, int]
 
 
@@ -252,7 +252,7 @@ def _by_pairs(
     seed = seed_of(rng)
     sums: Any = 0.0
     num_unfinished = 0
-    # In chunks, so that memory does not grow with the number of pairs.
+    # Pairs are drawn in chunks, so that memory does not grow with their number.
     for first in range(0, count, PAIRS_PER_CALL):
         taught, believed, unfinished = _core.couple(
             own,
@@ -273,7 +273,8 @@ def _by_pairs(
     taught = matrix.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         confusion = matrix / taught
-        # The standard error of a ratio of two means: (ends - confusion * taught) has mean zero.
+        # The standard error of a ratio of two means is that of (ends - confusion * taught), whose
+        # mean is zero.
         spread = squares - 2.0 * confusion * products + confusion**2 * taught_squares
         confusion_stderr = np.sqrt(np.maximum(spread, 0.0) / count) / taught
         stderr = np.sqrt(np.maximum(squares - matrix**2, 0.0) / np.float64(count - 1))
@@ -283,8 +284,8 @@ def _by_pairs(
 def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: Any) -> Found:
     """Estimate the coupling where no distribution of data makes both beliefs martingales.
 
-    Row h is the prior of h times the outcomes of lessons about h. The lessons are divided among the
-    hypotheses in proportion to the prior.
+    Row h is the prior of h times the shares of lessons about h in which the learner ends at each j.
+    The lessons are divided among the hypotheses in proportion to the prior.
     """
     own = np.exp(pair.teacher_prior)
     mean, spread, lower, upper = np.full((4, len(own), len(own)), np.nan)
@@ -308,7 +309,7 @@ def _by_lessons(pair: Agents, count: int, level: float, max_rounds: int, rng: An
 
 
 def _sums(taught: Array, believed: Array) -> Array:
-    """Return the sums over pairs that `couple` needs, (6, m, m), from the last beliefs."""
+    """Return the sums over pairs that `coupling` needs, (6, m, m), from the last beliefs."""
     taught, believed = taught[:, :, None], believed[:, None, :]
     joint = taught * believed
     return np.array(

@@ -9,13 +9,13 @@ finite tree of data
 and expanding a leaf moves both sides towards each other. The tree is expanded at the leaves
 with the largest product of weight and difference between the two sides.
 
-Numbers are rounded outwards. Errors of the scaling are bounded, too. A computed scaling is the
-exact scaling to some belief, which follows from its column factors v. Its error is the distance e
-of this belief from the intended one in Hilbert's projective metric. In a round e grows to at most
-e / (1 - c): c is
-Dobrushin's coefficient of the chain K = A^T S that leads from hypotheses to data and
-back, measured at the node, or Birkhoff's bound tanh(D / 4)^2 with D the largest log
-cross-ratio of the matrix, whichever is smaller. docs/beyond.md has the proofs.
+Numbers are rounded outwards. Errors of the scaling are bounded, too. A computed scaled matrix S is
+the exact scaling to some belief, which follows from its column factors v. Its error e is the
+distance of this belief from the intended one in Hilbert's projective metric. In a round e grows to
+at most e / (1 - c), where c is the smaller of two numbers: Dobrushin's coefficient, at the node, of
+the Markov chain A^T B from hypotheses to data and back (A and B are S with its columns and with its
+rows normalised); and Birkhoff's bound tanh(D / 4)^2, with D the largest log cross-ratio of the
+matrix. docs/beyond.md has the proofs.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ Array = NDArray[np.float64]
 
 # Leaves whose bounds differ by less than this are not expanded further.
 SETTLED_GAP = 1e-13
-# Leaves at which the smallest belief is below this are not expanded.
+# Leaves at which a belief is below this are not expanded.
 SMALLEST_BELIEF = 1e-200
-# Children of a level are made in blocks of about this many numbers.
+# The children of leaves are computed in blocks of about this number of beliefs.
 BLOCK_NUMBERS = 2_000_000
-# Lower bounds on time and memory per leaf, measured with three data and three hypotheses.
+# Lower bounds on seconds and bytes per leaf, measured with three data and three hypotheses.
 LEAF_SECONDS, LEAF_BYTES = 2e-6, 64
 EPSILON = float(np.finfo(np.float64).eps)
 # The bounds on the growth of an error hold as long as the error stays below this.
@@ -143,15 +143,14 @@ def success_enclosure(
     model = rule.model
     if not rule.is_scbi:
         raise CobayesError(
-            f"the rule is {type(rule).__name__}; the enclosure is for SCBI, whose beliefs are "
-            "martingales.",
+            f"the rule is {type(rule).__name__}; expected SCBI, whose beliefs are martingales.",
             "use success_rate(...), which takes any rule.",
         )
     if (model.matrix == 0.0).any():
         raise CobayesError(
-            "the table has zeros, so that teacher and learner may expect different data; the "
-            "enclosure is for positive tables.",
-            "estimate the rate with success_rate(...), which takes any table.",
+            "the table has zeros, so teacher and learner may expect different data; expected a "
+            "positive table.",
+            "use success_rate(...), which takes any table.",
         )
     position = model.hypothesis_index(hypothesis)
     depth = whole_number(num_rounds, "num_rounds", 0)
@@ -180,14 +179,15 @@ def success_enclosure(
 
 
 class _Leaves(NamedTuple):
-    """Leaves of the tree; those with the same index in every array belong together.
+    """Leaves of the tree; all arrays have the same order.
 
     Attributes
     ----------
     log_weights, rounds : ndarray
         The logarithm of a leaf's probability under the data prior, and its depth, (a,).
     taught, believed : ndarray
-        The beliefs of teacher and learner, (a, m'); each over its own hypotheses.
+        The beliefs of teacher and learner, (a, m'), each over the m' hypotheses that its prior
+        allows.
     taught_errors, believed_errors : ndarray
         Bounds on the distances of these beliefs from the exact ones, in Hilbert's metric, (a,).
     """
@@ -242,20 +242,21 @@ class _Agent:
         self.most_growth = math.cosh(min((spread + 1e-12) / 4.0, 300.0)) ** 2
 
     def expand(self, beliefs: Array, errors: Array) -> tuple[Array, Array]:
-        """Return posteriors (a, n, m') and their error bounds (a,); NaN where there is none."""
+        """Return posteriors (a, n, m') and error bounds (a,), NaN where none is proved."""
         matrix, share = self.rule.model.matrix, self.data_prior
         num_data, num_hypotheses = matrix.shape
         if num_hypotheses == 1:
             return np.ones((len(beliefs), num_data, 1)), np.zeros(len(beliefs))
         likelihoods = _core.exp(self.rule.respond_many(_core.log(beliefs)))
-        # For any factors v, choose u so that diag(u) M diag(v) has the row sums p. This matrix is
-        # then the exact scaling to the belief that consists of its column sums. The first row of
-        # a likelihood gives v.
+        # For any v there is a u such that diag(u) M diag(v) has the row sums p. This matrix is the
+        # exact scaling to the belief given by its column sums. Here v comes from the likelihood's
+        # first row.
         factors = likelihoods[:, 0] * beliefs / matrix[0]
         rows = matrix * factors[:, None, :]
         rows /= rows.sum(axis=2, keepdims=True)
         columns = (share[:, None] * rows).sum(axis=1)
-        # Every number above is a sum of positive terms: relative errors add up to this at most.
+        # Every number above is a sum of positive terms, so its relative rounding error is at most
+        # this.
         rounding = 2.0 * (num_data + num_hypotheses + 8) * EPSILON
         apart = np.log(columns / beliefs)
         residual = apart.max(axis=1) - apart.min(axis=1) + 2.0 * rounding
@@ -319,7 +320,8 @@ class _Tree:
     def _sides(self, leaves: _Leaves) -> Array:
         """Return every leaf's contribution to both bounds, rounded outwards, (2, leaves)."""
         weights = np.exp(leaves.log_weights)
-        # Rounding: a sum of logarithms per round, the exponential, and the products below.
+        # A bound on the rounding errors of the logarithms' sum, the exponential and the products
+        # below.
         slack = (leaves.rounds + 8) * (1.0 + np.abs(leaves.log_weights)) * EPSILON
         t_low, t_high = _belief_range(leaves.taught, leaves.taught_errors, self.agents[0])
         l_low, l_high = _belief_range(leaves.believed, leaves.believed_errors, self.agents[1])

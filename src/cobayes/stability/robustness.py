@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# With more hypotheses than this, weight is not moved between all pairs of them.
+# With more hypotheses than this, weight moves between one hypothesis and all others, not between
+# pairs.
 MOST_PAIRED = 12
 
 
@@ -45,7 +46,7 @@ class Robustness(Result):
     directions : ndarray
         Directions in which the learner's prior was moved, of length one, (k, m).
     distances : ndarray
-        Distances by which it was moved: the radius, or less where the simplex ends, (k,).
+        Distances by which it was moved, (k,): the radius, or less at the border of the simplex.
     moved_priors : ndarray
         The learner's priors after the moves, (k, m).
     moved_rates : tuple of SuccessRate
@@ -56,8 +57,8 @@ class Robustness(Result):
     worst_rate : SuccessRate
         The success rate in this direction, from new lessons.
     teacher_prior, learner_prior : ndarray
-        The prior that the teacher assumes, from which directions start, and the learner's prior,
-        (m,).
+        The prior that the teacher assumes, from which the learner's prior is moved, and the given
+        learner's prior, (m,) each.
 
     Examples
     --------
@@ -145,8 +146,8 @@ def robustness(
     rule, hypothesis, num_lessons, prior, learner_rule, learner_prior, level, max_rounds, rng
         See `success_rate`.
     radius
-        The Euclidean distance by which the learner's prior is moved in every direction; less
-        where the simplex ends.
+        The Euclidean distance by which the learner's prior is moved in every direction; less at the
+        border of the simplex.
     num_random
         Number of random directions, besides those that move weight from one hypothesis to another.
 
@@ -169,7 +170,10 @@ def robustness(
     teacher, learner, position = pair.teacher, pair.learner, pair.hypothesis
     model = teacher.model
     if model.num_hypotheses < 2:
-        raise CobayesError("there is one hypothesis only; it cannot be confused with anything.")
+        raise CobayesError(
+            "the table has one hypothesis, which cannot be confused with another.",
+            "give at least two hypotheses.",
+        )
     if model.num_data < 2:
         raise CobayesError(
             "the table has one datum, so that no belief ever changes and no lesson ends.",
@@ -194,7 +198,7 @@ def robustness(
         rng=first, **options,
     )  # fmt: skip
     worst = int(np.argmax((1.0 - np.array([one.value for one in moved])) / distances))
-    # The direction was chosen for its low estimate, which is biased: new lessons measure it.
+    # The lowest of many estimates is biased, so new lessons measure the success in its direction.
     worst_rate = success_rate(
         teacher, position, learner_rule=learner, learner_prior=priors[worst], rng=third,
         **options,
@@ -257,8 +261,8 @@ def simplex_grid(num_hypotheses: int = 3, divisions: int = 20, margin: float = 0
 def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generator) -> Array:
     """Return directions of length one.
 
-    They move weight from the taught hypothesis to all others and back, or from one hypothesis to
-    another; further ones are random.
+    Some move weight from the taught hypothesis to all others, or from all others to it; some move
+    weight from one hypothesis to another; the rest are random.
     """
     away = np.full(m, 1.0 / (m - 1))
     away[hypothesis] = -1.0
@@ -281,7 +285,7 @@ def _directions(m: int, hypothesis: int, num_random: int, rng: np.random.Generat
 
 
 def _steps(prior: Array, directions: Array, radius: float) -> tuple[Array, Array]:
-    """Return steps and their lengths: `radius`, or 0.9 of the distance to the border if less."""
+    """Return steps and their lengths: `radius`, but at most 0.9 of the distance to the border."""
     with np.errstate(divide="ignore", invalid="ignore"):
         longest = np.where(directions < 0.0, -prior / directions, np.inf).min(axis=1)
     distances = np.minimum(radius, 0.9 * longest)

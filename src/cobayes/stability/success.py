@@ -51,7 +51,8 @@ class SuccessRate(Result):
     lower, upper : float
         Bounds on the estimate if every lesson were continued to its end.
     num_lessons, num_unfinished : int
-        The number of lessons (or coupled pairs), and the number of those that were cut off.
+        The number of lessons (or coupled pairs), and the number of those that reached `max_rounds`
+        before an agent was sure.
     method : str
         "lessons" or "coupling".
     hypothesis : str
@@ -59,7 +60,7 @@ class SuccessRate(Result):
     hypotheses : tuple of str
         All labels.
     max_rounds : int
-        The round after which lessons were cut off.
+        The largest number of rounds of a lesson.
 
     Examples
     --------
@@ -168,14 +169,14 @@ def success_rate(
     learner_rule, learner_prior
         The learner's actual rule and prior (default: what the teacher assumes).
     method
-        "lessons" draws data from the teacher; "coupling" shows both agents data from the data
-        prior and counts where they end, see `coupling`.
+        "lessons": the teacher draws the data. "coupling": both agents are shown data from the data
+        prior, see `coupling`.
     level
-        A lesson stops when the teacher's estimate exceeds this; in a coupling, when either agent
-        believes some hypothesis more than this.
+        A lesson stops when the teacher's estimate of the belief in the taught hypothesis exceeds
+        this; a coupled pair, when the belief of either agent in any hypothesis does.
     max_rounds
-        A lesson is cut off after this number of rounds; `lower` and `upper` bound the effect on the
-        rate.
+        The largest number of rounds of a lesson; `lower` and `upper` bound the effect of this limit
+        on the rate.
     rng
         Anything that `numpy.random.default_rng` takes. The same seed gives the same bits for
         any number of threads.
@@ -187,11 +188,11 @@ def success_rate(
 
     Notes
     -----
-    Definition 5.2 and Proposition 5.1: the learner's belief when the teacher is sure has the
-    success rate as its mean, up to ``1 - level``. On tables with zeros, and with different data
-    priors, the proposition does not hold: the sure teacher then continues until the learner is
-    sure, too, or has excluded the taught hypothesis. If teacher or learner follow another rule than
-    SCBI, the value is the learner's mean belief at the moment at which the teacher stops.
+    Definition 5.2 and Proposition 5.1: the success rate is the learner's mean belief when the
+    teacher is sure, up to ``1 - level``. On tables with zeros, and with different data priors, the
+    proposition does not hold: a teacher who is sure then continues until the learner is sure, too,
+    or has excluded the taught hypothesis. If teacher or learner follow another rule than SCBI, the
+    value is the learner's mean belief when the teacher stops.
 
     Examples
     --------
@@ -233,7 +234,8 @@ def success_rates(
 ) -> list[SuccessRate]:
     """Estimate the success rates of many learners on the same lessons.
 
-    Differences between learners are then less noisy than the success rates themselves.
+    Because the lessons are the same, differences between learners have smaller standard errors than
+    the success rates.
 
     Parameters
     ----------
@@ -288,7 +290,8 @@ def _rates(
     found = []
     for pair, beliefs, is_known in zip(pairs, ends.believed, ends.is_known, strict=True):
         if common_law(pair.teacher, pair.learner) is not None:
-            # Proposition 5.1 holds for the beliefs after the last round as it does for priors.
+            # An unfinished lesson: by Proposition 5.1 the bounds for priors also hold for its last
+            # beliefs.
             lower, upper = frechet(ends.taught[:, h], beliefs[:, h])
         else:
             lower = np.where(is_known, beliefs[:, h], 0.0)

@@ -25,11 +25,11 @@ from cobayes.theory.rates import rate_of_convergence
 
 Array = NDArray[np.float64]
 
-# A lesson has at most this many rounds.
+# The default of `max_rounds`.
 MAX_ROUNDS = 1000
 # The largest number of rounds that the native core can count.
 MOST_ROUNDS = 2**31 - 1
-# Computations below these limits, in seconds and bytes, start without an estimate of their rounds.
+# Seconds and bytes. If even `max_rounds` rounds cost less, the number of rounds is not estimated.
 LONG_WORK, LARGE_WORK = 1000.0, 1e9
 
 
@@ -43,7 +43,7 @@ class Ends(NamedTuple):
     believed : ndarray
         The learners' last beliefs, (K, num_lessons, m).
     num_rounds : ndarray
-        The number of rounds after which the teacher was sure, or stopped, (num_lessons,).
+        The number of rounds until the teacher was sure, or `max_rounds`, (num_lessons,).
     is_finished : ndarray
         Whether the teacher was sure, (num_lessons,).
     is_known : ndarray
@@ -93,7 +93,7 @@ def require_affordable_teaching(
 def common_law(teacher: Rule, learner: Rule) -> Array | None:
     """Return the data distribution under which both beliefs are martingales, (n,), or None.
 
-    SCBI on a table without zeros expects the data prior, whatever it believes.
+    An SCBI agent on a table without zeros expects the data prior at every belief.
     """
     laws = []
     for rule in (teacher, learner):
@@ -114,10 +114,10 @@ def teach_until_sure(
 ) -> Ends:
     """Teach a hypothesis until the teacher is sure, and show all learners the same data.
 
-    The pairs come from `as_agents` and have one teacher, one hypothesis and one teacher's prior.
-    Where a learner's belief is a martingale under a sure teacher's data, its chance of success is
-    its belief, and more data change nothing. Where two SCBI agents expect different data, because
-    of zeros in a table or of different data priors, the sure teacher continues for at most
+    All pairs, from `as_agents`, have the same teacher, teacher's prior and hypothesis. If a
+    learner's belief is a martingale under the data of a teacher who is sure, its probability of
+    success is its belief, and more data are not needed. If two SCBI agents expect different data,
+    because of zeros in a table or of different data priors, the teacher continues for at most
     `max_rounds` more rounds, until the learner is sure, too, or has excluded the hypothesis.
     """
     hypothesis = pairs[0].hypothesis

@@ -281,7 +281,7 @@ def pairwise_divergences(matrix: Array, kind: Kind, data_prior: Array | None = N
                 cross = columns.T @ logs
                 found = np.diagonal(cross)[:, None] - cross
             else:
-                # Divide each row by its largest entry: this avoids overflow and does not change the result.
+                # Dividing each row by its largest entry avoids overflow and changes nothing.
                 scaled = columns / columns.max(axis=1, keepdims=True)
                 means = share @ logs
                 found = np.log((share[:, None] / scaled).T @ scaled) - means + means[:, None]
