@@ -100,8 +100,8 @@ def test_curves_of_lessons_that_teach_different_things_are_an_error(lessons):
     ("beliefs", "message"),
     [
         ([0.5, 0.5], "shape"),
-        ([[0.5, 0.6]], "not a distribution"),
-        ([[1.5, -0.5]], "not a distribution"),
+        ([[0.5, 0.6]], "its sum is not one"),
+        ([[1.5, -0.5]], "its sum is not one"),
     ],
 )
 def test_an_array_that_holds_no_beliefs_is_an_error(beliefs, message):

@@ -36,7 +36,7 @@ def test_printed_priors_that_sum_to_one_up_to_rounding_are_taken():
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [([0.5, 0.5], "exactly three"), ([0.25] * 4, "exactly three"), ([1, 1, 1], "sum to one")],
+    [([0.5, 0.5], "exactly three"), ([0.25] * 4, "exactly three"), ([1, 1, 1], "sums from 3 to 3")],
 )
 def test_what_is_no_point_of_the_triangle_is_an_error(values, message):
     with pytest.raises(cb.CobayesError, match=message):

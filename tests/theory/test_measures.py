@@ -177,7 +177,7 @@ def test_bad_measures_are_refused_with_a_reason():
     with pytest.raises(cb.CobayesError, match="needs an array of weights"):
         cb.AtomicMeasure.at([])
     rule = cb.BI(np.ones((2, 3)))
-    with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule over 3"):
+    with pytest.raises(cb.CobayesError, match="2 hypotheses, the rule 3"):
         AtomicMeasure.at([0.5, 0.5]).push(rule, 0)
     with pytest.raises(cb.CobayesError, match=r"sum to 0\.5"):
         AtomicMeasure.from_atoms([0.5], [[0.5, 0.5]])
