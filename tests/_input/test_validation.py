@@ -78,6 +78,7 @@ def test_a_list_is_checked_item_by_item(values, message):
     assert items(iter("ab"), "names", "names", str, least=2) == ["a", "b"]
 
 
+STUDY = cb.people.example_study()
 MATRIX = [[0.8, 0.3], [0.2, 0.7]]
 
 
@@ -99,7 +100,17 @@ MATRIX = [[0.8, 0.3], [0.2, 0.7]]
         lambda: cb.conjecture.limit_slope(MATRIX, 0, [0.5, 0.5], "up", num_rounds=1),
         lambda: cb.runs.Experiment("name", ["point"], lambda: {}),
         lambda: cb.runs.find_runs(3),
-        lambda: cb.people.fit(*cb.people.example_study(), confidence="95 %"),
+        lambda: cb.people.fit(*STUDY, confidence="95 %"),
+        lambda: cb.people.fit(*STUDY, progress=True),
+        lambda: cb.people.recover(1, MATRIX, num_people=1, num_rounds=1),
+        lambda: cb.people.simulate({}, MATRIX, num_people=1, num_rounds=1, family="depth 1"),
+        lambda: cb.people.informative(MATRIX, "depth 1"),
+        lambda: cb.people.informative(MATRIX, given=[]),
+        lambda: cb.people.cross_validate(None),
+        lambda: cb.people.calibration("fit"),
+        lambda: cb.people.LogLikelihood(*STUDY, "depth 1"),
+        lambda: cb.people.LogLikelihood(*STUDY, cb.people.Family(depth=1))("high"),
+        lambda: cb.people.Family(features=["cost"]),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_a_clear_error(call):

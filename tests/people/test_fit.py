@@ -296,7 +296,7 @@ def test_nonsense_is_refused(choices):
         people.fit(choices, PROBLEMS, by="age")
     with pytest.raises(cb.CobayesError, match=r"row 1 .* column 'age': the cell is empty"):
         people.fit(choices.assign(age=np.nan), PROBLEMS, by="age")
-    with pytest.raises(cb.CobayesError, match=r"expected a cobayes\.people\.Family"):
+    with pytest.raises(cb.CobayesError, match=r"expected a people\.Family"):
         people.fit(choices, PROBLEMS, "scbi")  # pyright: ignore[reportArgumentType]
     with pytest.raises(cb.CobayesError, match="intervals is 'wide'"):
         people.fit(choices, PROBLEMS, intervals="wide")

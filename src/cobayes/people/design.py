@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.validation import generator, instance, whole_number
 from cobayes._intervals import exact_interval
 from cobayes._output import percent
 from cobayes.errors import CobayesError, warn_user
 from cobayes.people.choices import read_choices, read_problems
-from cobayes.people.family import Family
-from cobayes.people.fit import Progress, fit, silent
+from cobayes.people.family import Family, as_family
+from cobayes.people.fit import Progress, fit, teller
 from cobayes.people.groups import GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
@@ -133,8 +133,8 @@ def recover(
     30
     """
     whole_number(num_people, "num_people", 1)
-    random, tell = generator(rng), progress or silent
-    known = read_problems(problems, priors)
+    random, tell = generator(rng), teller(progress)
+    known, family = read_problems(problems, priors), as_family(family)
     require_affordable_lessons(
         num_people * len(known) * whole_number(num_lessons, "num_lessons", 1),
         whole_number(num_rounds, "num_rounds", 1),
@@ -258,9 +258,10 @@ def informative(
     ['1', '0']
     """
     fit = given.fit if isinstance(given, GroupFit) else given
-    if family is None:
-        family = Family() if fit is None else fit.family
-    elif fit and (fit.family.names, fit.family.depth) != (family.names, family.depth):
+    if fit is not None:
+        instance(fit, Fit, "given", "what people.fit or people.fit_group returns")
+    family = as_family(fit.family if fit and family is None else family)
+    if fit and (fit.family.names, fit.family.depth) != (family.names, family.depth):
         raise CobayesError("the fit has other depths or parameters than the family.")
     if family.response == "rating":
         raise CobayesError("ratings have no options to sum over.", 'use response="guess".')

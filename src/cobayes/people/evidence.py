@@ -20,10 +20,11 @@ from scipy import special
 
 from cobayes._input.labels import shorten
 from cobayes._input.tables import as_floats
+from cobayes._input.validation import instance
 from cobayes._output import freeze, probability_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
-from cobayes.people.fit import Progress, climb, maximise, silent
+from cobayes.people.fit import Progress, climb, maximise, teller
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Array
 from cobayes.people.result import Fit, group_rows
@@ -158,7 +159,7 @@ def compare(
             exceedance=found.exceedance,
             protected=found.protected,
         )
-    tell = progress or silent
+    tell = teller(progress)
     for number, (name, fit) in enumerate(fits.items()):
         if cross_validation:
             tell(f"cross-validation of {name}", number / len(fits))
@@ -220,7 +221,7 @@ def cross_validate(fit: Fit) -> pd.DataFrame:
     >>> list(cb.people.cross_validate(fit).columns)
     ['person', 'depth', 'log_likelihood']
     """
-    family = fit.family
+    family = instance(fit, Fit, "fit", "what people.fit returns").family
     people, groups = group_rows(fit.choices, "person")
     if len(people) < 2:
         raise CobayesError("cross-validation predicts a person from others: it needs two people.")

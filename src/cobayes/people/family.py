@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, logit
 
+from cobayes._input.validation import instance, one_of
 from cobayes.errors import CobayesError
 from cobayes.people.problems import Array
 from cobayes.rules.native import DEEPEST
@@ -119,16 +120,14 @@ class Family:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "depth", as_depths(self.depth))
-        object.__setattr__(self, "features", dict(self.features or {}))
-        if self.response not in RESPONSES:
-            raise CobayesError(
-                f"response is {self.response!r}; expected 'choice', 'guess' or 'rating'."
-            )
-        if self.literal not in ("likelihood", "truth"):
-            raise CobayesError(
-                f"literal is {self.literal!r}; expected 'likelihood' or 'truth'.",
-                "'truth' reads a 0/1 table as it is, the literal listener of rational speech acts.",
-            )
+        features = {} if self.features is None else self.features
+        expected = "a mapping from names to tables or functions"
+        object.__setattr__(
+            self, "features", dict(instance(features, Mapping, "features", expected))
+        )
+        one_of(self.response, "response", RESPONSES)
+        hint = "'truth' reads a 0/1 table as it is, the literal listener of rational speech acts."
+        one_of(self.literal, "literal", ("likelihood", "truth"), hint)
         if self.other is not None and self.other != STATIC:
             object.__setattr__(self, "other", as_depths(self.other)[0])
         names = PARAMETERS[self.response]
@@ -297,3 +296,9 @@ def _bounded(name: str, value: Any, low: float, high: float = MOST) -> tuple[flo
             f"write {name}=1.0 to fix it, or {name}=(0.0, 1.0) to estimate it.",
         )
     return first, last
+
+
+def as_family(family: Family | None) -> Family:
+    """Return the family, or the default one for None."""
+    expected = "a people.Family, such as people.Family(depth=(0, 1))"
+    return Family() if family is None else instance(family, Family, "family", expected)

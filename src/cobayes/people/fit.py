@@ -16,10 +16,10 @@ from scipy.optimize.elementwise import find_root
 from scipy.special import chdtri
 
 from cobayes._input.labels import shorten
-from cobayes._input.validation import number_between, whole_number
+from cobayes._input.validation import number_between, one_of, whole_number
 from cobayes.errors import CobayesError
 from cobayes.people.choices import Choices, read_choices, read_problems
-from cobayes.people.family import Family, depth_name
+from cobayes.people.family import Family, as_family, depth_name
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Estimates, Fit, group_rows, trial_table
@@ -45,9 +45,13 @@ LEAST_DAMPED = 1e-5
 MAX_DAMPING = 1e12
 
 
-def silent(text: str, share: float) -> None:
-    """Ignore reports of progress."""
-    del text, share
+def teller(progress: Progress | None) -> Progress:
+    """Return the function that is called with the progress; None is one that ignores it."""
+    if progress is None:
+        return lambda text, share: None  # noqa: ARG005
+    if not callable(progress):
+        raise CobayesError(f"progress is {progress!r}; expected a function of a text and a share.")
+    return progress
 
 
 def score(
@@ -155,22 +159,14 @@ def fit(
     >>> people.fit(choices, problems, people.Family(depth=1, lapse=0.0))  # doctest: +ELLIPSIS
     Fit(person: 3; responses: 60; depths: 1; log-likelihood: ...)
     """
-    family = Family() if family is None else family
-    if not isinstance(family, Family):
-        raise CobayesError(
-            f"the family is {family!r}; expected a cobayes.people.Family.",
-            "write people.Family(depth=(0, 1)).",
-        )
-    if intervals not in ("profile", "information", None):
-        raise CobayesError(
-            f"intervals is {intervals!r}; expected 'profile', 'information' or None."
-        )
+    family = as_family(family)
+    one_of(intervals, "intervals", ("profile", "information", None))
     number_between(confidence, "confidence", 0.0, 1.0)
     whole_number(num_starts, "num_starts", 1)
     known = read_problems(problems, priors)
     table = read_choices(choices, known, family.response)
     units, groups = group_rows(table, by)
-    tell, count = progress or silent, len(family.depth) + 1
+    tell, count = teller(progress), len(family.depth) + 1
     likelihoods, maxima = {}, []
     # Units by the multiple of CHUNK_ROWS that their last row reaches.
     chunk = np.cumsum([len(rows) for rows in groups]) // CHUNK_ROWS

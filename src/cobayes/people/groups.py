@@ -18,11 +18,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.validation import generator, one_of, whole_number
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.candidates import Group, draw_group
-from cobayes.people.family import Family, depth_name
-from cobayes.people.fit import Progress, fit, silent
+from cobayes.people.family import Family, as_family, depth_name
+from cobayes.people.fit import Progress, fit, teller
 from cobayes.people.model import draw_many
 from cobayes.people.nuts import draw_by_nuts, require_sampler
 from cobayes.people.problems import Array, Positions
@@ -199,12 +199,11 @@ def fit_group(
     >>> found.group.index.tolist()
     ['median rationality', 'spread rationality', 'share of depth 0', 'share of depth 1']
     """
-    if method not in ("laplace", "nuts"):
-        raise CobayesError(f"method is {method!r}; expected 'laplace' or 'nuts'.")
+    one_of(method, "method", ("laplace", "nuts"))
     if method == "nuts":
-        require_sampler(family or Family())
+        require_sampler(as_family(family))
     whole_number(num_draws, "num_draws", 1)
-    random, tell = generator(rng), progress or silent
+    random, tell = generator(rng), teller(progress)
 
     def part(what: str, first: float, last: float) -> Progress:
         return lambda text, share: tell(f"{what}{text}", first + (last - first) * share)

@@ -10,10 +10,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.tables import as_floats
+from cobayes._input.validation import generator, instance, whole_number
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import read_choices, read_problems
-from cobayes.people.family import Family
+from cobayes.people.family import Family, as_family
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
 from cobayes.people.problems import Array, Positions
@@ -68,6 +69,7 @@ class LogLikelihood:
     """
 
     def __init__(self, choices: Any, problems: Any, family: Family, *, priors: Any = None) -> None:
+        family = as_family(family)
         if len(family.depth) != 1:
             raise CobayesError(
                 f"the family has {len(family.depth)} depths; a differentiable function needs one.",
@@ -80,7 +82,7 @@ class LogLikelihood:
 
     def __call__(self, parameters: ArrayLike) -> tuple[float, Array]:
         """Return the log-likelihood and its gradient; minus infinity outside of the bounds."""
-        values = np.asarray(parameters, dtype=np.float64)
+        values = as_floats(parameters, copy=False, name="parameters")
         if values.shape != self.low.shape:
             raise CobayesError(
                 f"the parameters have shape {values.shape}; expected {len(self.names)} numbers: "
@@ -337,7 +339,11 @@ class Replicates(NamedTuple):
 
 def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
     """Return responses simulated with parameters drawn from the posterior."""
-    if fit.family.response == "rating":
+    from cobayes.people.result import (
+        Fit,  # not at the top of the file: the import would be circular
+    )
+
+    if instance(fit, Fit, "fit", "what people.fit returns").family.response == "rating":
         raise CobayesError(
             "ratings have no options to count.",
             "compare the columns 'belief_after' and 'rating' of fit.trials.",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import pandas as pd
 
-from cobayes._input.validation import generator, whole_number
+from cobayes._input.validation import generator, instance, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.people import model
 from cobayes.people.choices import as_numbers, read_problems
-from cobayes.people.family import STATIC, Family, as_depths
+from cobayes.people.family import STATIC, Family, as_depths, as_family
 from cobayes.people.problems import History, Positions, Problem, Tables
 from cobayes.people.result import Fit
 from cobayes.reading import read_model
@@ -81,7 +81,7 @@ def simulate(
     num_lessons = whole_number(num_lessons, "num_lessons", 1)
     if isinstance(parameters, Fit):
         family = family or parameters.family
-    family = family or Family()
+    family = as_family(family)
     is_table = isinstance(parameters, Fit) and parameters.by is not None
     is_table = is_table or hasattr(parameters, "columns")
     count = 1 if is_table else whole_number(num_people, "num_people", 1)
@@ -259,6 +259,7 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
 
 def require_known(given: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise an error where a parameter does not exist."""
+    instance(given, Mapping, "parameters", "a mapping from names to values")
     unknown = [name for name in given if name not in names]
     if unknown:
         raise CobayesError(
