@@ -85,7 +85,8 @@ def model_from_classifiers(
     try:
         found = [np.asarray(one.predict_proba(asked), dtype=np.float64) for one in named.values()]
     except ValueError as error:
-        raise CobayesError(f"a classifier does not accept the points: {error}") from error
+        why = " ".join(str(error).split())
+        raise CobayesError(f"a classifier does not accept the points: {why}") from error
     chances = np.stack(found, axis=2)
     if names is None and is_frame:
         names = asked.index

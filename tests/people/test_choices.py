@@ -132,6 +132,11 @@ def test_one_problem_needs_no_column():
     assert len(people.score(table, PROBLEMS["leaf"])) == 1
 
 
+def test_an_error_in_one_of_several_problems_names_it():
+    with pytest.raises(cb.CobayesError, match=r"problem 'bark': the matrix .* NaN is a missing"):
+        read_problems({"leaf": PROBLEMS["leaf"], "bark": [[np.nan, 1.0], [1.0, 1.0]]})
+
+
 def test_priors_of_unknown_problems_are_refused():
     with pytest.raises(cb.CobayesError, match="the priors name 'leaff', but no problem has that"):
         people.score(rows(), PROBLEMS, priors={"leaff": [0.5, 0.5]})

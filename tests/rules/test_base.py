@@ -1,5 +1,8 @@
 """One contract for both rules, and what is special to each."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -276,3 +279,26 @@ def test_a_data_prior_belongs_to_its_rule():
     assert rule.data_prior[0] > 0.0
     with pytest.raises(ValueError, match="read-only"):
         rule.data_prior[0] = 0.0
+
+
+def made_rules():
+    matrix = [[0.7, 0.2], [0.2, 0.2], [0.1, 0.6]]
+    prior = [0.2, 0.3, 0.5]
+    return [
+        cb.BI(matrix),
+        cb.SCBI(matrix, data_prior=prior),
+        cb.Pragmatic(matrix, 2, rationality=3.0, data_prior=prior, literal="truth"),
+        cb.SCBI(cb.without_repeats(matrix)),
+    ]
+
+
+@pytest.mark.parametrize("rule", made_rules(), ids=repr)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+def test_rules_and_agents_can_be_pickled_and_copied(rule, copied):
+    again = copied(rule)
+    assert again == rule or not isinstance(rule.task, cb.Model)  # tasks are compared by identity
+    belief = [0.3, 0.7]
+    np.testing.assert_array_equal(again.likelihood(belief), rule.likelihood(belief))
+    lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1)
+    longer = copied(lesson).extend(1)
+    np.testing.assert_array_equal(longer.data, lesson.extend(1).data)

@@ -212,5 +212,5 @@ def require_entries(
                 "goes with it.",
                 "drop the datum, or give it a small number in every column, as cobayes.smooth does."
                 if kind == "datum"
-                else "add a datum for it (a null utterance), or drop the hypothesis.",
+                else "add a datum for it (a null utterance).",
             )

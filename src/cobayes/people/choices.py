@@ -61,7 +61,11 @@ def read_problems(problems: Any, priors: Any = None) -> dict[str, Problem]:
     found = {}
     for name, given in problems.items():
         if not isinstance(given, Problem):
-            task = as_task(given)
+            try:
+                task = as_task(given)
+            except CobayesError as error:
+                where = "" if name == ONLY else f"problem {name!r}: "
+                raise CobayesError(f"{where}{error.message}", error.hint) from None
             given = Problem(str(name), task, task.model.distribution(None))
         found[str(name)] = given
     for name, prior in _read_priors(priors, found).items():

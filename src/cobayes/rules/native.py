@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Literal, SupportsIndex
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from cobayes import _core
 from cobayes._input.labels import Distribution, is_position
-from cobayes._input.validation import number_between, one_of
+from cobayes._input.validation import number_between, one_of, require_settings
 from cobayes.errors import CobayesError
 from cobayes.model import MatrixLike, Model
 from cobayes.rules.base import Restricted, Rule
@@ -52,6 +53,12 @@ class NativeRule(Rule):
             self.model.matrix, data_prior=self.data_prior, tolerance=tolerance, **options
         )
         self.core = None if self.is_custom else self.native
+
+    def __reduce__(self):
+        # The core's object cannot be pickled or copied; the settings make the same rule again.
+        settings = self.settings()
+        require_settings(type(self), settings, num_given=1)
+        return functools.partial(type(self), **settings), (self.task,)
 
     def respond(self, log_belief: Array) -> Response:
         """Return the likelihood matrix for a belief given by its logarithms."""
