@@ -1,5 +1,5 @@
 /** Curves and the triangle of beliefs, as SVG. */
-import { digits, svg } from "./dom.js";
+import { digits, drawing, svg } from "./dom.js";
 
 const MARGIN = { top: 28, right: 94, bottom: 36, left: 44 };
 
@@ -19,14 +19,7 @@ export function lineChart(options) {
   const inner = { left: MARGIN.left, right: width - right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const x = (round) => inner.left + (xMax ? round / xMax : 0) * (inner.right - inner.left);
   const y = (value) => inner.bottom - ((clamp(value, yMin, yMax) - yMin) / (yMax - yMin)) * (inner.bottom - inner.top);
-  const root = svg("svg", {
-    viewBox: `0 0 ${width} ${height}`,
-    width,
-    height,
-    role: "img",
-    "aria-label": title,
-    class: "chart",
-  });
+  const root = drawing(width, height, title);
   for (const tick of ticks(yMin, yMax, 4)) {
     root.append(
       svg("line", { class: "rule", x1: inner.left, x2: inner.right, y1: y(tick), y2: y(tick) }),
@@ -145,8 +138,7 @@ export function panels(charts, width, isRow, title) {
     chart.setAttribute("y", isRow ? 0 : sizes.slice(0, k).reduce((sum, size) => sum + size, 0));
     chart.removeAttribute("role");
   });
-  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
-  return svg("svg", { ...box, role: "img", "aria-label": title, class: "chart" }, ...charts);
+  return drawing(width, height, title, "", ...charts);
 }
 
 /**
@@ -168,14 +160,7 @@ export function triangle({ size, labels, title, paths, prior, onDrag }) {
   ];
   const place = (point) => [0, 1].map((axis) => point.reduce((sum, share, k) => sum + share * corners[k][axis], 0));
   const height = tall + 58;
-  const root = svg("svg", {
-    viewBox: `0 0 ${size} ${height}`,
-    width: size,
-    height,
-    role: "img",
-    "aria-label": title,
-    class: "chart triangle",
-  });
+  const root = drawing(size, height, title, "triangle");
   root.append(svg("polygon", { class: "frame", points: corners.map(String).join(" ") }));
   for (let share = 0.2; share < 0.99; share += 0.2)
     for (let k = 0; k < 3; k++) {

@@ -16,6 +16,12 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** @returns {SVGElement} A drawing of a size in pixels; `title` is read out, `kind` adds a class. */
+export function drawing(width, height, title, kind = "", ...children) {
+  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
+  return svg("svg", { ...box, role: "img", "aria-label": title, class: `chart ${kind}`.trim() }, ...children);
+}
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;

@@ -1,6 +1,6 @@
 /** Tables of numbers as heat maps, with their sums as bars at the edges and blocks outlined. */
 import { shortened } from "./charts.js";
-import { digits, svg } from "./dom.js";
+import { digits, drawing, svg } from "./dom.js";
 
 const RIGHT = 84,
   TOP = 30,
@@ -38,15 +38,8 @@ export function heatMap({
   const cellHeight = n > 14 ? 20 : n > 9 ? 26 : 34;
   const bottomEdge = TOP + n * cellHeight;
   const height = bottomEdge + (hasSums ? BOTTOM : 6);
-  const element = svg("svg", {
-    x,
-    viewBox: `0 0 ${width} ${height}`,
-    width,
-    height,
-    role: "img",
-    "aria-label": title,
-    class: "chart heat",
-  });
+  const element = drawing(width, height, title, "heat");
+  element.setAttribute("x", x);
   const showNumbers = cellWidth >= 34;
   const limit = Math.max(3, Math.floor(cellWidth / 7.4));
   const middle = (j) => left + (j + 0.5) * cellWidth,

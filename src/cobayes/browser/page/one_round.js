@@ -1,6 +1,6 @@
 /** One round: the alternating normalisations of the table, up to the matrix of SCBI. */
 import { alternate, scaleToBelief } from "../twin/scaling.js";
-import { digits, h, inSightFirst, player, put, setText, svg } from "./dom.js";
+import { digits, drawing, h, inSightFirst, player, put, setText, svg } from "./dom.js";
 import { figure } from "./figures.js";
 import { heatMap } from "./heat.js";
 import { agentBefore, probabilities } from "./lesson_data.js";
@@ -91,8 +91,7 @@ function pair(first, second, width) {
   const height = Number(first.getAttribute("height"));
   const arrow = svg("text", { class: "arrow", x: width / 2, y: height / 2 - 12, "text-anchor": "middle" }, "→");
   const title = "The table M, and the table through its normalisations";
-  const box = { viewBox: `0 0 ${width} ${height}`, width, height };
-  return svg("svg", { ...box, role: "img", "aria-label": title, class: "chart" }, first, arrow, second);
+  return drawing(width, height, title, "", first, arrow, second);
 }
 
 function stage(frame, belief, scaled, binds) {
