@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cobayes._input import labels as label_rules
 from cobayes._input.labels import Distribution, as_distribution
 from cobayes._input.tables import as_floats, require_entries, unpack
-from cobayes._input.validation import number_between
+from cobayes._input.validation import instance, number_between
 from cobayes._output import html_table, shape_in_words, shown_positions, write_csv
 from cobayes.assumptions import Report, check_assumptions
 from cobayes.errors import CobayesError, import_optional
@@ -241,7 +241,7 @@ class Model(Task):
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Model:
         """Undo `to_dict`."""
-        if "matrix" not in content:
+        if "matrix" not in instance(content, Mapping, "content", "a mapping, as to_dict makes it"):
             raise CobayesError(
                 f"there is no entry 'matrix'; found {label_rules.shorten(tuple(content))}."
             )

@@ -107,6 +107,8 @@ MATRIX = [[0.8, 0.3], [0.2, 0.7]]
         lambda: cb.people.informative(MATRIX, "depth 1"),
         lambda: cb.people.informative(MATRIX, given=[]),
         lambda: cb.people.cross_validate(None),
+        lambda: cb.people.compare({"all": cb.people.fit(*STUDY, intervals=None)}, num_draws=10),
+        lambda: cb.Model.from_dict(None),
         lambda: cb.people.calibration("fit"),
         lambda: cb.people.LogLikelihood(*STUDY, "depth 1"),
         lambda: cb.people.LogLikelihood(*STUDY, cb.people.Family(depth=1))("high"),

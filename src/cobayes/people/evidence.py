@@ -20,7 +20,7 @@ from scipy import special
 
 from cobayes._input.labels import shorten
 from cobayes._input.tables import as_floats
-from cobayes._input.validation import instance
+from cobayes._input.validation import instance, whole_number
 from cobayes._output import freeze, probability_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
@@ -33,6 +33,8 @@ from cobayes.people.result import Fit, group_rows
 # (Kass and Raftery 1995).
 WEAK, STRONG = 2.0, 10.0
 CONVINCING = 0.95
+# LOO smooths the largest fifth of the weights, of which it needs five.
+LEAST_DRAWS = 25
 # Models whose log evidence for a person differs by less are tied: what the optimiser leaves.
 TIE = 1e-3
 # Tolerance of the variational fit of exceedance, relative to the number of people.
@@ -138,6 +140,7 @@ def compare(
     'social'
     """
     _require_same_responses(fits)
+    whole_number(num_draws, "num_draws", LEAST_DRAWS)
     first = next(iter(fits.values()))
     sums = ["log_likelihood", "num_parameters", "aic", "bic"]
     table = pd.DataFrame({name: fit.estimates[sums].sum() for name, fit in fits.items()}).T
