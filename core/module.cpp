@@ -148,7 +148,8 @@ static nb::tuple exact_rounds(Rule& rule, In<1> log_prior, int hypothesis, int n
   require(log_prior.shape(0) == m && copies.shape(0) == num_data && hypothesis >= 0 && size_t(hypothesis) < m && num_rounds >= 0, "shapes");
   for (size_t d = 0; d < num_data; ++d) require(data.data()[d] >= 0 && data.data()[d] < int64_t(rule.n), "data: positions of rows");
   const TreePlan plan{data.data(), copies.data(), int(num_data), hypothesis};
-  // The tree is expanded level by level up to this number of beliefs, then depth first, which needs little memory.
+  // The tree is expanded level by level up to FRONTIER beliefs, then depth first, which needs little memory. A thread takes PIECE beliefs
+  // at a time.
   constexpr size_t FRONTIER = 16384, PIECE = 256;
   std::vector<double> moments(size_t(num_rounds) * size), logs(log_prior.data(), log_prior.data() + m), weights{1.0};
   for (int level = 0; level < num_rounds;) {

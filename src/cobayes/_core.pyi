@@ -190,12 +190,12 @@ def scale(
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """Scale tables (k or 1, n, m) to row sums (k or 1, n) and column sums (k or 1, m).
 
-    Without row sums these are ones, without column sums these are equal. Return the scaled tables,
-    their row factors, their column factors, the column factors divided by the column sums, the row
-    and column sums that were aimed at, and a report (k, 4): estimated error, residual, number of
-    iterations and status. The status is 0 exact, 1 limit, 2 infeasible, 3 out of the range of
-    float64, 4 an invalid entry, or a row or column of zeros; 5 sums that are negative, not finite
-    or of different totals.
+    By default all row sums are one and all column sums equal. Return the scaled tables, their row
+    factors, their column factors, the column factors divided by the column sums, the target row
+    sums, the target column sums, and a report (k, 4): estimated error, residual, number of
+    iterations and status. The status is 0 (exact), 1 (limit), 2 (infeasible), 3 (entries too far
+    apart for float64), 4 (an invalid entry, or a row or column of zeros) or 5 (sums that are
+    negative, not finite or of different totals).
     """
 
 def scaling_blocks(

@@ -96,7 +96,9 @@ def model_from_classifiers(
         else [str(n) for n in items(names, "names", "labels")]
     )
     if len(points_named) != len(table):
-        raise CobayesError(f"{len(points_named)} names were given for {len(table)} points.")
+        raise CobayesError(
+            f"{len(points_named)} names were given for {len(table)} points; expected one for each."
+        )
     number_between(smallest, "smallest", 0.0, 1.0)
     rows, columns = _pairs(true_labels, known[0], len(table))
     entries = np.maximum(chances[rows, columns], smallest)
@@ -165,6 +167,6 @@ def _pairs(
     if unknown:
         raise CobayesError(
             f"no classifier knows the label {unknown[0]!r}.",
-            f"the classes are {kinds}.",
+            f"choose from the classes {kinds}.",
         )
     return np.arange(count), np.array([kinds.index(label) for label in given], dtype=np.intp)

@@ -481,7 +481,7 @@ def test_stimuli_can_differ_between_problems(tmp_path):
             "name problem 'x', but no table",
         ),
         ({"stimuli": [{"text": "x"}]}, "no label"),
-        ({"stimuli": [{"label": "A", "picture": "x.png"}]}, "the column 'picture'"),
+        ({"stimuli": [{"label": "A", "picture": "x.png"}]}, "the unknown column 'picture'"),
         ({"stimuli": [{"label": "A", "image": "https://x.test/a.png"}]}, "not a file"),
         ({"stimuli": [{"label": "A", "image": "nowhere.png"}]}, "not a file"),
         ({"stimuli": "nowhere.csv"}, "there is no file"),

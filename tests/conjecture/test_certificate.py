@@ -80,7 +80,7 @@ def test_a_witness_is_checked_step_by_step():
     assert witness_margin(certificate) == pytest.approx(0.01546, abs=1e-5)
     shorter = load_certificate({**certificate.to_dict(), "witness": [2, 0]})
     assert witness_margin(shorter) < 0.0
-    with pytest.raises(CobayesError, match="needs the distance 'tv'"):
+    with pytest.raises(CobayesError, match="give the distance 'tv'"):
         witness_margin(load_certificate({**certificate.to_dict(), "distance": "euclidean"}))
 
 

@@ -65,7 +65,9 @@ def test_depth_without_an_inner_rationality_takes_people_who_have_one():
 
 def test_a_person_whose_parameter_is_missing_is_named():
     table = pd.DataFrame({"person": ["ann", "bob"], "rationality": [1.0, np.nan]})
-    with pytest.raises(cb.CobayesError, match="'rationality' of person 'bob' is not a number"):
+    with pytest.raises(
+        cb.CobayesError, match="'rationality' of person 'bob' is missing or not a number"
+    ):
         people.simulate(table, PROBLEM, num_rounds=1)
 
 

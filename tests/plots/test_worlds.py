@@ -64,7 +64,7 @@ def test_animation_has_a_frame_for_every_move_and_the_start(walks, tmp_path):
 
 
 def test_animation_says_what_it_cannot_do(walks, tmp_path):
-    with pytest.raises(CobayesError, match=r"is written as \.gif"):
+    with pytest.raises(CobayesError, match=r"ends in \.gif"):
         save_animation(walks, tmp_path / "walk.mp4")
     with pytest.raises(CobayesError, match="cannot be written"):
         save_animation(walks, tmp_path / "missing" / "walk.gif", dpi=30)

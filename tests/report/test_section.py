@@ -75,9 +75,9 @@ def test_a_text_becomes_words_pictures_tables_sizes_and_numbers():
 def test_words_and_parts_must_fit_each_other():
     text = TEXT.partition("Table")[0]
     for values, figures, message in (
-        ({}, {"p": "<b>"}, "no value"),
-        ({"n": 3}, {}, "names 'p', which is not given"),
-        ({"n": 3}, {"p": "<b>", "more": "<b>"}, "does not show 'more'"),
+        ({}, {"p": "<b>"}, "name without a value"),
+        ({"n": 3}, {}, "shows 'p', which is not one of the figures"),
+        ({"n": 3}, {"p": "<b>", "more": "<b>"}, "does not show the figure 'more'"),
     ):
         with pytest.raises(CobayesError, match=message):
             written_section(text, values=values, figures=figures)

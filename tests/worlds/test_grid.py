@@ -196,7 +196,7 @@ BAD_WORLDS = {
     "slip is 1": {"slip": 1.0},
     "the reward is 0": {"reward": 0.0},
     "no move called 'jump'": {"actions": ("left", "jump")},
-    "names must differ": {"actions": ("left", "left")},
+    "expected each move once": {"actions": ("left", "left")},
     "expected (rows, columns)": {"actions": {"left": (0,), "up": (-1, 0)}},
     "the step of move 'left' is 1; expected (rows, columns)": {
         "actions": {"left": 1, "up": (-1, 0)}

@@ -288,7 +288,7 @@ def _rows(stimuli: Stimuli | None) -> tuple[Path, list[dict[str, str]]]:
         unknown = [str(name) for name in row if name not in STIMULUS_COLUMNS]
         if unknown or "label" not in row:
             raise CobayesError(
-                f"a row of the stimuli has the column {unknown[0]!r}."
+                f"a row of the stimuli has the unknown column {unknown[0]!r}."
                 if unknown
                 else "a row of the stimuli has no label.",
                 f"use the columns {', '.join(STIMULUS_COLUMNS)}; only label is required.",

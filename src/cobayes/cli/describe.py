@@ -92,7 +92,8 @@ def examples(given: Given) -> None:
     if given.name is None:
         if given.csv is not None:
             raise CobayesError(
-                "--csv needs the name of an example.", "cobayes examples diagnosis --csv FILE"
+                "--csv needs the name of an example.",
+                "write, for instance: cobayes examples diagnosis --csv FILE",
             )
         if given.as_json:
             terminal.show_json([_summary(example) for example in library.values()])

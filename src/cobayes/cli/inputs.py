@@ -111,7 +111,7 @@ class Given(SimpleNamespace):
         return self.rules_on(without_repeats(self.model) if self.no_repeats else self.model)
 
     def rules_on(self, task: Task) -> list[Rule]:
-        """Return the rules that the options name on a task."""
+        """Return the rules that the options name, each made from a task."""
         self.require_rule_options()
         shares = read_distribution(self.data_prior, task.model, "datum", name="data prior")
         if self.rule == "pragmatic":

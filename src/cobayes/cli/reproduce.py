@@ -105,7 +105,7 @@ def read_scale(text: str) -> float | None:
     if not 0.0 < value < float("inf"):
         raise CobayesError(
             f"--scale is {text!r}; expected quick, paper or a positive number.",
-            "0.1 is a tenth of the paper's effort.",
+            "give 0.1, for instance, for a tenth of the paper's effort.",
         )
     return value
 

@@ -425,8 +425,9 @@ def witness_margin(certificate: Certificate) -> float:
     others = np.arange(len(own)) != h
     if certificate.distance != "tv" or not (theirs >= own - 1e-12)[others].all():
         raise CobayesError(
-            "a witness needs the distance 'tv', and a learner's prior that is smaller than the "
-            "teacher's at the taught hypothesis only."
+            f"the distance is {certificate.distance!r}, or the learner's prior is smaller than the "
+            "teacher's at other hypotheses than the taught one.",
+            "give the distance 'tv' and a learner's prior that is smaller there only.",
         )
     rule = SCBI(certificate.model)
     agents = Learner(rule, own), Learner(rule, theirs)

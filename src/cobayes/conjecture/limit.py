@@ -170,7 +170,7 @@ class _Sequences:
         self.log_weights = np.zeros(count)
 
     def follow(self, num_rounds: int, position: int, rng: Any) -> Array:
-        """Return weighted differences of the beliefs in a hypothesis, relative to the size."""
+        """Return weighted differences of both beliefs in a hypothesis, divided by the L1 size."""
         stream = generator(rng)
         for _ in range(num_rounds):
             self._separate()
@@ -193,7 +193,7 @@ class _Sequences:
         return np.exp(own - self.log_differences + self.log_weights)
 
     def _separate(self) -> None:
-        """Compute the learner's belief separately where it is no longer close to the teacher's."""
+        """From now on compute the learner's own belief if it is not close to the teacher's."""
         is_new = ~self.is_apart & (self.scales + self.log_size > NEARLY_EQUAL)
         if is_new.any():
             change = np.exp(self.scales[is_new] + self.log_size)[:, None] * self.ratios[is_new]

@@ -1,4 +1,4 @@
-"""`plan_lesson`: the data that teach best, found by an exact search instead of drawn."""
+"""`plan_lesson`: the data that teach best, found by an exact search."""
 
 from __future__ import annotations
 

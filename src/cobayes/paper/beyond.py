@@ -140,8 +140,8 @@ def _taught_beliefs(name: str, num_rounds: int) -> dict[str, np.ndarray]:
     found = {"chosen": [prior[0]], "borrowed": [prior[0]]}
     for rounds in range(1, num_rounds + 1):
         for key, owner in (("chosen", rule), ("borrowed", other)):
-            # The best data for a BI learner and for an SCBI learner; this learner sees both
-            # sequences.
+            # The learner with `rule` is shown the best data for itself, or those for the other
+            # rule.
             belief = prior
             for datum in plan_lesson(owner, 0, rounds, look_ahead=rounds).data.tolist():
                 belief = rule.update(belief, datum)

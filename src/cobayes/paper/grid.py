@@ -188,8 +188,8 @@ def board_trend(reading: Reading, discounts: Sequence[float], shift: float) -> d
     """Return both panels' quantities on boards of several sizes, each (sizes, discounts).
 
     The gap is SCBI's belief in the true goal after the walk minus BI's, or the same for log-odds.
-    The mean error of the teacher (see `misjudgement`) is taken over walks of two moves for the walk
-    "left, up", and after the walk itself for the others.
+    The error of the teacher (see `misjudgement`) is the mean over all walks of two moves if the
+    walk is "left, up"; for other walks it is the error after the walk itself.
     """
     shape = (len(reading.sizes), len(discounts))
     found = {name: np.zeros(shape) for name in ("gap", "SCBI_difference", "BI_difference")}

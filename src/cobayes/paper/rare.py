@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The share of a population that passes a level, and the share of accepted proposals: usual choices
-# for splitting; neither biases the estimates.
+# The share of a population whose score exceeds the next level, and the aimed share of accepted
+# proposals: usual choices for multilevel splitting; neither biases the estimates.
 _SURVIVAL = 0.3
 _ACCEPTANCE = 0.3
 _FIRST_STEP = 0.5
@@ -34,7 +34,8 @@ _FIRST_STEP = 0.5
 
 SPLITTING_SIZES = (*range(6, 31, 2), 34, 38, 42, 46, 50)
 QUICK_SPLITTING_SIZES = (6, 10, 14, 18, 22)
-# Estimates per shard; they share a pilot population. One estimate of a large square takes minutes.
+# The number of estimates per shard, which share a pilot population; that for squares with more than
+# `_LARGE` rows, of which one estimate takes minutes.
 _ESTIMATES_PER_SHARD, _LARGE_ESTIMATES_PER_SHARD, _LARGE = 5, 2, 22
 _NUM_SWEEPS = 2
 
@@ -190,7 +191,7 @@ class Population:
         return shares
 
     def move(self, level: float, step: float, num_sweeps: int) -> float:
-        """Move every column if the score stays above the level; return the acceptance rate."""
+        """Propose new columns; accept those whose score exceeds the level; return their share."""
         accepted = 0.0
         num_columns = self.exponentials.shape[1]
         for _ in range(num_sweeps):
@@ -236,7 +237,7 @@ class Population:
         return (bayes - cooperative).mean(axis=1) + math.log(self.exponentials.shape[2])
 
     def _parts(self, column: int) -> tuple[Array, ...]:
-        """Return views of the entries of all tables that depend on a column."""
+        """Return views of all arrays' entries that change with this column of the matrices."""
         lines = (self.exponentials, self._columns, self._logs, self._inverses)
         numbers = (self._mean_logs, self._entropies)
         tables = (self._cross, self._ratio)

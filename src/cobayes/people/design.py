@@ -262,7 +262,10 @@ def informative(
         instance(fit, Fit, "given", "what people.fit or people.fit_group returns")
     family = as_family(fit.family if fit and family is None else family)
     if fit and (fit.family.names, fit.family.depth) != (family.names, family.depth):
-        raise CobayesError("the fit has other depths or parameters than the family.")
+        raise CobayesError(
+            "the fit has other depths or parameters than the family.",
+            "give the family of the fit, or leave the family out.",
+        )
     if family.response == "rating":
         raise CobayesError("ratings have no options to sum over.", 'use response="guess".')
     if about not in (("depth",) if len(family.depth) > 1 else ()) + family.free_names():

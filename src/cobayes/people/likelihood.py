@@ -119,9 +119,10 @@ class Likelihood:
 
     @cached_property
     def _situations(self) -> _Owned:
-        """The situations of the rows, and all earlier situations that lead to them."""
+        """The situations of the rows and all earlier ones that lead to them; see `_Owned`."""
         known = self.choices.situations
-        # A pair (owner, situation) is coded as one integer. All units share one owner if possible.
+        # A pair (owner, situation) is coded as one integer. If no free parameter changes the
+        # learner in mind, all units have the same owner.
         owner, count = self.units if self._inner else np.zeros_like(self.units), len(known.parent)
         keys = owner * count + known.at[self.rows]
         found, size = np.unique(keys), 0
@@ -140,7 +141,7 @@ class Likelihood:
         return _Owned(owner, node, parent, place, levels)
 
     def from_line(self, points: Array) -> Array:
-        """Return parameters from points on the whole line: logits of places between the bounds."""
+        """Return the parameters whose positions between their bounds have these logits."""
         return self.low + (self.high - self.low) * special.expit(points)
 
     def on_line(self, points: Array) -> Evaluation:
@@ -264,12 +265,15 @@ class Likelihood:
 
 
 class _Owned(NamedTuple):
-    """Situations (s) of some rows (t); each owner has its own learner in mind.
+    """Situations (s) of some rows (t): the data that were shown before.
+
+    An owner is a unit with its own learner in mind, or all units if they share this learner.
 
     Attributes
     ----------
     owner, node, parent : ndarray
-        (s,): the owner, the position among the situations of the choices, the parent among s.
+        (s,): the owner; the position in `Choices.situations`; the position in s of the situation
+        one datum earlier.
     place : ndarray
         (t,): the situation of every row.
     levels : list

@@ -288,7 +288,8 @@ def choose(
     family
         The person's family.
     scores, features
-        Utilities and options, and (features, t, k).
+        The options of every response with their utilities, and the features of all options,
+        (features, t, k).
     at
         All parameters by name, (t,) each.
     free

@@ -248,7 +248,10 @@ def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
         values = as_numbers(given[name] if name in given else [neutral[name]] * len(given))
         if np.isnan(values).any():
             person = found["person"].iloc[np.isnan(values).argmax()]
-            raise CobayesError(f"the parameter {name!r} of person {person!r} is not a number.")
+            raise CobayesError(
+                f"the parameter {name!r} of person {person!r} is missing or not a number.",
+                "give a number for every parameter of every person.",
+            )
         found[name] = values
     as_depths(found["depth"].unique())
     settings = [name for name in family.names if name not in (family.features or {})]

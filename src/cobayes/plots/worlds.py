@@ -245,7 +245,7 @@ def save_animation(
     target = Path(instance(file, (str, Path), "file", "a path"))
     if target.suffix.lower() != ".gif":
         raise CobayesError(
-            f"an animation is written as .gif; {target.name!r} is something else.",
+            f"the file name of the animation is {target.name!r}; expected one that ends in .gif.",
             f"write to {target.with_suffix('.gif').name}.",
         )
     if not target.parent.is_dir():  # before the frames are drawn

@@ -287,7 +287,8 @@ def verdict_of(is_inside: ArrayLike, is_outside: ArrayLike) -> Verdict:
     Parameters
     ----------
     is_inside, is_outside
-        For each number, whether its interval lies inside its limit, and whether outside.
+        For each number, whether its whole interval is within the claim's limit, and whether all of
+        it is beyond.
     """
     inside, outside = np.asarray(is_inside), np.asarray(is_outside)
     count = inside.size

@@ -73,7 +73,7 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
 
 
 def shown_comparison(comparison: Comparison) -> pd.DataFrame:
-    """Return the columns of a comparison that readers need, with headings, after the model."""
+    """Return the name of each model, and the columns of a comparison that readers need."""
     table = comparison.table.filter(list(HEADINGS)).rename(columns=HEADINGS)
     table.insert(0, "model", table.index.astype(str))
     return table

@@ -213,16 +213,25 @@ def written_section(
     try:
         filled = (plain.from_string(text) if isinstance(text, str) else text).render(values)
     except jinja2.UndefinedError as error:
-        raise CobayesError(f"the text of a section has no value for a name: {error}.") from None
+        raise CobayesError(
+            f"the text of a section uses a name without a value: {error}.",
+            "add the name to values.",
+        ) from None
     words, *ends = re.split(r"\n## (?=Sizes\n|Numbers: )", filled.strip())
     title, _, rest = words.partition("\n")
     if not title.startswith("# "):
         raise CobayesError(f"a section's text begins with {title!r:.60}; expected '# Heading'.")
     figures, shown = figures or {}, {name: (alt, said) for alt, name, said in _IMAGE.findall(rest)}
     for name in figures.keys() - shown.keys():
-        raise CobayesError(f"the text of {title!r} does not show {name!r}.")
+        raise CobayesError(
+            f"the text of {title!r} does not show the figure {name!r}.",
+            f"add ![alternative text]({name}) to the text, or leave the figure out.",
+        )
     for name in shown.keys() - figures.keys():
-        raise CobayesError(f"the text of {title!r} names {name!r}, which is not given.")
+        raise CobayesError(
+            f"the text of {title!r} shows {name!r}, which is not one of the figures.",
+            "add it to figures, or take it out of the text.",
+        )
     blocks: list[str | Picture | Table] = []
     for paragraph in re.split(r"\n\s*\n", _IMAGE.sub(r"\n\n![\2]\n\n", rest).strip()):
         if paragraph.startswith("Table: "):

@@ -152,5 +152,5 @@ def in_every_round(rule: Rule) -> Rule:
     raise CobayesError(
         "this computation needs the same matrix in all rounds; in the task "
         f"{type(rule.task).__name__} the matrix depends on the data shown before.",
-        "simulate(...) and run_lesson(...) take such tasks; cobayes.Model(task) is the table.",
+        "use simulate(...) or run_lesson(...), or give the table alone: cobayes.Model(task).",
     )

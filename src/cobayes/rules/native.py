@@ -218,8 +218,8 @@ class Pragmatic(NativeRule):
     rationality
         How strongly the teacher prefers the better data, > 0; alpha in rational speech acts.
     data_prior
-        Probabilities of the data before anything is taught; uniform by default, zero for data
-        that are not available. Costs are ``exp(-rationality * cost)``, normalised.
+        Probabilities of the data before anything is taught; uniform by default, zero for data that
+        are not available. For data with costs give ``exp(-rationality * cost)``, normalised.
     literal
         "likelihood": T_0 is the matrix with its columns normalised. "truth": the literal learner
         takes the table as it is, L_0(h | d) ∝ M(d, h) theta(h).

@@ -184,8 +184,8 @@ def _cluster(where: str) -> Iterator[Any]:
         )
     options = {"scheduler_file" if is_file else "address": where}
     with contextlib.ExitStack() as stack:
-        # A lost scheduler is reported by one error, without Dask's tracebacks. Its tasks log theirs
-        # when they are garbage-collected, possibly after the client is closed.
+        # A lost scheduler is reported by one error, without Dask's tracebacks. Dask's tasks log
+        # tracebacks when they are garbage-collected, possibly after the client is closed.
         for name in ("asyncio", "tornado.application", "distributed.core", "distributed.utils"):
             logging.getLogger(name).addFilter(_is_no_lost_connection)
         for name in ("distributed.client", "distributed.batched"):

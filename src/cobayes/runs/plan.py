@@ -369,7 +369,7 @@ def _name(alias: ast.alias) -> str:
 
 
 def _imported(package: str, statements: list[ast.stmt]) -> set[str]:
-    """Return the names that statements of a package import and that may be modules."""
+    """Return the names of modules that statements in a package may import."""
     found = set()
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):

@@ -31,7 +31,7 @@ _SCHEMA = (
 # The key of a shard's row is the point's position times 2**32 plus the shard's position. The plan's
 # row is first.
 _SHARD_BITS, _PLAN = 32, -1
-# Seconds to wait for another process that reads the file: at the start, and between two commits.
+# The times to wait for another process that reads the file: at the start, and later.
 _MILLISECONDS_TO_START, _MILLISECONDS_TO_GO_ON = 500, 30_000
 
 Key = tuple[int, int]

@@ -102,7 +102,7 @@ def two_hypothesis_success(
     if len(taught) != 2:
         raise CobayesError(
             f"there are {len(taught)} hypotheses; expected two, for which the formula is exact.",
-            "use success_rate(...) to estimate it, or success_bounds(...) for proved bounds.",
+            "use success_rate(...) for an estimate, or success_bounds(...) for proved bounds.",
         )
     return float(min(1.0, believed[position] / taught[position]))
 

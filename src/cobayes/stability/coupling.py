@@ -1,4 +1,4 @@
-"""The coupling: teacher and learner are shown the same data, whatever is taught."""
+"""The coupling: teacher and learner are shown the same data, drawn from the data prior."""
 
 from __future__ import annotations
 

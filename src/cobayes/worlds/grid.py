@@ -356,7 +356,7 @@ def _read_moves(actions: Any) -> dict[str, Square]:
         if not isinstance(name, str) or name not in MOVES:
             raise CobayesError(f"there is no move called {name!r}.", choice)
     if len(set(names)) != len(names):
-        raise CobayesError(f"the moves are {names}; names must differ.")
+        raise CobayesError(f"the moves are {names}; expected each move once.", choice)
     return {name: MOVES[name] for name in names}
 
 

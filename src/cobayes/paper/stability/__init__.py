@@ -112,7 +112,7 @@ def shares(found: Found) -> dict[str, Any]:
 
 
 def axes(found: Found) -> dict[str, Any]:
-    """Return the fits of `fit_cones`, and the largest jump of success between neighbours."""
+    """Return the fits of `fit_cones`, and the largest jump of success between nearby learners."""
     return {"axes": fit_cones(found), "largest_step": claims.largest_step(found)}
 
 

@@ -227,7 +227,7 @@ def circles(centre: Array, num_circles: int, radius: float) -> tuple[Array, NDAr
 
 
 def random_directions(seed: int) -> Array:
-    """Return the directions in the simplex of four hypotheses, the same for all cases."""
+    """Return random unit vectors in the simplex of four hypotheses, the same for all cases."""
     rng = np.random.default_rng([seed, *b"directions"])
     vectors = rng.standard_normal((NUM_DIRECTIONS, 3)) @ plane_basis(4)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -300,10 +300,11 @@ def mixtures_with_target(own: Array, target: Array, num_points: int) -> Array:
 
 
 def _ratios_at(level: float, rays: Array) -> Array:
-    """Return the ratios on each ray at which the divergence has a level, by bisection.
+    """Return the ratios r on each ray from the uniform vector at which the divergence is `level`.
 
-    On a ray ``r = (1 - (1 - exp(-y)) q) / n`` with ``max(q) = 1``, so that y = 0 is the middle and
-    the border is at infinity: bisection in y loses no digits near the border.
+    A ray is ``r = (1 - (1 - exp(-y)) q) / n`` with ``max(q) = 1`` for its direction -q: y = 0 is
+    the uniform vector, and the border of the simplex is at infinity. Bisection in y loses no digits
+    near the border.
     """
     size = rays.shape[1]
     slopes = -rays / (-rays).max(axis=1, keepdims=True)

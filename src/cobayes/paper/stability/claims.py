@@ -82,7 +82,7 @@ def judge_closeness(found: Found, source: str) -> Claim:
 
 
 def judge_single_sequences(found: Found, source: str) -> Claim:
-    """Judge "much more stable" by the sd of success over single sequences, against its bound."""
+    """Judge "much more stable" by the standard deviation of success between single sequences."""
     learners = joined(found)
     count = learners.num_lessons
     spread = learners.success_stderr * np.sqrt(count - 1)
@@ -133,7 +133,7 @@ def judge_euclidean_certificate(_: Found, source: str) -> Claim:
 
 
 def judge_variation_certificate(_: Found, source: str) -> Claim:
-    """Judge Conjecture 5.3 in total variation by the witness of a certificate."""
+    """Judge Conjecture 5.3 in total variation by the data (witness) of a certificate."""
     certificate = load_certificate("tv-paper-matrix")
     assert isinstance(certificate, Certificate)
     margin = witness_margin(certificate)

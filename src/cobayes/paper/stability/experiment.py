@@ -37,8 +37,9 @@ PROMISES: dict[Distance, tuple[str, str]] = {
 }
 """Columns of what Conjecture 5.3 promises, by the distance that it is read in, and its name."""
 
-# Measured on one core, and used for the size of shards alone: the seconds that a round of a
-# learner costs, by the number of hypotheses; and rounds of a lesson times the rate of convergence.
+# Measured on one core; they affect only the size of shards: seconds per round and learner, by the
+# number of hypotheses; the number of rounds of a lesson is the second constant divided by the rate
+# of convergence.
 _SECONDS_PER_ROUND = {3: 5.6e-8, 4: 1e-7}
 _ROUNDS_TIMES_RATE = 12.5
 _SHARD_SECONDS = 3.0
@@ -270,7 +271,8 @@ def _fit_cone(rates: CaseRates) -> dict[str, Any]:
     fall = falls.mean(axis=0)
     speeds = both_ends @ fall
     slow, fast = int(speeds.argmin()), int(speeds.argmax())
-    # Noise may make the smallest speed negative; it is replaced by a thousandth of the largest.
+    # Sampling errors may make the smallest slope of success negative; it is replaced by a
+    # thousandth of the largest.
     least = 1e-3 * speeds[fast]
     # The jackknife over batches: the ratio of means is not the mean of the batches' ratios.
     count = len(falls)

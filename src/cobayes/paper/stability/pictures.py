@@ -363,9 +363,9 @@ def _color_limits(values: Any) -> tuple[float, float]:
 
 
 def _dot_area(width: float, num_points: int) -> float:
-    """Return the area of dots that touch, in square points, for a disc of a width in points.
+    """Return the area in square points at which the dots of a disc, `width` points wide, touch.
 
-    A disc of k circles has 3 k (k + 1) points.
+    A disc of k circles has 3 k (k + 1) dots.
     """
     circles = round((-1.0 + np.sqrt(1.0 + 4.0 * num_points / 3.0)) / 2.0)
     return (0.95 * width / (2 * circles)) ** 2
