@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 
 import cobayes as cb
+from cobayes.rules import base
 
 seeds = st.integers(0, 2**32 - 1)
 RULES = [cb.BI, cb.SCBI]
@@ -302,3 +304,19 @@ def test_rules_and_agents_can_be_pickled_and_copied(rule, copied):
     lesson = cb.run_lesson(cb.Teacher(rule, 0, rng=1), cb.Learner(rule), 1)
     longer = copied(lesson).extend(1)
     np.testing.assert_array_equal(longer.data, lesson.extend(1).data)
+
+
+def test_lessons_on_a_task_have_the_same_bits_in_any_thread_and_whatever_is_kept(monkeypatch):
+    rng = np.random.default_rng(0)
+    task = cb.without_repeats(cb.moving_costs(rng.random((6, 3)), rng.random((6, 6))))
+
+    def means(rule):
+        return cb.simulate(rule, 0, num_rounds=4, num_lessons=50, rng=3).means
+
+    expected = means(cb.SCBI(task))
+    for kept in (base.MOST_KEPT, 1):
+        monkeypatch.setattr(base, "MOST_KEPT", kept)
+        shared = cb.SCBI(task)
+        with ThreadPoolExecutor(4) as threads:
+            for found in threads.map(means, [shared] * 8):
+                np.testing.assert_array_equal(found, expected)
