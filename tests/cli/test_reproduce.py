@@ -1,10 +1,12 @@
 """`cobayes reproduce`: the report from the command line."""
 
+import json
 import signal
 import sqlite3
 
 import pytest
 
+from cobayes.runs import run as execute
 from tests import AFTER_CTRL_C, HANGS
 
 # Figure 3 in small: a few matrices, 9 x 9.
@@ -144,3 +146,20 @@ def test_a_parameter_is_changed_shown_in_the_command_and_a_wrong_one_refused(run
     assert wrong.exit_code == 2
     assert "lesson has no setting 'num_round'" in wrong.stderr
     assert "num_lessons=10000, num_rounds=12" in wrong.stderr
+
+
+def test_runs_shows_every_run_though_one_is_damaged(run, tmp_path):
+    from tests.runs.experiments import drawing
+
+    for name in ("good", "bad"):
+        execute(drawing(2), tmp_path / name, jobs=1)
+    one = run("runs", tmp_path / "good")
+    assert "scale 2" in one.stdout  # a run alone is shown point by point
+    (tmp_path / "bad" / "ledger.sqlite").write_text("no ledger")
+    shown = run("runs", tmp_path)
+    assert "4/4 shards" in shown.stdout
+    assert str(tmp_path / "bad") in shown.stdout
+    found = json.loads(run("runs", tmp_path, "--json").stdout)
+    good, bad = sorted(found, key=lambda one: "error" in one)
+    assert good["status"] == "complete"
+    assert bad["folder"] == str(tmp_path / "bad")

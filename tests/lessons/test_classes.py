@@ -86,3 +86,13 @@ def test_bad_input_gets_one_clear_error(options, message):
     priors = options.pop("priors", PRIORS)
     with pytest.raises(cb.CobayesError, match=message):
         cb.lessons.ClassTeacher(cb.SCBI(MODEL), 0, priors, **options)
+
+
+def test_the_class_arrives_where_the_lesson_is():
+    rule = cb.SCBI(cb.without_repeats(MODEL))
+    teacher, other = (cb.lessons.ClassTeacher(rule, 0, PRIORS) for _ in range(2))
+    other.observe(1)
+    assert teacher.state != other.state
+    teacher.arrive(other.state)
+    assert teacher.state == other.state
+    assert [learner.state for learner in teacher.learners] == [other.state] * len(PRIORS)

@@ -263,3 +263,19 @@ def test_a_comma_beside_integers_is_a_cell_that_holds_no_number():
     table = {"problem": ["q", "q"], "hypothesis": 0, "datum": 0, "count": [1, ","]}
     with pytest.raises(cb.CobayesError, match="',' is not a number"):
         cb.people.score(table, {"q": [[1.0, 2.0], [2.0, 1.0]]})
+
+
+@pytest.mark.parametrize(
+    ("problems", "message"), [({}, "no problems were given"), ("folder", "holds no model file")]
+)
+def test_problems_that_are_none_get_one_clear_error(problems, message, tmp_path):
+    with pytest.raises(cb.CobayesError, match=message):
+        read_problems(tmp_path if problems == "folder" else problems)
+
+
+def test_what_is_no_table_gets_one_clear_error(tmp_path):
+    with pytest.raises(cb.CobayesError, match="the choices cannot be read as a table"):
+        read(3)
+    (tmp_path / "choices.csv").write_text('person,datum\na,"x\nb', encoding="utf-8")
+    with pytest.raises(cb.CobayesError, match="cannot be read as a table"):
+        read(tmp_path / "choices.csv")
