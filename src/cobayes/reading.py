@@ -207,7 +207,7 @@ def _read_json(file: Path) -> Cells:
     except json.JSONDecodeError as error:
         raise CobayesError(
             f"{file}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}).",
-            "a JSON editor or 'python -m json.tool' shows the place.",
+            "correct the file; a JSON editor or 'python -m json.tool' shows the place.",
         ) from None
     except RecursionError:
         raise CobayesError(

@@ -244,7 +244,7 @@ matrix = argument(
 
 
 def hypothesis(default: str = "the example's own") -> Decorator:
-    """Return ``--hypothesis``; the default is given in words."""
+    """Return the option ``--hypothesis``; `default` describes its default in the help text."""
     text = (
         "The hypothesis that is taught: its label, or its position counted from 0 where no label "
         f"is a number (default: {default})."

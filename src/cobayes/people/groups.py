@@ -31,7 +31,7 @@ from cobayes.people.result import Fit
 INTERVAL = (0.025, 0.975)
 # The number of draws of Laplace's method from which NUTS starts.
 NUM_GUESSES = 500
-# Draws by importance sampling are poor where they are worth less than this share of their number.
+# Importance sampling has failed if the effective number of draws is below this share of all draws.
 LEAST_EFFECTIVE = 0.05
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # With more hypotheses than this, those with the lowest beliefs share one part of the bar.
 MOST_PARTS = 12
-# With more rounds than this the labels of data would overlap; rounds are numbered instead.
+# The width of a slanted label below a bar; if space is short, only every k-th bar is labelled.
 _INCHES_PER_NAME = 0.105
 
 

@@ -358,7 +358,7 @@ class Rule(ABC):
 
 
 def rule_named(name: str) -> type[Rule] | None:
-    """Return the class of a rule by its name in any case; a custom one once it is defined."""
+    """Return the class of a rule by its name in upper or lower case, or None."""
     kinds: list[type[Rule]] = Rule.__subclasses__()
     for kind in kinds:
         kinds.extend(kind.__subclasses__())

@@ -154,7 +154,7 @@ class Experiment:
         if twice:
             raise CobayesError(
                 f"two points of {self.name!r} are named {twice[0]!r}.",
-                "points with the same name would draw the same random numbers",
+                "rename one: points with the same name would draw the same random numbers",
             )
         for point in self.points:
             if self.reduce is None and point.num_shards > 1:
@@ -167,7 +167,7 @@ class Experiment:
         if not hasattr(self.shard, "__code__") or "<" in name:
             raise CobayesError(
                 f"the shard function is {name}; expected a function at the top of a module.",
-                "workers import it by name; put what it depends on into the point's parameters",
+                "define it in a module that workers can import; pass values as parameters",
             )
 
     @property

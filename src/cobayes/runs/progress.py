@@ -136,7 +136,10 @@ def read_state(folder: str | Path) -> RunState:
         )
     with contextlib.closing(Store(place)) as store:
         if not store.plan:
-            raise RunError(f"the run in {str(folder)!r} has not begun yet.")
+            raise RunError(
+                f"the run in {str(folder)!r} has not begun yet: its plan is missing.",
+                "wait, or run the same command again.",
+            )
         return state_of(store, "running" if store.is_locked() else "stopped", store.num_workers)
 
 

@@ -316,7 +316,10 @@ def _linear_programme(cuts: Array, owners: list[int], least: float) -> Any:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if answer.status != 0:
-        raise ConvergenceError(f"the linear programme failed: {answer.message}")
+        raise ConvergenceError(
+            f"the linear programme was not solved: {answer.message}",
+            "make the smallest entries of the matrix larger.",
+        )
     return answer
 
 

@@ -116,7 +116,10 @@ def choosing_rate(rule: Rule | MatrixLike, hypothesis: SupportsIndex | str) -> C
         bounds=[(0.0, None)] * num_data + [(None, None)],
     )
     if not solution.success:
-        raise CobayesError(f"the linear programme was not solved: {solution.message}")
+        raise CobayesError(
+            f"the linear programme was not solved: {solution.message}",
+            "make the smallest entries of the matrix larger.",
+        )
     shares = np.maximum(solution.x[:-1], 0.0)
     shares /= shares.sum()
     return ChoosingRate(float((shares @ gains).min()), drawn, shares, model.hypotheses[h])
