@@ -109,9 +109,18 @@ def test_a_gap_between_rounds_is_a_warning_that_asks_for_lessons():
 def test_a_lesson_without_its_first_round_is_a_warning():
     table = pd.concat([rows().iloc[[0, 1]].assign(lesson=k) for k in (1, 2)])
     read(table)
-    with pytest.warns(cb.CobayesWarning, match="starts with round 2, others with round 1"):
+    with pytest.warns(cb.CobayesWarning, match="starts with round 2, not with round 1"):
         found = read(table.iloc[[0, 1, 3]])
     assert histories(found) == [(), (0,), ()]
+
+
+@pytest.mark.parametrize("removed", [[0], [0, 2]])
+def test_a_first_round_that_is_missing_is_a_warning_with_one_lesson_per_person(removed):
+    table = rows(person=["a", "a", "b", "b"], problem="leaf", round=[1, 2, 1, 2])
+    table = table.assign(hypothesis="oak", datum="x")
+    read(table)
+    with pytest.warns(cb.CobayesWarning, match=f"round 1 .lessons that start late: {len(removed)}"):
+        read(table.drop(index=removed))
 
 
 def test_choices_come_from_csv_files_and_problems_from_a_folder(tmp_path):
@@ -140,6 +149,13 @@ def test_an_error_in_one_of_several_problems_names_it():
 def test_priors_of_unknown_problems_are_refused():
     with pytest.raises(cb.CobayesError, match="the priors name 'leaff', but no problem has that"):
         people.score(rows(), PROBLEMS, priors={"leaff": [0.5, 0.5]})
+
+
+@pytest.mark.parametrize("priors", [[0.2, 0.8], np.array([0.2, 0.8]), 0.5])
+def test_priors_without_a_problem_are_refused(priors):
+    with pytest.raises(cb.CobayesError, match="expected a mapping from problem to prior") as found:
+        people.score(rows(), PROBLEMS, priors=priors)
+    assert "priors={'leaf': ...}" in str(found.value)
 
 
 def test_priors_of_all_problems_may_be_one_table(tmp_path):

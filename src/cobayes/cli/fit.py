@@ -15,8 +15,9 @@ from cobayes._output import frame_csv, percent, write_text
 from cobayes.cli import options, terminal
 from cobayes.cli.inputs import Given, check_folder
 from cobayes.errors import CobayesError
-from cobayes.people.choices import read_frame, read_numbers, read_problems
+from cobayes.people.choices import read_numbers, read_problems
 from cobayes.people.family import RESPONSES, STATIC, depth_name
+from cobayes.people.tables import read_frame
 from cobayes.report import build_report
 from cobayes.report.people import cell_text, fit_in_words, fit_recipes, shown_comparison
 from cobayes.tasks.constraints import without_repeats

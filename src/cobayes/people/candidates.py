@@ -105,9 +105,8 @@ class Draws(NamedTuple):
 
 def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> Draws:
     """Return one chain of draws: of the group, and of all people for each draw of the group."""
-    family, every = alone.family, np.arange(len(alone.groups))
-    estimates = alone.arrays.parameters[every, alone.arrays.best][:, family.columns]
-    mean = np.clip(family.to_line(np.median(estimates, axis=0)), -4.0, 4.0)
+    median = np.median(alone.arrays.at_best[:, alone.family.columns], axis=0)
+    mean = np.clip(alone.family.to_line(median), -4.0, 4.0)
     spread = np.ones(len(mean))
     for number in range(NUM_ROUNDS):
         # Normal approximations are inaccurate for few responses: candidates are drawn again around

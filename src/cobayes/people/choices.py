@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from cobayes._input.labels import find, is_position, shorten, suggest
-from cobayes._input.text import advice, find_delimiter, with_decimal_point
-from cobayes._output import without_guard
+from cobayes._input.labels import find, quoted, shorten, suggest
 from cobayes.errors import CobayesError, warn_user
 from cobayes.model import as_task
 from cobayes.people.problems import Array, Positions, Problem, Situations
-from cobayes.reading import existing_file, read_model, read_parquet_frame, read_text
+from cobayes.people.tables import as_text, filled, place_of, read_column, read_frame, require
+from cobayes.reading import read_model
 
 COLUMNS = {
     "choice": ("person", "problem", "round", "hypothesis", "datum"),
@@ -33,8 +27,6 @@ COLUMNS = {
 ONLY = "*"
 """Name of a single problem that was given without one; it goes with every choice."""
 
-# Labels such as 01 or 1e3 are not numbers.
-_LABELS = ("person", "problem", "hypothesis", "datum", "guess", "lesson")
 _SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
 # The largest number of responses; each takes about 1 kB of memory.
 MOST_RESPONSES = 5_000_000
@@ -94,6 +86,12 @@ def _from_path(path: str | Path) -> dict[str, Any]:
 def _read_priors(priors: Any, problems: Mapping[str, Problem]) -> dict[str, Any]:
     if priors is None or isinstance(priors, Mapping):
         return {str(name): prior for name, prior in (priors or {}).items()}
+    if not (isinstance(priors, (str, Path)) or hasattr(priors, "columns")):
+        raise CobayesError(
+            f"the priors are {quoted(priors)}; expected a mapping from problem to prior, or a "
+            "table with the columns problem, hypothesis and prior.",
+            f"write priors={{{next(iter(problems))!r}: ...}}.",
+        )
     columns = read_numbers(priors, problems, "hypothesis", is_partial=True)
     if list(columns) != ["prior"]:
         raise CobayesError(
@@ -178,7 +176,8 @@ def read_choices(choices: Any, problems: Mapping[str, Problem], response: str) -
         rating = read_column(frame, "rating")
         good = (rating >= 0.0) & (rating <= 1.0)
         message = "{} is not a number between 0 and 1."
-        _require(frame, good, "rating", message, "divide percentages by 100.")
+        require(frame, good, "rating", message, "divide percentages by 100.")
+        frame = frame.assign(rating=rating)
     lesson, level = _lessons(frame, datum, hypothesis, response)
     situations = Situations(problem, lesson, level, datum)
     return Choices(frame.reset_index(drop=True), situations, datum, hypothesis, guess, rating)
@@ -195,75 +194,80 @@ def _lessons(
     if "count" in frame.columns:
         return np.arange(len(frame)), np.zeros(len(frame), dtype=np.int64)
     keys = ["person", "problem", *(["lesson"] if "lesson" in frame.columns else [])]
-    labels = [filled(frame, key).map(_text) for key in keys]
+    labels = [filled(frame, key).map(as_text) for key in keys]
     lesson = frame.groupby(labels, sort=False).ngroup().to_numpy()
-    rounds = read_column(frame, "round")
-    order = np.lexsort((hypothesis, rounds, lesson))
-
-    def is_same(values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which rows, in order, have the value of the row before."""
-        return np.r_[False, values[order][1:] == values[order][:-1]]
-
-    goes_on = is_same(lesson)
-    same_round = goes_on & is_same(rounds)
-    repeated = same_round
+    rows = pd.DataFrame({"person": labels[0].to_numpy(), "lesson": lesson})
+    rows = rows.assign(round=read_column(frame, "round"), datum=datum, hypothesis=hypothesis)
+    rounds = rows.groupby(["lesson", "round"], sort=False)
+    repeated = rounds.cumcount() > 0
     if response == "rating":  # several hypotheses may be rated after one datum
-        repeated = same_round & (is_same(hypothesis) | ~is_same(datum))
+        repeated = rows.duplicated(["lesson", "round", "hypothesis"])
+        repeated |= rounds["datum"].transform("first") != rows["datum"]
     if repeated.any():
-        row = int(order[repeated].min())
+        row = int(repeated.argmax())
         raise CobayesError(
-            f"{_place(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
+            f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
             f"{_who(frame, row)} occurs twice.",
             "drop one of the rows, add a column 'lesson' that numbers a person's lessons, or a "
             "column 'count' where rows are counts.",
         )
+    steps = rows.drop_duplicates(["lesson", "round"]).sort_values(["lesson", "round"])
+    before = steps.groupby("lesson").shift()
+    is_first = before["round"].isna()
     if response == "choice":
-        good = np.ones(len(frame), dtype=bool)
-        good[order] = ~goes_on | is_same(hypothesis)
-        message = "the truth changes within a lesson."
+        good = is_first | (steps["hypothesis"] == before["hypothesis"])
         hint = "add a column 'lesson' that numbers a person's lessons on a problem."
-        _require(frame, good, "hypothesis", message, hint)
-    runs_on = _runs_on(frame, lesson, rounds)
-    late = order[~goes_on & (rounds[order] > rounds.min())]
-    if len(late) and not runs_on:
+        message = "the truth changes within a lesson."
+        require(frame, good.sort_index(), "hypothesis", message, hint)
+    _warn_about_rounds(frame, steps, steps["round"] - before["round"])
+    # Rounds are counted from the first row of each lesson.
+    level = rows.groupby("lesson")["round"].rank("dense").astype(np.int64) - 1
+    return lesson, level.to_numpy()
+
+
+def _warn_about_rounds(frame: pd.DataFrame, steps: pd.DataFrame, gap: pd.Series) -> None:
+    """Warn where rounds are missing, or seem to be numbers of trials.
+
+    Parameters
+    ----------
+    frame
+        The table of choices.
+    steps
+        One row per lesson and round, in this order; the index is the row of the table.
+    gap
+        How much each round is above the one before; NaN at the start of a lesson.
+    """
+    starts, skips = steps[gap.isna()], steps[gap > 1.0]
+    # Trials are numbered through all lessons of a person if no number comes twice.
+    has_several = len(starts) > steps["person"].nunique()
+    are_trials = has_several and not steps.duplicated(["person", "round"]).any()
+    first = min(steps["round"].min(), 1.0)
+    late = starts.index[starts["round"] > first]
+    if len(late) and not are_trials:
+        row = late[0]
         warn_user(
-            f"{_place(frame, late[0], 'round')}: a lesson of {_who(frame, late[0])} starts with "
-            f"round {frame['round'].iloc[late[0]]}, others with round {rounds.min():g} (lessons "
-            f"that start late: {len(late)}). Earlier rounds are taken as not shown: the learner "
-            "starts from the prior. Drop these lessons if their first rounds were removed."
+            f"{place_of(frame, row, 'round')}: a lesson of {_who(frame, row)} starts with round "
+            f"{frame['round'].iloc[row]}, not with round {first:g} (lessons that start late: "
+            f"{len(late)}). Earlier rounds are taken as not shown: the learner starts from the "
+            "prior. Drop these lessons if their first rounds were removed."
         )
-    num_rounds, num_lessons = int((~same_round).sum()), int((~goes_on).sum())
-    num_people = frame["person"].map(_text).nunique()
-    skips = goes_on & np.r_[False, np.diff(rounds[order]) > 1.0]
-    if skips.any():
-        first = int(np.argmax(skips))
-        before, after = (frame["round"].iloc[row] for row in order[first - 1 : first + 1])
+    if len(skips):
+        row = skips.index[0]
+        before = steps.index[steps.index.get_loc(row) - 1]
         warn_user(
-            f"{_place(frame, order[first], 'round')}: round {after} of "
-            f"{_who(frame, order[first])} follows round {before} (lessons with such a gap: "
-            f"{len(np.unique(lesson[order[skips]]))}). Both rounds are taken as one lesson, in "
-            "which the learner remembers what was shown. If they are two lessons, number them in "
-            "a column 'lesson'."
+            f"{place_of(frame, row, 'round')}: round {frame['round'].iloc[row]} of "
+            f"{_who(frame, row)} follows round {frame['round'].iloc[before]} (lessons with such a "
+            f"gap: {skips['lesson'].nunique()}). Both rounds are taken as one lesson, in which the "
+            "learner remembers what was shown. If they are two lessons, number them in a column "
+            "'lesson'."
         )
-    elif "lesson" not in frame.columns and runs_on and num_rounds > num_lessons > num_people:
+    elif "lesson" not in frame.columns and are_trials and len(steps) > len(starts):
         warn_user(
             "the column 'round' looks like the number of a trial: it never starts again when a "
             "person goes on to another problem. Trials of a person on one problem are taken as one "
             "lesson, in which the learner remembers what was shown. Number lessons in a column "
             "'lesson' if that is wrong, and rounds from 1 in each lesson if it is right."
         )
-    # Rounds are counted from the first row of each lesson.
-    count = np.cumsum(~same_round)
-    level = np.empty_like(lesson)
-    level[order] = count - np.maximum.accumulate(np.where(goes_on, 0, count))
-    return lesson, level
-
-
-def _runs_on(frame: pd.DataFrame, lesson: Positions, rounds: Array) -> bool:
-    """Tell whether rounds are numbered through all lessons of a person: no number comes twice."""
-    person = frame.groupby(frame["person"].map(_text), sort=False).ngroup().to_numpy()
-    steps = np.unique(np.column_stack([person, rounds, lesson]), axis=0)
-    return len(np.unique(steps[:, :2], axis=0)) == len(steps)
 
 
 def _who(frame: pd.DataFrame, row: int) -> str:
@@ -275,7 +279,7 @@ def _repeated(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with every row repeated by its count, and a count of 1 each."""
     counts = read_column(frame, "count")
     good = (counts >= 0.0) & (counts == np.floor(counts))
-    _require(frame, good, "count", "{} is not an integer >= 0.")
+    require(frame, good, "count", "{} is not an integer >= 0.")
     if "round" in frame.columns and filled(frame, "round").nunique() > 1:
         raise CobayesError(
             "a table of counts has several rounds; the data shown before are then unknown.",
@@ -342,134 +346,13 @@ def read_numbers(
     return found
 
 
-def read_frame(choices: Any, names: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Return a DataFrame from a table, a mapping of columns or a file.
-
-    Parameters
-    ----------
-    choices
-        A DataFrame, a mapping of columns, or a CSV, TSV or Parquet file.
-    names
-        A mapping from the required name of a column to its name in this table.
-    """
-    names = dict(names or {})
-    # Labels such as 01 stay labels under any name.
-    labels = [*_LABELS, *names.values()]
-    if isinstance(choices, (str, Path)):
-        frame, source = _from_file(existing_file(choices), labels), str(choices)
-    else:
-        source = "the table"
-        if hasattr(choices, "to_pandas"):
-            choices = choices.to_pandas()
-        try:
-            frame = pd.DataFrame(choices).reset_index(drop=True)
-        except (TypeError, ValueError) as error:
-            raise CobayesError(f"the choices cannot be read as a table: {error}.") from None
-    for theirs in names.values():
-        if theirs not in frame.columns:
-            raise CobayesError(
-                f"{source} has no column {theirs!r}.", suggest(theirs, [*map(str, frame.columns)])
-            )
-    frame = _with_decimal_points(source, frame, labels)
-    return frame.rename(columns={theirs: ours for ours, theirs in names.items()})
-
-
-def _from_file(file: Path, labels: Sequence[str]) -> pd.DataFrame:
-    if file.suffix.lower() in (".parquet", ".pq"):
-        return read_parquet_frame(file)
-    text, sign, _ = find_delimiter(read_text(file), "\t" if file.suffix == ".tsv" else ",")
-    known = sign if sign in text else None  # pandas infers the types of other columns
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text), sep=known, engine="python", dtype=dict.fromkeys(labels, str)
-        )
-    except (ValueError, OSError, csv.Error) as error:
-        raise CobayesError(f"{file} cannot be read as a table: {error}.") from None
-    return frame.map(lambda cell: without_guard(cell) if isinstance(cell, str) else cell)
-
-
-def _with_decimal_points(source: str, frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the table with texts like 0,25 replaced by numbers."""
-    found = {}
-    if not frame.columns.is_unique:
-        return frame  # a later check raises the error
-    for name in frame.columns:
-        if name in labels or frame[name].dtype.kind in "biuf":
-            continue
-        if any(isinstance(cell, str) and "," in cell for cell in frame[name]):
-            cells = [with_decimal_point(c) if isinstance(c, str) else c for c in frame[name]]
-            # If other cells are words or lists, the column is not changed.
-            with contextlib.suppress(ValueError, TypeError):
-                found[name] = np.array(cells, dtype=np.float64)
-    if found:
-        warn_user(
-            f"{source} has decimal commas; they are read as decimal points (0,25 is 0.25). "
-            "Write points to avoid this note."
-        )
-    return frame.assign(**found)
-
-
-def _place(frame: pd.DataFrame, row: int, column: str) -> str:
-    return f"row {int(frame.index[row]) + 1} of the table, column {column!r}"
-
-
-def _require(
-    frame: pd.DataFrame, good: Any, column: str, message: str, hint: str | None = None
-) -> None:
-    """Raise an error about the first bad cell, whose content replaces {} in the message."""
-    bad = np.flatnonzero(~np.asarray(good, dtype=bool))
-    if len(bad):
-        cell = frame[column].tolist()[bad[0]]
-        message = message.replace("{}", repr(cell))
-        raise CobayesError(f"{_place(frame, bad[0], column)}: {message}", hint)
-
-
-def filled(frame: pd.DataFrame, column: str) -> Any:
-    """Return a column of single values; raise an error for empty cells, lists or invalid text."""
-    cells = frame[column]
-    _require(frame, cells.notna(), column, "the cell is empty.", "fill it in, or drop the row.")
-    message = "the cell holds {}; expected one value."
-    hint = "write one row for each value: table.explode(...) does it."
-    _require(frame, cells.map(pd.api.types.is_hashable), column, message, hint)
-    message = "the cell holds {}, which is not Unicode text."
-    _require(frame, cells.map(_is_unicode), column, message, "save the table as UTF-8.")
-    return cells
-
-
-def _is_unicode(cell: Any) -> bool:
-    """Tell whether a cell is valid Unicode text or no text; pandas cannot group others."""
-    return not isinstance(cell, str) or not any("\ud800" <= letter <= "\udfff" for letter in cell)
-
-
-def read_column(frame: pd.DataFrame, column: str) -> Array:
-    """Return a column of finite numbers, or raise an error that names the first other cell."""
-    cells = filled(frame, column)
-    found = as_numbers(cells)
-    good = np.isfinite(found)
-    texts = [cell for cell in cells[~good] if isinstance(cell, str)]
-    _require(frame, good, column, "{} is not a number.", advice(texts[0]) if texts else None)
-    return found
-
-
-def as_numbers(cells: Iterable[Any]) -> Array:
-    """Return numbers; NaN where a cell holds no number."""
-
-    def number(cell: Any) -> float:
-        try:
-            return float(cell)
-        except (TypeError, ValueError, OverflowError):
-            return math.nan
-
-    return np.array([number(cell) for cell in cells])
-
-
 def _problems(frame: pd.DataFrame, problems: Mapping[str, Problem]) -> list[Problem]:
     """Return the problem of every row."""
     if ONLY in problems:
         return [problems[ONLY]] * len(frame)
-    names = filled(frame, "problem").map(_text)
+    names = filled(frame, "problem").map(as_text)
     hint = f"the problems are {shorten(list(problems))}."
-    _require(frame, names.isin(problems), "problem", "there is no problem {}.", hint)
+    require(frame, names.isin(problems), "problem", "there is no problem {}.", hint)
     return [problems[name] for name in names]
 
 
@@ -482,27 +365,13 @@ def _positions(
     group = frame.groupby([names, filled(frame, column)], sort=False).ngroup()
     cells, found = frame[column].tolist(), []
     for row in np.flatnonzero(~group.duplicated()).tolist():
+        labels, text = problem[row].labels(kind), as_text(cells[row])
         try:
-            found.append(_find(cells[row], problem[row].labels(kind), kind))
+            # A number that is a label means the label.
+            is_place = text.isdecimal() and text not in labels
+            found.append(find(int(text) if is_place else text, labels, kind))
         except CobayesError as error:
             on = "" if problem[row].name == ONLY else f", problem {problem[row].name!r}"
-            message = f"{_place(frame, row, column)}{on}: {error.message}"
+            message = f"{place_of(frame, row, column)}{on}: {error.message}"
             raise CobayesError(message, error.hint) from None
     return np.array(found)[group]
-
-
-def _find(value: Any, labels: Sequence[str], kind: str) -> int:
-    """Return a position; in a table a number that is a label means the label."""
-    text = _text(value)
-    if text in labels:
-        return labels.index(text)
-    if text.isdecimal():
-        value = int(text)
-    return find(value if is_position(value) else text, labels, kind)
-
-
-def _text(value: Any) -> str:
-    """Return a label as text: 1.0 as "1", since pandas turns integers beside a NaN into floats."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip()

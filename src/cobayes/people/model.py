@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobayes.errors import CobayesError
-from cobayes.people.choices import as_numbers
 from cobayes.people.family import Family
 from cobayes.people.problems import Array, History, Positions, Problem, Tables
+from cobayes.people.tables import as_numbers
 from cobayes.rules.response import add_evidence
 
 

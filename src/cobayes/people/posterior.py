@@ -12,7 +12,7 @@ from scipy import special
 
 from cobayes._input.tables import as_floats
 from cobayes._input.validation import generator, instance, whole_number
-from cobayes.errors import CobayesError, import_optional
+from cobayes.errors import CobayesError
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family, as_family
 from cobayes.people.likelihood import Likelihood
@@ -230,33 +230,6 @@ def _log_student(points: Array, centre: Array, root: NDArray[Any]) -> Array:
     log_t = special.gammaln(half) - special.gammaln(0.5 * DEGREES)
     log_t -= 0.5 * num_free * np.log(DEGREES * np.pi) + np.log(np.einsum("upp->up", root)).sum(1)
     return log_t - half * np.log1p((z**2).sum(axis=2) / DEGREES)
-
-
-def to_arviz(fit: Fit, num_draws: int, rng: Any) -> Any:
-    """Return a DataTree with the groups posterior, log_likelihood, observed_data, constant_data."""
-    whole_number(num_draws, "num_draws", 1)
-    arviz = import_optional("arviz_base", "people", "to_arviz()")
-    random = generator(rng)
-    names, label = fit.family.names, fit.by or "everybody"
-    draws = {name: np.empty((1, num_draws, len(fit.groups))) for name in names}
-    logs = np.empty((1, num_draws, len(fit.choices)))
-    effective = np.empty(len(fit.groups))
-    for likelihood, units, parameters in fit.at_best():
-        found, effective[units] = draw_parameters(likelihood, parameters, num_draws, random)
-        for number, values in enumerate(found):
-            for name, own in likelihood.parameters(values).items():
-                draws[name][0, number, units] = own
-            logs[0, number, likelihood.rows] = likelihood.by_row(values).value
-    return arviz.from_dict(
-        {
-            "posterior": draws,
-            "log_likelihood": {"response": logs},
-            "observed_data": {"response": fit.answers},
-            "constant_data": {"effective_draws": effective},
-        },
-        coords={label: [str(unit) for unit in fit.units] or ["everybody"]},
-        dims={name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]},
-    )
 
 
 def calibration(

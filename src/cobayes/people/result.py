@@ -14,12 +14,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cobayes._input.labels import shorten
-from cobayes.errors import CobayesError
-from cobayes.people import posterior
-from cobayes.people.choices import COLUMNS, Choices, filled, read_choices, read_problems
+from cobayes._input.validation import generator, whole_number
+from cobayes.errors import CobayesError, import_optional
+from cobayes.people.choices import COLUMNS, Choices, read_choices, read_problems
 from cobayes.people.family import Family, depth_name
 from cobayes.people.likelihood import Likelihood
+from cobayes.people.posterior import draw_parameters
 from cobayes.people.problems import Array, Positions, Problem
+from cobayes.people.tables import filled
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Estimates:
         # Depths that differ by rounding only are equal.
         lead = self.value.max(axis=1, keepdims=True)
         return np.argmax(self.value >= lead - 1e-9 * np.maximum(1.0, np.abs(lead)), axis=1)
+
+    @property
+    def at_best(self) -> Array:
+        """The parameters at the best depth of each unit, (u, p)."""
+        return self.parameters[np.arange(len(self.best)), self.best]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,7 +204,29 @@ class Fit:
         rng
             Anything that `numpy.random.default_rng` takes.
         """
-        return posterior.to_arviz(self, num_draws, rng)
+        whole_number(num_draws, "num_draws", 1)
+        arviz = import_optional("arviz_base", "people", "to_arviz()")
+        random = generator(rng)
+        names, label = self.family.names, self.by or "everybody"
+        draws = {name: np.empty((1, num_draws, len(self.groups))) for name in names}
+        logs = np.empty((1, num_draws, len(self.choices)))
+        effective = np.empty(len(self.groups))
+        for likelihood, units, parameters in self.at_best():
+            found, effective[units] = draw_parameters(likelihood, parameters, num_draws, random)
+            for number, values in enumerate(found):
+                for name, own in likelihood.parameters(values).items():
+                    draws[name][0, number, units] = own
+                logs[0, number, likelihood.rows] = likelihood.by_row(values).value
+        return arviz.from_dict(
+            {
+                "posterior": draws,
+                "log_likelihood": {"response": logs},
+                "observed_data": {"response": self.answers},
+                "constant_data": {"effective_draws": effective},
+            },
+            coords={label: [str(unit) for unit in self.units] or ["everybody"]},
+            dims={name: [label] for name in (*names, "effective_draws")} | {"response": ["row"]},
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the fit with its choices and problems into one file, for `load`.

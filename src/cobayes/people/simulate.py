@@ -12,10 +12,11 @@ from cobayes._input.validation import generator, instance, whole_number
 from cobayes._parallel import require_affordable, short_number
 from cobayes.errors import CobayesError
 from cobayes.people import model
-from cobayes.people.choices import as_numbers, read_problems
+from cobayes.people.choices import read_problems
 from cobayes.people.family import STATIC, Family, as_depths, as_family
 from cobayes.people.problems import History, Positions, Problem, Tables
 from cobayes.people.result import Fit
+from cobayes.people.tables import as_numbers
 from cobayes.reading import read_model
 
 if TYPE_CHECKING:
@@ -221,10 +222,8 @@ class _Lessons:
 def _people(parameters: Any, family: Family, num_people: int) -> pd.DataFrame:
     """Return person, depth and all parameters of the family, one row per person."""
     if isinstance(parameters, Fit):
-        best, every = parameters.arrays.best, np.arange(len(parameters.groups))
-        values = parameters.arrays.parameters[every, best]
-        given = pd.DataFrame(values, columns=list(parameters.family.names))
-        given["depth"] = np.array(parameters.family.depth, dtype=np.float64)[best]
+        given = pd.DataFrame(parameters.arrays.at_best, columns=list(parameters.family.names))
+        given["depth"] = parameters.estimates["depth"]
         if parameters.by is None:
             given = given.loc[[0] * num_people].reset_index(drop=True)
         else:
