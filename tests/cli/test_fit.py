@@ -60,6 +60,7 @@ def test_group_is_fitted_where_it_is_asked_for(run, study, tmp_path):
     assert "median rationality" in result.stdout
     assert len(pd.read_csv(tmp_path / "people.csv")) == 3
     assert "comparison.csv, group.csv, people.csv" in " ".join(result.stderr.split())
+    assert "share of depth 1" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_group_of_a_table_of_counts_is_refused_before_anything_is_written(run, study, tmp_path):

@@ -1,4 +1,4 @@
-"""The No-U-Turn sampler: the posterior of Laplace's method, diagnostics, refusals."""
+"""The No-U-Turn sampler: the posterior of Laplace's method, diagnostics, all families."""
 
 import sys
 
@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family
+from cobayes.people import Family, nuts
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
@@ -71,7 +71,41 @@ def test_nuts_says_what_it_needs(monkeypatch):
         people.fit_group(choices, PROBLEMS, FAMILY, method="nuts")
 
 
-def test_nuts_refuses_free_parameters_of_the_learner_in_mind():
+FREE = {"prior_temperature": (0.0, 2.0), "inner_rationality": (0.0, 5.0)}
+
+
+@pytest.mark.parametrize("settings", [{}, FREE, {"response": "rating", "sharpness": (0.0, 5.0)}])
+def test_density_in_jax_has_the_values_and_derivatives_of_the_likelihood(settings):
+    jax = pytest.importorskip("jax", reason="JAX is not installed: extra people-groups")
+    family = Family(depth=2, **settings)
+    choices = people.simulate({}, PROBLEMS, num_people=3, num_rounds=2, family=family, rng=1)
+    likelihood = people.fit(choices, PROBLEMS, family, intervals=None).likelihood(2)
+    # One more parameter, which this depth does not have.
+    names = ("unused", *likelihood.names)
+    points = np.random.default_rng(1).standard_normal((3, len(names)))
+    density = nuts.density_in_jax(likelihood, names)
+    expected = likelihood.on_line(points[:, 1:])
+    # Single precision.
+    np.testing.assert_allclose(jax.jit(density)(points), expected.value, rtol=1e-5)
+    gradient = jax.grad(lambda at: density(at).sum())(jax.numpy.float32(points))
+    np.testing.assert_allclose(gradient[:, 1:], expected.gradient, rtol=1e-4, atol=1e-4)
+    assert (np.asarray(gradient[:, 0]) == 0.0).all()
+
+
+@pytest.mark.slow
+def test_nuts_takes_ratings_and_a_free_learner_in_mind():
     pytest.importorskip("numpyro", reason="NumPyro is not installed: extra people-groups")
-    with pytest.raises(cb.CobayesError, match="fix inner_rationality and prior_temperature"):
-        people.fit_group(study(2), PROBLEMS, FAMILY.at(prior_temperature=(0.5, 2.0)), "nuts", 1)
+    priors = {name: [0.6, 0.3, 0.1] for name in PROBLEMS}
+    family = Family(depth=0, response="rating", lapse=0.02, noise=0.1, prior_temperature=(0.0, 2.0))
+    choices = people.simulate(
+        {}, PROBLEMS, num_people=4, num_rounds=1, family=family, priors=priors, rng=1
+    )
+    found, sampled = (
+        people.fit_group(choices, PROBLEMS, family, method, 1, priors=priors)
+        for method in ("laplace", "nuts")
+    )
+    assert (sampled.r_hat < 1.01).all()
+    width = found.draws["median"].std()
+    distance = np.abs(sampled.draws["median"].mean() - found.draws["median"].mean())
+    # Four standard errors of 200 independent draws.
+    assert distance < 4.0 * width / np.sqrt(200)

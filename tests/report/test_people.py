@@ -42,6 +42,21 @@ def test_parameters_of_every_depth_have_a_picture(fit, recipes):
     assert known
 
 
+def test_a_group_has_its_table_and_pictures_of_shrinkage(tmp_path):
+    family = people.Family(depth=(0, 1), lapse=0.05)
+    choices, problems = people.example_study()
+    group = people.fit_group(choices, problems, family, num_draws=100, rng=1)
+    comparison = people.compare({"all": group.fit}, loo=False)
+    recipes = report.fit_recipes(group.fit, comparison, group)
+    assert [recipe.name for recipe in recipes] == [
+        "comparison", "estimates", "group", "predictions"
+    ]  # fmt: skip
+    page = report.build_report(tmp_path, recipes, formats=("svg",), fresh=True, scale=1.0)
+    text = page.read_text(encoding="utf-8")
+    for words in ("median rationality", "share of depth 1", "rationality in the group"):
+        assert words in text
+
+
 def test_ratings_have_no_predicted_frequencies():
     rows = {"person": ["a"] * 2, "round": [1, 2], "datum": [0, 1], "hypothesis": [0, 0]}
     family = people.Family(depth=0, response="rating")

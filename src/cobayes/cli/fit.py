@@ -185,8 +185,8 @@ def fit(given: Given) -> None:
                 progress=tell("compare"),
             )
             _write_comparison(out, comparison)
-        _write_page(given, found, comparison, line)
-        group = None
+        together = group = None
+        written = WRITTEN[:-1]
         if given.group:
             together = people.fit_group(
                 table, known, family, rng=given.seed, progress=tell("group")
@@ -194,34 +194,30 @@ def fit(given: Given) -> None:
             group = together.group.rename_axis("quantity").reset_index()
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
-    result, written = _as_dict(found, comparison), [*WRITTEN[:-1]]
+            written += ("group.csv", "people.csv")
+        files = ", ".join(written)
+        build_report(
+            out,
+            fit_recipes(found, comparison, together),
+            title="People fitted",
+            lead=f"{fit_in_words(found)} Files beside this page: {files}.",
+            command=given.typed_command().replace("{", "{{").replace("}", "}}"),
+            scale=1.0,
+            seed=given.seed,
+            formats=("svg",),
+            fresh=True,
+            tell=line.tell,
+        )
+    result = _as_dict(found, comparison)
     if group is not None:
         result["group"] = group.to_dict(orient="records")
-        written += ["group.csv", "people.csv"]
     given.finish(result, lambda: _show(found, comparison, group))
-    terminal.say(f"wrote {out / 'index.html'}, {', '.join(written)}")
+    terminal.say(f"wrote {out / 'index.html'}, {files}")
 
 
 def _write_comparison(out: Path, comparison: people.Comparison) -> None:
     models = comparison.table.rename_axis("model").reset_index()
     write_text(out / "comparison.csv", frame_csv(models))
-
-
-def _write_page(
-    given: Given, found: people.Fit, comparison: people.Comparison, line: terminal.ProgressLine
-) -> None:
-    build_report(
-        given.out,
-        fit_recipes(found, comparison),
-        title="People fitted",
-        lead=f"{fit_in_words(found)} Files beside this page: {', '.join(WRITTEN[:-1])}.",
-        command=given.typed_command().replace("{", "{{").replace("}", "}}"),
-        scale=1.0,
-        seed=given.seed,
-        formats=("svg",),
-        fresh=True,
-        tell=line.tell,
-    )
 
 
 def _as_dict(found: people.Fit, comparison: people.Comparison) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def _lessons(
     return lesson, level.to_numpy()
 
 
-def _warn_about_rounds(frame: pd.DataFrame, steps: pd.DataFrame, gap: pd.Series) -> None:
+def _warn_about_rounds(frame: pd.DataFrame, steps: Any, gap: Any) -> None:
     """Warn where rounds are missing, or seem to be numbers of trials.
 
     Parameters

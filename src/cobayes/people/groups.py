@@ -21,10 +21,10 @@ import pandas as pd
 from cobayes._input.validation import generator, one_of, whole_number
 from cobayes.errors import CobayesError, import_optional, warn_user
 from cobayes.people.candidates import Group, draw_group
-from cobayes.people.family import Family, as_family, depth_name
+from cobayes.people.family import Family, depth_name
 from cobayes.people.fit import Progress, fit, teller
 from cobayes.people.model import draw_many
-from cobayes.people.nuts import draw_by_nuts, require_sampler
+from cobayes.people.nuts import draw_by_nuts
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
 
@@ -176,8 +176,9 @@ def fit_group(
         As in `fit`. The normal distributions are those of logits between the family's bounds.
     method
         "laplace": a normal approximation for every person at every depth, corrected by importance
-        sampling. "nuts": four chains of NumPyro's sampler, which take several times longer
-        (``pip install '.[people-groups]'``; the learner in mind must be fixed).
+        sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
+        which take several times longer; with ratings, or free parameters of the learner in mind,
+        ten times longer still.
     rng
         Anything that `numpy.random.default_rng` takes.
     num_draws
@@ -201,7 +202,7 @@ def fit_group(
     """
     one_of(method, "method", ("laplace", "nuts"))
     if method == "nuts":
-        require_sampler(as_family(family))
+        import_optional("numpyro", "people-groups", 'method="nuts"')
     whole_number(num_draws, "num_draws", 1)
     random, tell = generator(rng), teller(progress)
 

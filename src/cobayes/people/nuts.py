@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from cobayes.errors import CobayesError, import_optional, warn_user
+from cobayes.errors import import_optional, warn_user
 from cobayes.people.candidates import Draws, Group
-from cobayes.people.family import Family
 from cobayes.people.fit import Progress
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
@@ -38,16 +37,6 @@ BLOCK = 50
 GOOD_R_HAT, MOST_TIMES, FEWEST_DRAWS = 1.01, 4, 800
 # Smallest precision of a person's estimate from the responses alone.
 LEAST_PRECISION = 1e-3
-
-
-def require_sampler(family: Family) -> None:
-    """Raise an error where NumPyro is missing or the family's likelihood is not written in JAX."""
-    import_optional("numpyro", "people-groups", 'method="nuts"')
-    if family.response == "rating" or set(family.free_names()) & set(family.inner):
-        raise CobayesError(
-            'method="nuts" needs choices or guesses and a learner in mind without free parameters.',
-            f'fix {" and ".join(family.inner)}, or use method="laplace".',
-        )
 
 
 def draw_by_nuts(
@@ -127,8 +116,13 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
     """Return R-hat and the effective number of draws of every group quantity."""
     group = Group.from_line(lines, num_free)
     values = np.concatenate([group.mean, group.spread, np.exp(group.log_share)], axis=-1)
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    return _statistics().rhat(values, **axes), _statistics().ess(values, **axes)
+    r_hat = np.ones(values.shape[-1])
+    effective = r_hat * lines[..., 0].size
+    # The share of an only depth is always one.
+    varied = np.ptp(values, axis=(0, 1)) > 0.0
+    for found, measure in ((r_hat, _statistics().rhat), (effective, _statistics().ess)):
+        found[varied] = measure(values[..., varied], chain_axis=0, draw_axis=1)
+    return r_hat, effective
 
 
 def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
@@ -143,7 +137,7 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
     names = alone.family.free_names()
     lines, people = guess.lines[0], guess.people[0]
     num_units, num_free, num_lines = len(alone.groups), len(names), lines.shape[1]
-    densities = [_density(alone.likelihood(depth), names) for depth in alone.family.depth]
+    densities = [density_in_jax(alone.likelihood(depth), names) for depth in alone.family.depth]
     centre, peak = jnp.float32(lines.mean(axis=0)), jnp.float32(alone.arrays.value.max(1))
     covariance = np.atleast_2d(np.cov(lines.T)) + 1e-6 * np.eye(num_lines)
     root = jnp.float32(np.linalg.cholesky(covariance))
@@ -179,12 +173,19 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
     return lambda point: at(point)[0], values_at, num_lines + num_units * num_free
 
 
-def _density(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
-    """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX."""
+def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
+    """Return the log-likelihoods (u,) of points (u, p) in logits as a function of JAX.
+
+    Ratings, and free parameters of the learner in mind, are left to NumPy (`_from_host`), which
+    takes about ten times as long.
+    """
     import jax
     from jax import numpy as jnp
 
-    family, every = likelihood.family, np.arange(len(likelihood.rows))
+    family = likelihood.family
+    if family.response == "rating" or set(likelihood.names) & set(family.inner):
+        return _from_host(likelihood, [names.index(name) for name in likelihood.names])
+    every = np.arange(len(likelihood.rows))
 
     def relative(options: Array) -> Any:
         """Return the values of all options minus that of the chosen one."""
@@ -213,5 +214,29 @@ def _density(likelihood: Likelihood, names: tuple[str, ...]) -> Any:
             num_segments=likelihood.num_units,
             indices_are_sorted=True,
         )
+
+    return log_likelihoods
+
+
+def _from_host(likelihood: Likelihood, columns: list[int]) -> Any:
+    """Return the same function with values and derivatives that NumPy computes."""
+    import jax
+    from jax import numpy as jnp
+
+    sizes = [(likelihood.num_units,), (likelihood.num_units, len(columns))]
+    shapes = [jax.ShapeDtypeStruct(size, jnp.float32) for size in sizes]
+
+    def on_host(points: Any) -> list[Any]:
+        found = likelihood.on_line(np.asarray(points, dtype=np.float64))
+        return [np.float32(found.value), np.float32(found.gradient)]
+
+    @jax.custom_jvp
+    def log_likelihoods(points: Any) -> Any:
+        return jax.pure_callback(on_host, shapes, points[:, columns])[0]
+
+    @log_likelihoods.defjvp
+    def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        value, gradient = jax.pure_callback(on_host, shapes, primals[0][:, columns])
+        return value, (gradient * tangents[0][:, columns]).sum(axis=1)
 
     return log_likelihoods

@@ -1,4 +1,4 @@
-"""A fit to people as sections of a report: comparison, estimates, predictions."""
+"""A fit to people as sections of a report: comparison, estimates, group, predictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cobayes._output import probability_text
-from cobayes.people import Comparison, Fit, calibration
+from cobayes.people import Comparison, Fit, GroupFit, calibration
 from cobayes.people.family import depth_name
 from cobayes.plots.house import new_figure
 from cobayes.report.section import Context, Recipe, Section, prose, written_section
@@ -35,7 +35,9 @@ HEADINGS = {
 }
 
 
-def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
+def fit_recipes(
+    fit: Fit, comparison: Comparison, group: GroupFit | None = None
+) -> tuple[Recipe, ...]:
     """Return the sections of a page about a fit, for `build_report`.
 
     The sections are not kept from one report to the next: call `build_report` with ``fresh=True``.
@@ -46,11 +48,14 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
         The fit of all depths, by person or pooled.
     comparison
         Comparison of its depths, or of other models with them.
+    group
+        The same people fitted as a group.
 
     Returns
     -------
     tuple of Recipe
-        Comparison, estimates, and (not for ratings) predicted against observed frequencies.
+        Comparison, estimates, the group where it is given, and (not for ratings) predicted against
+        observed frequencies.
 
     Examples
     --------
@@ -66,6 +71,8 @@ def fit_recipes(fit: Fit, comparison: Comparison) -> tuple[Recipe, ...]:
         Recipe("comparison", "models compared", partial(_comparison, comparison)),
         Recipe("estimates", "parameters with intervals", partial(_estimates, fit)),
     ]
+    if group is not None:
+        found.append(Recipe("group", "people as a group", partial(_group, group)))
     if fit.family.response != "rating":
         check = partial(_predictions, fit)
         found.append(Recipe("predictions", "a posterior predictive check", check))
@@ -105,10 +112,7 @@ def _estimates(fit: Fit, _: Context) -> Section:
 
     table, figures, depths = fit.estimates, {}, {}
     if fit.by is not None:
-        known = [
-            name for name in fit.family.free_names() if np.isfinite(table[name].to_numpy()).any()
-        ]
-        figures = {name: new_figure(6.4, 3.6) for name in known}
+        figures = {name: new_figure(6.4, 3.6) for name in _drawn(fit)}
         if len(fit.family.depth) > 1:
             depths = {depth_name(k): int((table["depth"] == k).sum()) for k in fit.family.depth}
     for name, figure in figures.items():
@@ -122,6 +126,23 @@ def _estimates(fit: Fit, _: Context) -> Section:
         "has_depths": len(fit.family.depth) > 1,
     }
     return _written("estimates", values, figures)
+
+
+def _drawn(fit: Fit) -> list[str]:
+    """Return the free parameters that are identified for somebody."""
+    table = fit.estimates
+    return [name for name in fit.family.free_names() if np.isfinite(table[name].to_numpy()).any()]
+
+
+def _group(group: GroupFit, _: Context) -> Section:
+    from cobayes.plots.people import plot_shrinkage
+
+    figures = {name: new_figure(4.6, 4.4) for name in _drawn(group.fit)}
+    for name, figure in figures.items():
+        plot_shrinkage(group, name, ax=figure.subplots())
+    headings = {"index": "quantity", "effective": "effective draws", "r_hat": "R-hat"}
+    table = group.group.astype({"effective": int}).reset_index().rename(columns=headings)
+    return _written("group", {"table": table, "drawn": figures}, figures)
 
 
 def _with_intervals(fit: Fit) -> pd.DataFrame:
