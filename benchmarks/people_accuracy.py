@@ -4,6 +4,7 @@ Run ``python -m benchmarks.people_accuracy WHAT`` with one of
 
 - ``intervals``: coverage of intervals, recovery of depths;
 - ``ranks``: simulation-based calibration of group fits (``--method nuts`` for NUTS);
+- ``grid``: posterior means of a group of five people against an integration over a grid;
 - ``group``: a study of 150 people with 80 choices fitted as a group, seconds and errors;
 - ``problems``: the most informative ten problems against random ones;
 - ``speed``: seconds of fits one by one.
@@ -97,18 +98,18 @@ def intervals(share: int, _: str) -> None:
 
 def ranks(share: int, method: str) -> None:
     """Draw studies from the prior of the group model and rank the truth among the draws."""
-    problems, family = positive(6, 8), people.Family(depth=(0, 1, np.inf))
+    problems, family = positive(6, 8), people.Family(depth=(0, np.inf))
     names, found = ["rationality", "lapse"], []
     for seed in range(200 // share):
         rng = np.random.default_rng(seed)
         mean, spread = rng.logistic(size=2), rng.uniform(*SPREAD, size=2)
-        shares = rng.dirichlet(np.ones(3))
-        truth = crowd(rng, 6, family.depth, shares, *zip(mean, spread, strict=True))
+        shares = rng.dirichlet(np.ones(2))
+        truth = crowd(rng, 4, family.depth, shares, *zip(mean, spread, strict=True))
         choices = people.simulate(truth, problems, num_rounds=2, rng=rng)
         fit = people.fit_group(choices, problems, family, method, rng, num_draws=990)
         draws = {name: own.reshape(-1, own.shape[-1]) for name, own in fit.draws.items()}
         median = expit(mean) * [20.0, 0.5]
-        values = {"median": median, "spread": spread, "share": shares}
+        values = {"median": median, "spread": spread, "share": shares[:1]}
         values |= {name: truth[name].to_numpy() for name in names}
         found.append(
             {
@@ -122,8 +123,66 @@ def ranks(share: int, method: str) -> None:
     for name, own in table.items():
         counts = np.histogram(own, bins=10, range=(0.0, 1.0))[0]
         chances[name] = chisquare(counts).pvalue
-    print(f"{len(table)} studies of 6 people, 12 choices each, method {method}")
+    print(f"{len(table)} studies of 4 people, 12 choices each, method {method}")
     print(pd.DataFrame({"mean rank": table.mean(), "chi-squared p": chances}).round(3).to_string())
+
+
+def five_people() -> tuple[pd.DataFrame, dict[str, np.ndarray], people.Family]:
+    """Return choices, problems and family of a study that can be integrated over a grid."""
+    rng = np.random.default_rng(3)
+    problems = {f"p{i}": rng.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
+    rng = np.random.default_rng(2)
+    truth = {"person": list("abcde"), "depth": rng.choice([0.0, 1.0], 5), "lapse": 0.05}
+    truth["rationality"] = 20.0 * expit(-1.5 + 0.5 * rng.standard_normal(5))
+    choices = people.simulate(pd.DataFrame(truth), problems, num_rounds=2, rng=2)
+    return choices, problems, people.Family(depth=(0, 1), lapse=0.05)
+
+
+def integrate(alone: people.Fit) -> dict[str, np.ndarray]:
+    """Return posterior means of `five_people` by sums over a grid of group and people."""
+    line = np.linspace(-12.0, 8.0, 401)
+    values = 20.0 * expit(line)
+    logs = [
+        alone.likelihood(depth).log_likelihoods(np.tile(values[:, None, None], (1, 5, 1)))
+        for depth in (0, 1)
+    ]
+    mean, spread = np.linspace(-5.0, 4.0, 91)[:, None], 0.1 + 2.9 * (np.arange(60) + 0.5) / 60
+    z = (line - mean[..., None]) / spread[:, None]
+    density = np.exp(-0.5 * z**2) / spread[:, None]
+    evidence = np.einsum("mst,ktu->msku", density, np.exp(logs))
+    first = np.einsum("mst,t,ktu->msku", density, values, np.exp(logs))
+    share = (np.arange(40) + 0.5) / 40
+    shares = np.stack([share, 1.0 - share])
+    mixed = np.einsum("msku,kw->mswu", evidence, shares)
+    posterior = (mixed / mixed.max(axis=(0, 1, 2))).prod(axis=-1)
+    posterior *= (expit(mean) * expit(-mean))[..., None]
+    posterior /= posterior.sum()
+    deep = np.einsum("msw,msu,w,mswu->u", posterior, evidence[:, :, 1], 1.0 - share, 1.0 / mixed)
+    return {
+        "median": (posterior.sum(axis=(1, 2)) * 20.0 * expit(mean[:, 0])).sum(keepdims=True),
+        "spread": (posterior.sum(axis=(0, 2)) * spread).sum(keepdims=True),
+        "share": (posterior.sum(axis=(0, 1)) * shares).sum(axis=1),
+        "rationality": np.einsum("msw,msku,kw,mswu->u", posterior, first, shares, 1.0 / mixed),
+        "depth 1": deep,
+    }
+
+
+def grid(share: int, method: str) -> None:
+    """Compare posterior means of five people with an integration over a grid."""
+    count = {"laplace": 20_000, "nuts": 100_000}[method] // share
+    found = people.fit_group(*five_people(), method, 1, num_draws=count)
+    print(f"{found}: per cent of the grid's value; standard errors per cent")
+    effective = dict(zip(found.group.index, found.group["effective"], strict=True))
+    sizes = {"rationality": found.effective}
+    for name, own in integrate(found.fit).items():
+        if name == "depth 1":
+            print(f"  {name}: difference {np.abs(found.depth_probability[:, 1] - own).max():.4f}")
+            continue
+        draws = found.draws[name].reshape(-1, len(own))
+        size = sizes.get(name, [n for label, n in effective.items() if label.startswith(name)])
+        off = 100.0 * (draws.mean(axis=0) / own - 1.0)
+        error = 100.0 * draws.std(axis=0) / np.sqrt(np.minimum(size, len(draws))) / own
+        print(f"  {name}: {off.round(2)}, standard errors {error.round(2)}")
 
 
 def group(share: int, method: str) -> None:
@@ -192,7 +251,7 @@ def speed(share: int, _: str) -> None:
         )
 
 
-PARTS = {part.__name__: part for part in (intervals, ranks, group, problems, speed)}
+PARTS = {part.__name__: part for part in (intervals, ranks, grid, group, problems, speed)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -9,7 +9,7 @@ from scipy import special
 import cobayes as cb
 from cobayes import people
 from cobayes.people import Family, exceedance
-from cobayes.people.evidence import exceedance_probabilities
+from cobayes.people.exceedance import exceedance_probabilities
 
 RNG = np.random.default_rng(21)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(8), size=3).T + 1e-3 for i in range(8)}

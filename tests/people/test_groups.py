@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.people_accuracy import five_people, integrate
 from scipy.special import expit
 
 import cobayes as cb
@@ -28,47 +29,20 @@ def crowd(num_people, random, median=-1.5, spread=0.5, share=(0.5, 0.5)):
 
 @pytest.fixture(scope="module")
 def study():
-    truth = crowd(5, np.random.default_rng(2))
-    choices = people.simulate(truth, PROBLEMS, num_rounds=2, rng=2)
-    return choices, people.fit_group(choices, PROBLEMS, FAMILY, num_draws=1000, rng=1)
+    choices, problems, family = five_people()
+    return choices, people.fit_group(choices, problems, family, num_draws=1000, rng=1)
 
 
 def test_posterior_is_that_of_a_grid(study):
     _, found = study
-    line = np.linspace(-12.0, 8.0, 401)
-    values = 20.0 * expit(line)
-    logs = [
-        found.fit.likelihood(depth).log_likelihoods(np.tile(values[:, None, None], (1, 5, 1)))
-        for depth in (0, 1)
-    ]
-    mean, spread = np.linspace(-5.0, 4.0, 46)[:, None], 0.1 + 2.9 * (np.arange(30) + 0.5) / 30
-    z = (line - mean[..., None]) / spread[:, None]
-    density = np.exp(-0.5 * z**2) / spread[:, None]
-    evidence = np.einsum("mst,ktu->msku", density, np.exp(logs))
-    first = np.einsum("mst,t,ktu->msku", density, values, np.exp(logs))
-    share = (np.arange(40) + 0.5) / 40
-    shares = np.stack([share, 1.0 - share])
-    mixed = np.einsum("msku,kw->mswu", evidence, shares)
-    posterior = (mixed / mixed.max(axis=(0, 1, 2))).prod(axis=-1)
-    posterior *= (expit(mean) * expit(-mean))[..., None]
-    posterior /= posterior.sum()
-    deep = np.einsum("msw,msu,w,mswu->u", posterior, evidence[:, :, 1], 1.0 - share, 1.0 / mixed)
-    rationality = np.einsum("msw,msku,kw,mswu->u", posterior, first, shares, 1.0 / mixed)
-    expected = [
-        (posterior.sum(axis=(1, 2)) * 20.0 * expit(mean[:, 0])).sum(),
-        (posterior.sum(axis=(0, 2)) * spread).sum(),
-        (posterior.sum(axis=(0, 1)) * share).sum(),
-    ]
+    expected = integrate(found.fit)
+    deep = expected.pop("depth 1")
     np.testing.assert_allclose(found.depth_probability[:, 1], deep, atol=0.01)
-    # Four standard errors of 1000 draws, and one per cent.
-    for ours, theirs, draws in [
-        (found.estimates["rationality"], rationality, found.draws["rationality"][0]),
-        (found.group["estimate"].iloc[[0]], expected[0], found.draws["median"][0]),
-        (found.group["estimate"].iloc[[1]], expected[1], found.draws["spread"][0]),
-        (found.group["estimate"].iloc[[2]], expected[2], found.draws["share"][0, :, :1]),
-    ]:
-        allowed = 0.01 * np.abs(theirs) + 4.0 * draws.std(axis=0) / np.sqrt(len(draws))
-        assert (np.abs(ours.to_numpy() - theirs) < allowed).all()
+    for name, theirs in expected.items():
+        draws = found.draws[name][0]
+        # Four standard errors of 1000 draws, and one per cent.
+        allowed = 0.01 * theirs + 4.0 * draws.std(axis=0) / np.sqrt(len(draws))
+        assert (np.abs(draws.mean(axis=0) - theirs) < allowed).all(), name
 
 
 def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
@@ -108,7 +82,7 @@ def test_draws_go_to_arviz_with_names(study):
     tree = found.to_arviz()
     assert tree["posterior"]["rationality"].dims == ("chain", "draw", "person")
     assert tree["posterior"]["share"].coords["depth"].values.tolist() == ["0", "1"]
-    shares = tree["constant_data"]["depth_probability"].sel(person="P3").values
+    shares = tree["constant_data"]["depth_probability"].sel(person="d").values
     assert shares.sum() == pytest.approx(1.0, abs=1e-5)
 
 

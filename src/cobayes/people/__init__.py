@@ -13,10 +13,10 @@ from cobayes.people.design import Recovery as Recovery
 from cobayes.people.design import informative as informative
 from cobayes.people.design import recover as recover
 from cobayes.people.evidence import Comparison as Comparison
-from cobayes.people.evidence import Exceedance as Exceedance
 from cobayes.people.evidence import compare as compare
 from cobayes.people.evidence import cross_validate as cross_validate
-from cobayes.people.evidence import exceedance as exceedance
+from cobayes.people.exceedance import Exceedance as Exceedance
+from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import fit as fit
 from cobayes.people.fit import score as score

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from cobayes.people.fit import Progress, maximise
+from cobayes.people.fit import Progress
 from cobayes.people.likelihood import Evaluation, Likelihood
+from cobayes.people.maximise import maximise
 from cobayes.people.model import draw_many
 from cobayes.people.posterior import log_logistic, propose, sample
 from cobayes.people.problems import Array, Positions

@@ -58,14 +58,14 @@ def draw_by_nuts(
     import jax
 
     hmc = import_optional("numpyro.infer.hmc", "people-groups", 'method="nuts"').hmc
-    potential, values_at, size = _posterior(alone, guess)
-    start, step = hmc(potential, algo="NUTS")
+    at, size = _posterior(alone, guess)
+    start, step = hmc(lambda point: at(point)[0], algo="NUTS")
 
     @jax.jit
     def run(state: Any) -> Any:
         def once(state: Any, _: None) -> Any:
             state = step(state)
-            return state, (state.z, state.diverging)
+            return state, (at(state.z)[1:], state.diverging)
 
         return jax.lax.scan(once, state, None, length=BLOCK)
 
@@ -76,7 +76,7 @@ def draw_by_nuts(
         chains.append(start(first, num_warmup=NUM_WARMUP, step_size=0.3, rng_key=key))
     num_warmup = NUM_WARMUP // BLOCK
     num_blocks = -(-max(num_draws, FEWEST_DRAWS) // (NUM_CHAINS * BLOCK))
-    points, diverging = [], 0
+    blocks, diverging = [], 0
     for block in range(num_warmup + MOST_TIMES * num_blocks):
         text = "warm-up" if block < num_warmup else "draws"
         drawn = []
@@ -86,12 +86,16 @@ def draw_by_nuts(
             # JAX computes in the background; each block is awaited, so that the reported progress
             # is correct.
             chains[number], (own, is_diverging) = jax.block_until_ready(run(state))
-            drawn.append(np.asarray(own))
+            drawn.append(own)
             diverging += int(is_diverging.sum()) if block >= num_warmup else 0
-        points += [drawn] if block >= num_warmup else []
-        if len(points) >= num_blocks:
-            found = values_at(np.concatenate(points, axis=1))
-            r_hat, effective = _diagnose(found[0], len(alone.family.free_names()))
+        if block >= num_warmup:
+            blocks.append([np.stack(parts) for parts in zip(*drawn, strict=True)])
+        if len(blocks) >= num_blocks:
+            lines, people, log_depth = (
+                np.concatenate(parts, axis=1, dtype=np.float64)
+                for parts in zip(*blocks, strict=True)
+            )
+            r_hat, effective = _diagnose(lines, len(alone.family.free_names()))
             if r_hat.max() < GOOD_R_HAT:
                 break
     if r_hat.max() >= GOOD_R_HAT or diverging:
@@ -99,7 +103,6 @@ def draw_by_nuts(
             f"the chains have R-hat up to {r_hat.max():.3f} (below {GOOD_R_HAT} is good) and "
             f"{diverging} divergent steps: the draws may miss a part of the posterior."
         )
-    lines, people, log_depth = found
     weights = special.softmax(log_depth, axis=-1)
     flat = weights.reshape(-1, weights.shape[-1])
     depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
@@ -125,11 +128,11 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
     return r_hat, effective
 
 
-def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
-    """Return the negative log density of the posterior, and the meaning of its coordinates.
+def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, int]:
+    """Return the posterior as a function of JAX, and the number of its coordinates, d + u p.
 
-    Three values: a function of JAX of points (d + u p,); a function from many points to the group's
-    coordinates, people's parameters and the log weights of depths; the number of coordinates.
+    The function takes a point and returns the negative log density there, the group's coordinates
+    (d,), people's parameters (u, p) and the log weights of their depths (u, k).
     """
     import jax
     from jax import numpy as jnp
@@ -162,15 +165,7 @@ def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, Callable, int]:
         value = jax.nn.logsumexp(logs, axis=1).sum() + log_prior + log_jacobian
         return -value, line, people, logs
 
-    @jax.jit
-    def values_of_chain(points: Any) -> Any:
-        return jax.lax.map(lambda point: at(point)[1:], points)
-
-    def values_at(points: Array) -> list[Array]:
-        parts = [values_of_chain(jnp.asarray(own)) for own in points]
-        return [np.stack(own).astype(np.float64) for own in zip(*parts, strict=True)]
-
-    return lambda point: at(point)[0], values_at, num_lines + num_units * num_free
+    return at, num_lines + num_units * num_free
 
 
 def density_in_jax(likelihood: Likelihood, names: tuple[str, ...]) -> Any:

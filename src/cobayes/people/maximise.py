@@ -1,0 +1,198 @@
+"""Maxima of the likelihoods of many units within bounds, and profiles of single parameters.
+
+Units (people) have the same few parameters. One step of Fisher scoring is made for all units
+together, each with its own damping; units that have converged are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize.elementwise import find_root
+
+from cobayes.people.likelihood import Likelihood
+from cobayes.people.problems import Array, Positions
+
+# Number of points between the bounds among which starting points are chosen.
+NUM_POINTS = 40
+MAX_STEPS = 200
+# Distance of starts from the bounds, relative to the range between them.
+MARGIN = 0.005
+# A unit has converged if the expected gain of log-likelihood in the next step is below this.
+GAIN_TOLERANCE = 1e-8
+DAMPING = 1e-3
+# Damping is relative to the information, which is replaced by at least this share of the largest.
+LEAST_DAMPED = 1e-5
+# The maximisation stops when the damping exceeds this.
+MAX_DAMPING = 1e12
+
+
+class Maximum(NamedTuple):
+    """The maxima of the units' log-likelihoods.
+
+    Attributes
+    ----------
+    parameters : ndarray
+        (units, free).
+    value : ndarray
+        (units,): log-likelihoods; minus infinity if a response has probability zero.
+    information : ndarray
+        (units, free, free): the expected information there.
+    is_converged : ndarray
+        (units,): whether the expected gain of a further step is below the tolerance. False if the
+        largest number of steps was reached, or no shorter step raised the likelihood.
+    """
+
+    parameters: Array
+    value: Array
+    information: Array
+    is_converged: NDArray[np.bool_]
+
+
+def climb(likelihood: Likelihood, num_starts: int = 4) -> Maximum:
+    """Maximise from several starting points; return the best maximum.
+
+    The first starting point is the middle of the usual ranges. The others have the highest
+    likelihood among fixed points between the bounds.
+    """
+    low, high, every = likelihood.low, likelihood.high, np.arange(likelihood.num_units)
+    usual = np.array([0.5 * sum(likelihood.family.usual(name)) for name in likelihood.names])
+    # Cubes put more points near the lower bounds, where rationality and lapse usually are.
+    spread = np.random.default_rng(20200).random((NUM_POINTS, len(low))) ** 3
+    spread[:, low < 0.0] = 0.25 + 0.5 * spread[:, low < 0.0]
+    # The gradient may vanish at a bound: start inside.
+    points = np.vstack([usual, low + (high - low) * spread])
+    points = _inside(likelihood, points)[:, None].repeat(len(every), axis=1)
+    starts = points[:1]
+    if len(low) and num_starts > 1:
+        values = likelihood.log_likelihoods(points[1:])
+        likeliest = 1 + np.argsort(-values, axis=0)[: num_starts - 1]
+        starts = np.concatenate([starts, points[likeliest, every]])
+    climbs = [maximise(likelihood, start) for start in starts]
+    best = np.argmax([found.value for found in climbs], axis=0)
+    return Maximum(*(np.stack(parts)[best, every] for parts in zip(*climbs, strict=True)))
+
+
+def _inside(likelihood: Likelihood, parameters: Array) -> Array:
+    """Return parameters moved away from the bounds."""
+    margin = MARGIN * (likelihood.high - likelihood.low)
+    return np.clip(parameters, likelihood.low + margin, likelihood.high - margin)
+
+
+def maximise(likelihood: Any, start: Array, fixed: Sequence[int] = ()) -> Maximum:
+    """Maximise the likelihood within bounds from a starting point, for all units at once.
+
+    Parameters
+    ----------
+    likelihood
+        A `Likelihood`, or anything else with `evaluate`, `take`, `low` and `high`.
+    start
+        (units, free).
+    fixed
+        Positions of parameters that stay where they are.
+    """
+    low, high, is_fixed = likelihood.low, likelihood.high, np.zeros(start.shape[1], dtype=bool)
+    is_fixed[list(fixed)] = True
+    parameters = start.copy()
+    value, gradient, information = likelihood.evaluate(parameters)
+    curvature = information.copy()
+    damping = np.full(len(start), DAMPING)
+    converged = np.isfinite(value)
+    active = np.flatnonzero(converged & ~is_fixed.all())
+    for _ in range(MAX_STEPS):
+        up, at = gradient[active], parameters[active]
+        blocked = is_fixed | ((at <= low) & (up <= 0.0)) | ((at >= high) & (up >= 0.0))
+        step, gain = _step(up, curvature[active], damping[active], blocked, high - low)
+        converged[active] = gain <= GAIN_TOLERANCE
+        going = ~converged[active] & (damping[active] <= MAX_DAMPING)
+        active, step = active[going], step[going]
+        if not len(active):
+            break
+        trial = np.clip(parameters[active] + step, low, high)
+        new = likelihood.take(active).evaluate(trial)
+        # Steps without gain are accepted, too: near the maximum the gain may be below rounding.
+        better = new.value >= value[active]
+        took, kept = active[better], active[~better]
+        curvature[took] = _curvature(
+            new.information[better],
+            trial[better] - parameters[took],
+            gradient[took] - new.gradient[better],
+        )
+        parameters[took], value[took] = trial[better], new.value[better]
+        gradient[took], information[took] = new.gradient[better], new.information[better]
+        damping[took] = np.maximum(damping[took] / 10.0, 1e-9)
+        damping[kept] = damping[kept] * 8.0
+    return Maximum(parameters, value, information, converged)
+
+
+def _step(gradient, information, damping, blocked, width) -> tuple[Array, Array]:
+    """Return damped scoring steps (u, p), and the expected gains without damping (u,)."""
+    slope = np.where(blocked, 0.0, gradient) * width
+    moving = ~blocked * width
+    scaled = information * moving[:, :, None] * moving[:, None, :]
+    diagonal = np.einsum("upp->up", scaled)
+    # A lower bound on the information keeps steps short in directions without information. After a
+    # failed step the bound is higher: in one direction the curvature may be far larger than the
+    # expected information (if a response was a lapse), and damping should not shorten the steps in
+    # all other directions because of it.
+    largest = diagonal.max(axis=1, keepdims=True, initial=0.0)
+    floor = 1e-10 * (1.0 + largest)
+    added = damping[:, None] * np.maximum(diagonal, LEAST_DAMPED * largest) + floor + blocked
+    damped = scaled + added[:, :, None] * np.eye(len(width))
+    step = np.linalg.solve(damped, slope[..., None])[..., 0]
+    gain = 0.5 * np.einsum("up,up->u", step, slope)
+    return step * width, gain * (1.0 + damping)
+
+
+def _curvature(information: Array, step: Array, change: Array) -> Array:
+    """Return the expected information, corrected to the curvature seen along the last step.
+
+    A responder's lapse makes the two differ, and plain scoring would swing around the maximum. The
+    correction is the formula of Broyden, Fletcher, Goldfarb and Shanno.
+    """
+    along = np.einsum("upq,uq->up", information, step)
+    expected, seen = (np.einsum("up,up->u", step, other) for other in (along, change))
+    usable = (expected > 0.0) & (seen > 1e-3 * expected)
+    expected, seen = (np.where(usable, size, np.inf)[:, None, None] for size in (expected, seen))
+    outer = np.einsum("up,uq->upq", change, change) / seen
+    return information + outer - np.einsum("up,uq->upq", along, along) / expected
+
+
+def profile(
+    likelihood: Likelihood, maximum: Maximum, column: int, bound: float, drop: float
+) -> Array:
+    """Return the values at which the profile log-likelihood has fallen by `drop`, (u,).
+
+    The value lies between the maximum and `bound`; it is the bound if the profile falls by less.
+
+    Parameters
+    ----------
+    likelihood, maximum
+        The maximum, and the likelihood that it belongs to.
+    column
+        Position of the parameter.
+    bound
+        Its lower or upper bound.
+    drop
+        Half of a chi-squared quantile with one degree of freedom.
+    """
+
+    def fall(at: Array, units: Positions) -> Array:
+        """Return the signed distance of the profile from the target."""
+        # At a bound the expected information can be so large that no step leaves it.
+        start = _inside(likelihood, maximum.parameters[units])
+        start[:, column] = at
+        found = maximise(likelihood.take(units), start, [column])
+        # Signed roots are nearly linear in the parameter, so few steps are needed.
+        lost = np.sqrt(np.maximum(maximum.value[units] - found.value, 0.0)) - np.sqrt(drop)
+        return np.where(np.isfinite(lost), lost, 1e3)
+
+    units = np.arange(likelihood.num_units)
+    ends = maximum.parameters[:, column], np.full(len(units), bound)
+    tolerances = {"fatol": 1e-4, "xrtol": 1e-9}
+    found = find_root(fall, ends, args=(units,), tolerances=tolerances, maxiter=30)
+    # Without a change of sign there is no root.
+    return np.where(found.status == -1, bound, found.x)
