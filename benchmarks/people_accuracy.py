@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 from scipy.stats import chisquare
 
 from cobayes import people
-from cobayes.people.candidates import SPREAD
+from cobayes.people.groups import SPREAD
 
 SIDE = 6
 
@@ -96,29 +96,28 @@ def intervals(share: int, _: str) -> None:
         print(f"  {found.num_choices} choices: {100 * found.depth_accuracy:.1f} % recovered")
 
 
-def ranks(share: int, method: str) -> None:
-    """Draw studies from the prior of the group model and rank the truth among the draws."""
+def study_ranks(seed: int, method: str) -> dict[str, float]:
+    """Draw one study from the prior of the group model and rank the truth among the draws."""
     problems, family = positive(6, 8), people.Family(depth=(0, np.inf))
-    names, found = ["rationality", "lapse"], []
-    for seed in range(200 // share):
-        rng = np.random.default_rng(seed)
-        mean, spread = rng.logistic(size=2), rng.uniform(*SPREAD, size=2)
-        shares = rng.dirichlet(np.ones(2))
-        truth = crowd(rng, 4, family.depth, shares, *zip(mean, spread, strict=True))
-        choices = people.simulate(truth, problems, num_rounds=2, rng=rng)
-        fit = people.fit_group(choices, problems, family, method, rng, num_draws=990)
-        draws = {name: own.reshape(-1, own.shape[-1]) for name, own in fit.draws.items()}
-        median = expit(mean) * [20.0, 0.5]
-        values = {"median": median, "spread": spread, "share": shares[:1]}
-        values |= {name: truth[name].to_numpy() for name in names}
-        found.append(
-            {
-                f"{name} {place}": (draws[name][:, place] < value).mean()
-                for name, own in values.items()
-                for place, value in enumerate(own)
-            }
-        )
-    table = pd.DataFrame(found)
+    rng = np.random.default_rng(seed)
+    mean, spread = rng.logistic(size=2), rng.uniform(*SPREAD, size=2)
+    shares = rng.dirichlet(np.ones(2))
+    truth = crowd(rng, 4, family.depth, shares, *zip(mean, spread, strict=True))
+    choices = people.simulate(truth, problems, num_rounds=2, rng=rng)
+    fit = people.fit_group(choices, problems, family, method, rng, num_draws=990)
+    draws = {name: own.reshape(-1, own.shape[-1]) for name, own in fit.draws.items()}
+    values = {"median": expit(mean) * [20.0, 0.5], "spread": spread, "share": shares[:1]}
+    values |= {name: truth[name].to_numpy() for name in ("rationality", "lapse")}
+    return {
+        f"{name} {place}": (draws[name][:, place] < value).mean()
+        for name, own in values.items()
+        for place, value in enumerate(own)
+    }
+
+
+def ranks(share: int, method: str) -> None:
+    """Simulation-based calibration: ranks of the truth are uniform if the draws are right."""
+    table = pd.DataFrame([study_ranks(seed, method) for seed in range(200 // share)])
     chances = {}
     for name, own in table.items():
         counts = np.histogram(own, bins=10, range=(0.0, 1.0))[0]

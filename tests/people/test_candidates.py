@@ -7,7 +7,7 @@ from scipy.special import expit, logsumexp
 
 from cobayes import people
 from cobayes.people import Family
-from cobayes.people.candidates import SPREAD, Group
+from cobayes.people.groups import SPREAD, Group
 from cobayes.people.posterior import propose
 
 RNG = np.random.default_rng(3)

@@ -1,5 +1,7 @@
 """Hierarchical fits: the posterior of grids, calibration, shrinkage, refusals."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from scipy.special import expit
 
 import cobayes as cb
 from cobayes import people
-from cobayes.people import Family, candidates
+from cobayes.people import Family, candidates, groups
 
 RNG = np.random.default_rng(3)
 PROBLEMS = {f"p{i}": RNG.dirichlet(np.ones(6), size=3).T + 1e-3 for i in range(6)}
@@ -51,7 +53,7 @@ def test_truth_has_uniform_ranks_among_the_draws(monkeypatch):
     ranks = []
     for seed in range(12):
         random = np.random.default_rng(seed)
-        median, spread = random.logistic(), random.uniform(*candidates.SPREAD)
+        median, spread = random.logistic(), random.uniform(*groups.SPREAD)
         share = random.dirichlet([1.0, 1.0])
         truth = crowd(4, random, median, spread, share)
         choices = people.simulate(truth, PROBLEMS, num_rounds=1, rng=random)
@@ -131,7 +133,7 @@ def test_nonsense_is_refused_as_by_fit(study):
 
 
 def test_a_poor_approximation_is_a_warning(monkeypatch):
-    monkeypatch.setattr("cobayes.people.groups.LEAST_EFFECTIVE", np.inf)
+    monkeypatch.setattr(sys.modules["cobayes.people.fit"], "LEAST_EFFECTIVE", np.inf)
     choices = people.simulate({"depth": 1}, PROBLEMS, num_people=3, num_rounds=2, rng=1)
     with pytest.warns(cb.CobayesWarning, match="worth .* independent"):
         people.fit_group(choices, PROBLEMS, FAMILY, num_draws=50, rng=1)

@@ -90,8 +90,8 @@ def many_choices():
 
 def test_predicted_frequencies_sum_to_one_and_are_calibrated(many_choices):
     fit = people.fit(many_choices, MANY, Family(depth=1), intervals=None)
-    check = replicate(fit, 20, 1)
-    assert check.mean.sum(axis=1) == pytest.approx(1.0)
+    _, mean, _, _ = replicate(fit, 20, 1)
+    assert mean.sum(axis=1) == pytest.approx(1.0)
     found = people.calibration(fit, num_bins=4)
     assert found["num_options"].sum() == 8 * len(many_choices)
     # The parameters were fitted to the same responses: all four are inside.
@@ -113,13 +113,13 @@ def test_the_band_is_that_of_the_posterior_predictive_distribution():
     rows = {"person": np.arange(12), "round": 1, "hypothesis": 0, "datum": [0] * 9 + [1] * 3}
     family = Family(depth=0, rationality=1.0, lapse=(0.0, 1.0))
     fit = people.fit(rows, [[0.9, 0.1], [0.1, 0.9]], family, by=None, intervals=None)
-    check = replicate(fit, 500, 1)
-    ends = np.quantile((check.drawn == 0).sum(axis=1), (0.025, 0.975))
+    _, mean, _, drawn = replicate(fit, 500, 1)
+    ends = np.quantile((drawn == 0).sum(axis=1), (0.025, 0.975))
     chance = 0.9 - 0.4 * (np.arange(2000) + 0.5) / 2000
     weight = chance**9 * (1.0 - chance) ** 3
     weight /= weight.sum()
     # The posterior's deviation is 0.09, so the mean of 500 draws has a standard error of 0.004.
-    assert check.mean[0, 0] == pytest.approx(weight @ chance, abs=0.018)
+    assert mean[0, 0] == pytest.approx(weight @ chance, abs=0.018)
     from scipy.stats import binom
 
     below = np.array([weight @ binom.cdf(count, 12, chance) for count in range(13)])

@@ -19,9 +19,9 @@ from cobayes.people.exceedance import Exceedance as Exceedance
 from cobayes.people.exceedance import exceedance as exceedance
 from cobayes.people.family import Family as Family
 from cobayes.people.fit import fit as fit
+from cobayes.people.fit import fit_group as fit_group
 from cobayes.people.fit import score as score
 from cobayes.people.groups import GroupFit as GroupFit
-from cobayes.people.groups import fit_group as fit_group
 from cobayes.people.posterior import LogLikelihood as LogLikelihood
 from cobayes.people.posterior import calibration as calibration
 from cobayes.people.result import Fit as Fit

@@ -15,17 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from cobayes.people.fit import Progress
+from cobayes.people.groups import SPREAD, Group, GroupFit
 from cobayes.people.likelihood import Evaluation, Likelihood
 from cobayes.people.maximise import maximise
 from cobayes.people.model import draw_many
 from cobayes.people.posterior import log_logistic, propose, sample
 from cobayes.people.problems import Array, Positions
-from cobayes.people.result import Fit
+from cobayes.people.result import Fit, Progress
 
-# Smallest and largest standard deviation between people, in logits: below the first, people are
-# practically equal; with the second, most people are near one of the two bounds.
-SPREAD = (0.1, 3.0)
 # Candidates per person and depth, smallest and largest number, and the number for all people and
 # depths together, with which a draw of the group takes about a millisecond.
 NUM_CANDIDATES, FEWEST, MOST = 60_000, 256, 2048
@@ -45,66 +42,7 @@ STEP = 0.05
 LEAST_PRECISION = 0.1
 
 
-class Group(NamedTuple):
-    """A group: mean (..., p) and spread (..., p) in logits, log shares of depths (..., k)."""
-
-    mean: Array
-    spread: Array
-    log_share: Array
-
-    @classmethod
-    def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
-        """Return the group at points (..., 2 p + k - 1) on the logit scale.
-
-        Flat priors are logistic distributions there. Shares are coded by stick breaking.
-
-        Parameters
-        ----------
-        lines, num_free
-            The points, and p.
-        xp
-            NumPy, or ``jax.numpy``.
-        """
-        mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
-        # The part that is broken off, 1 - kept, is Beta(1, number of shares after it).
-        log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
-        edge = xp.zeros_like(lines[..., :1])
-        log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
-        log_broken = xp.concatenate([xp.log(-xp.expm1(log_kept)), edge], axis=-1)
-        low, high = SPREAD
-        return cls(mean, low + (high - low) / (1.0 + xp.exp(-spread)), log_left + log_broken)
-
-
-class Draws(NamedTuple):
-    """Draws of a group and of its people, on the line, in chains (c).
-
-    Attributes
-    ----------
-    lines : ndarray
-        (c, g, 2 p + k - 1): points for `Group.from_line`.
-    people : ndarray
-        (c, g, u, p): parameters.
-    depth : ndarray
-        (c, g, u): positions of depths.
-    depth_probability : ndarray
-        (u, k): mean over the draws.
-    effective, group_effective : ndarray
-        (u,), and (1,) or one for each quantity of the group: the effective number of independent
-        draws; for people by Laplace's method that of candidates.
-    r_hat : ndarray or None
-        With NUTS: of each quantity of the group.
-    """
-
-    lines: Array
-    people: Array
-    depth: Positions
-    depth_probability: Array
-    effective: Array
-    group_effective: Array
-    r_hat: Array | None = None
-
-
-def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> Draws:
+def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Progress) -> GroupFit:
     """Return one chain of draws: of the group, and of all people for each draw of the group."""
     median = np.median(alone.arrays.at_best[:, alone.family.columns], axis=0)
     mean = np.clip(alone.family.to_line(median), -4.0, 4.0)
@@ -121,7 +59,7 @@ def draw_group(alone: Fit, num_draws: int, random: np.random.Generator, tell: Pr
     candidates = _candidates(alone, mean, spread, random)
     lines, effective = _sample_group(candidates, num_draws, random)
     tell("draws of people", (NUM_ROUNDS + 1) / (NUM_ROUNDS + 2))
-    return _draw_people(candidates, lines, effective, random)
+    return GroupFit(alone, *_draw_people(candidates, lines, random), effective)
 
 
 class _Penalised:
@@ -251,9 +189,9 @@ def _sample_group(
 
 
 def _draw_people(
-    candidates: _Candidates, lines: Array, group_effective: Array, random: np.random.Generator
-) -> Draws:
-    """Return draws of all people, one for each draw of the group."""
+    candidates: _Candidates, lines: Array, random: np.random.Generator
+) -> tuple[Array, Array, Positions, Array, Array]:
+    """Return the fields of a `GroupFit` from `lines` on: a draw of all people for each line."""
     num_free, num_units, _ = candidates.points.shape
     every, num_depths = np.arange(num_units), len(candidates.has)
     people = np.empty((len(lines), num_units, num_free))
@@ -271,5 +209,4 @@ def _draw_people(
         other = group.mean + group.spread * random.standard_normal((num_units, num_free))
         own = candidates.points[:, every, chosen].T
         people[number] = np.where(candidates.has[depth[number]], own, other)
-    chain = lines[None], people[None], depth[None]
-    return Draws(*chain, probability, effective, group_effective)
+    return lines[None], people[None], depth[None], probability, effective

@@ -17,12 +17,12 @@ from cobayes._output import percent
 from cobayes.errors import CobayesError, warn_user
 from cobayes.people.choices import read_choices, read_problems
 from cobayes.people.family import Family, as_family
-from cobayes.people.fit import Progress, fit, teller
+from cobayes.people.fit import fit
 from cobayes.people.groups import GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
 from cobayes.people.problems import Array, Positions, Problem
-from cobayes.people.result import Fit
+from cobayes.people.result import Fit, Progress, teller
 from cobayes.people.simulate import require_affordable_lessons, require_known, simulate
 
 # Lower bound on seconds per response and depth: with intervals, 12,000 responses at five depths

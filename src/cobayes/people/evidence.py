@@ -18,10 +18,9 @@ from cobayes._output import probability_text
 from cobayes.errors import CobayesError, import_optional
 from cobayes.people.choices import COLUMNS
 from cobayes.people.exceedance import Exceedance, exceedance
-from cobayes.people.fit import Progress, teller
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import climb, maximise
-from cobayes.people.result import Fit, group_rows
+from cobayes.people.result import Fit, Progress, group_rows, teller
 
 # Differences in AIC or BIC: below the first there is no evidence, from the second on it is strong
 # (Kass and Raftery 1995).

@@ -1,9 +1,9 @@
-"""Scoring given parameters and fitting free ones, per person or pooled."""
+"""Scoring given parameters and fitting free ones: per person, pooled, or as a group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,31 +11,27 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from cobayes._input.labels import shorten
-from cobayes._input.validation import number_between, one_of, whole_number
-from cobayes.errors import CobayesError
+from cobayes._input.validation import generator, number_between, one_of, whole_number
+from cobayes.errors import CobayesError, import_optional, warn_user
+from cobayes.people.candidates import draw_group
 from cobayes.people.choices import Choices, read_choices, read_problems
 from cobayes.people.family import Family, as_family, depth_name
+from cobayes.people.groups import GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.maximise import Maximum, climb, profile
+from cobayes.people.nuts import draw_by_nuts
 from cobayes.people.problems import Array, Positions
-from cobayes.people.result import Estimates, Fit, group_rows, trial_table
-
-Progress = Callable[[str, float], None]
+from cobayes.people.result import Estimates, Fit, Progress, group_rows, teller, trial_table
 
 # Responses per chunk: with 36 options the arrays of one evaluation fit the processor's cache.
 CHUNK_ROWS = 4_000
+# The number of draws of Laplace's method from which NUTS starts.
+NUM_GUESSES = 500
+# Importance sampling has failed if the effective number of draws is below this share of all draws.
+LEAST_EFFECTIVE = 0.05
 # Expected information per response, with parameters in units of their range, below which it counts
 # as zero.
 NO_INFORMATION = 1e-9
-
-
-def teller(progress: Progress | None) -> Progress:
-    """Return the function that is called with the progress; None is one that ignores it."""
-    if progress is None:
-        return lambda text, share: None  # noqa: ARG005
-    if not callable(progress):
-        raise CobayesError(f"progress is {progress!r}; expected a function of a text and a share.")
-    return progress
 
 
 def score(
@@ -165,6 +161,83 @@ def fit(
     estimates = _collect(maxima, list(likelihoods.values()), intervals, confidence)
     tell("done", 1.0)
     return Fit(family, table, known, by, units, groups, estimates, likelihoods)
+
+
+def fit_group(
+    choices: Any,
+    problems: Any,
+    family: Family | None = None,
+    method: Literal["laplace", "nuts"] = "laplace",
+    rng: Any = None,
+    *,
+    priors: Any = None,
+    num_draws: int = 1000,
+    progress: Progress | None = None,
+) -> GroupFit:
+    """Fit a hierarchical model: people's parameters are normal around their group's.
+
+    Estimates of people with little information in their responses are shrunk towards the group. The
+    likelihood is summed over a person's possible depths.
+
+    Parameters
+    ----------
+    choices, problems, priors
+        As in `score`.
+    family
+        As in `fit`. The normal distributions are those of logits between the family's bounds.
+    method
+        "laplace": a normal approximation for every person at every depth, corrected by importance
+        sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
+        which take several times longer; with ratings, or free parameters of the learner in mind,
+        ten times longer still.
+    rng
+        Anything that `numpy.random.default_rng` takes.
+    num_draws
+        The number of draws of the posterior. Chains of NUTS have at least 800 draws, and continue
+        until R-hat is below 1.01, for at most four times `num_draws`.
+    progress
+        A function that is called with a text and the finished share, 0 to 1.
+
+    Returns
+    -------
+    GroupFit
+        Estimates of people and of the group, and draws.
+
+    Examples
+    --------
+    >>> from cobayes import people
+    >>> family = people.Family(depth=(0, 1), lapse=0.05)
+    >>> found = people.fit_group(*people.example_study(), family, num_draws=100, rng=1)
+    >>> found.group.index.tolist()
+    ['median rationality', 'spread rationality', 'share of depth 0', 'share of depth 1']
+    """
+    one_of(method, "method", ("laplace", "nuts"))
+    if method == "nuts":
+        import_optional("numpyro", "people-groups", 'method="nuts"')
+    whole_number(num_draws, "num_draws", 1)
+    random, tell = generator(rng), teller(progress)
+
+    def part(what: str, first: float, last: float) -> Progress:
+        return lambda text, share: tell(f"{what}{text}", first + (last - first) * share)
+
+    one_by_one = part("one by one, ", 0.0, 0.2)
+    alone = fit(choices, problems, family, priors=priors, intervals=None, progress=one_by_one)
+    if len(alone.family.depth) == 1 and not alone.family.free_names():
+        raise CobayesError(
+            "the family has one depth and no free parameter.", "free one: rationality=(0.0, 20.0)."
+        )
+    if method == "nuts":
+        guess = draw_group(alone, NUM_GUESSES, random, part("", 0.2, 0.3))
+        found = draw_by_nuts(alone, guess, num_draws, random, part("NUTS, ", 0.3, 1.0))
+    else:
+        found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
+        if (effective := found.group_effective.min()) < LEAST_EFFECTIVE * num_draws:
+            warn_user(
+                f"the {num_draws} draws of the group are worth {effective:.0f} independent ones: "
+                'the approximation is poor here; use method="nuts", or free fewer parameters.'
+            )
+    tell("done", 1.0)
+    return found
 
 
 def _collect(

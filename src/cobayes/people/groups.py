@@ -3,7 +3,7 @@
 On the logit scale (`Likelihood.from_line`: logits of the positions between the bounds) people's
 parameters are normally distributed around the group's mean; every depth has a share of people.
 Priors are flat: for the group's median between the bounds, for its standard deviation in logits
-within `cobayes.people.candidates.SPREAD`, and for the shares of depths (a Dirichlet distribution
+within `SPREAD`, and for the shares of depths (a Dirichlet distribution
 with all parameters one).
 
 Axes: people (u), depths (k), free parameters (p).
@@ -13,26 +13,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobayes._input.validation import generator, one_of, whole_number
-from cobayes.errors import CobayesError, import_optional, warn_user
-from cobayes.people.candidates import Group, draw_group
-from cobayes.people.family import Family, depth_name
-from cobayes.people.fit import Progress, fit, teller
+from cobayes.errors import import_optional
+from cobayes.people.family import depth_name
 from cobayes.people.model import draw_many
-from cobayes.people.nuts import draw_by_nuts
 from cobayes.people.problems import Array, Positions
 from cobayes.people.result import Fit
 
 INTERVAL = (0.025, 0.975)
-# The number of draws of Laplace's method from which NUTS starts.
-NUM_GUESSES = 500
-# Importance sampling has failed if the effective number of draws is below this share of all draws.
-LEAST_EFFECTIVE = 0.05
+# Smallest and largest standard deviation between people, in logits: below the first, people are
+# practically equal; with the second, most people are near one of the two bounds.
+SPREAD = (0.1, 3.0)
+
+
+class Group(NamedTuple):
+    """A group: mean (..., p) and spread (..., p) in logits, log shares of depths (..., k)."""
+
+    mean: Array
+    spread: Array
+    log_share: Array
+
+    @classmethod
+    def from_line(cls, lines: Any, num_free: int, xp: Any = np) -> Group:
+        """Return the group at points (..., 2 p + k - 1) on the logit scale.
+
+        Flat priors are logistic distributions there. Shares are coded by stick breaking.
+
+        Parameters
+        ----------
+        lines, num_free
+            The points, and p.
+        xp
+            NumPy, or ``jax.numpy``.
+        """
+        mean, spread, sticks = xp.split(lines, [num_free, 2 * num_free], axis=-1)
+        # The part that is broken off, 1 - kept, is Beta(1, number of shares after it).
+        log_kept = -xp.logaddexp(0.0, sticks) / xp.arange(sticks.shape[-1], 0, -1)
+        edge = xp.zeros_like(lines[..., :1])
+        log_left = xp.concatenate([edge, xp.cumsum(log_kept, axis=-1)], axis=-1)
+        log_broken = xp.concatenate([xp.log(-xp.expm1(log_kept)), edge], axis=-1)
+        low, high = SPREAD
+        return cls(mean, low + (high - low) / (1.0 + xp.exp(-spread)), log_left + log_broken)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,10 +68,9 @@ class GroupFit:
     ----------
     fit : Fit
         Maximum-likelihood fits of the same people one by one.
-    draws : dict of ndarray
-        Draws of the posterior, with leading axes chain and draw. Of the group: ``median`` (p) in
-        the units of the parameters, ``spread`` (p), the standard deviation of logits, and ``share``
-        (k). Of people: every free parameter (u), and ``person_depth`` (u).
+    lines, people, depth : ndarray
+        Draws of the posterior in chains (c) of draws (g), as they are made: (c, g, 2 p + k - 1),
+        points for `Group.from_line`; (c, g, u, p), logits; (c, g, u), positions of depths.
     depth_probability : ndarray
         (u, k): the posterior of every person's depth.
     effective : ndarray
@@ -67,11 +91,31 @@ class GroupFit:
     """
 
     fit: Fit
-    draws: dict[str, Array]
+    lines: Array
+    people: Array
+    depth: Positions
     depth_probability: Array
     effective: Array
     group_effective: Array
     r_hat: Array | None = None
+
+    @cached_property
+    def draws(self) -> dict[str, Array]:
+        """Draws of the posterior, with leading axes chain and draw.
+
+        Of the group: ``median`` (p) in the units of the parameters, ``spread`` (p), the standard
+        deviation of logits, and ``share`` (k). Of people: every free parameter (u), and
+        ``person_depth`` (u).
+        """
+        family = self.fit.family
+        group = Group.from_line(self.lines, len(family.columns))
+        of_people = np.moveaxis(family.from_line(self.people), -1, 0)
+        return {
+            "median": family.from_line(group.mean),
+            "spread": group.spread,
+            "share": np.exp(group.log_share),
+            "person_depth": np.array(family.depth, dtype=np.float64)[self.depth],
+        } | dict(zip(family.free_names(), of_people, strict=True))
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
@@ -150,93 +194,3 @@ class GroupFit:
     def __repr__(self) -> str:
         count = self.draws["share"][..., 0].size
         return f"Group{repr(self.fit).rpartition(';')[0]}; draws: {count:,})"
-
-
-def fit_group(
-    choices: Any,
-    problems: Any,
-    family: Family | None = None,
-    method: Literal["laplace", "nuts"] = "laplace",
-    rng: Any = None,
-    *,
-    priors: Any = None,
-    num_draws: int = 1000,
-    progress: Progress | None = None,
-) -> GroupFit:
-    """Fit a hierarchical model: people's parameters are normal around their group's.
-
-    Estimates of people with little information in their responses are shrunk towards the group. The
-    likelihood is summed over a person's possible depths.
-
-    Parameters
-    ----------
-    choices, problems, priors
-        As in `score`.
-    family
-        As in `fit`. The normal distributions are those of logits between the family's bounds.
-    method
-        "laplace": a normal approximation for every person at every depth, corrected by importance
-        sampling. "nuts": four chains of NumPyro's sampler (``pip install '.[people-groups]'``),
-        which take several times longer; with ratings, or free parameters of the learner in mind,
-        ten times longer still.
-    rng
-        Anything that `numpy.random.default_rng` takes.
-    num_draws
-        The number of draws of the posterior. Chains of NUTS have at least 800 draws, and continue
-        until R-hat is below 1.01, for at most four times `num_draws`.
-    progress
-        A function that is called with a text and the finished share, 0 to 1.
-
-    Returns
-    -------
-    GroupFit
-        Estimates of people and of the group, and draws.
-
-    Examples
-    --------
-    >>> from cobayes import people
-    >>> family = people.Family(depth=(0, 1), lapse=0.05)
-    >>> found = people.fit_group(*people.example_study(), family, num_draws=100, rng=1)
-    >>> found.group.index.tolist()
-    ['median rationality', 'spread rationality', 'share of depth 0', 'share of depth 1']
-    """
-    one_of(method, "method", ("laplace", "nuts"))
-    if method == "nuts":
-        import_optional("numpyro", "people-groups", 'method="nuts"')
-    whole_number(num_draws, "num_draws", 1)
-    random, tell = generator(rng), teller(progress)
-
-    def part(what: str, first: float, last: float) -> Progress:
-        return lambda text, share: tell(f"{what}{text}", first + (last - first) * share)
-
-    one_by_one = part("one by one, ", 0.0, 0.2)
-    alone = fit(choices, problems, family, priors=priors, intervals=None, progress=one_by_one)
-    if len(alone.family.depth) == 1 and not alone.family.free_names():
-        raise CobayesError(
-            "the family has one depth and no free parameter.", "free one: rationality=(0.0, 20.0)."
-        )
-    if method == "nuts":
-        guess = draw_group(alone, NUM_GUESSES, random, part("", 0.2, 0.3))
-        found = draw_by_nuts(alone, guess, num_draws, random, part("NUTS, ", 0.3, 1.0))
-    else:
-        found = draw_group(alone, num_draws, random, part("", 0.2, 1.0))
-        if (effective := found.group_effective.min()) < LEAST_EFFECTIVE * num_draws:
-            warn_user(
-                f"the {num_draws} draws of the group are worth {effective:.0f} independent ones: "
-                'the approximation is poor here; use method="nuts", or free fewer parameters.'
-            )
-    tell("done", 1.0)
-    return GroupFit(alone, _named(alone.family, *found[:3]), *found[3:])
-
-
-def _named(family: Family, lines: Array, people: Array, depth: Positions) -> dict[str, Array]:
-    """Return draws by name, in the units of the parameters."""
-    group = Group.from_line(lines, len(family.columns))
-    draws = {
-        "median": family.from_line(group.mean),
-        "spread": group.spread,
-        "share": np.exp(group.log_share),
-        "person_depth": np.array(family.depth, dtype=np.float64)[depth],
-    }
-    of_people = np.moveaxis(family.from_line(people), -1, 0)
-    return draws | dict(zip(family.free_names(), of_people, strict=True))

@@ -22,12 +22,11 @@ import numpy as np
 from scipy import special
 
 from cobayes.errors import import_optional, warn_user
-from cobayes.people.candidates import Draws, Group
-from cobayes.people.fit import Progress
+from cobayes.people.groups import Group, GroupFit
 from cobayes.people.likelihood import Likelihood
 from cobayes.people.model import draw_many
 from cobayes.people.problems import Array
-from cobayes.people.result import Fit
+from cobayes.people.result import Fit, Progress
 
 NUM_CHAINS, NUM_WARMUP = 4, 200
 # The number of draws between two reports of progress.
@@ -40,8 +39,8 @@ LEAST_PRECISION = 1e-3
 
 
 def draw_by_nuts(
-    alone: Fit, guess: Draws, num_draws: int, random: np.random.Generator, tell: Progress
-) -> Draws:
+    alone: Fit, guess: GroupFit, num_draws: int, random: np.random.Generator, tell: Progress
+) -> GroupFit:
     """Return draws of several chains.
 
     Parameters
@@ -108,7 +107,7 @@ def draw_by_nuts(
     depth = draw_many(flat, random.random(len(flat))).reshape(weights.shape[:-1])
     by_person = _statistics().ess(people, chain_axis=0, draw_axis=1).min(axis=-1)
     probability = weights.mean(axis=(0, 1))
-    return Draws(lines, people, depth, probability, by_person, effective, r_hat)
+    return GroupFit(alone, lines, people, depth, probability, by_person, effective, r_hat)
 
 
 def _statistics() -> Any:
@@ -128,7 +127,7 @@ def _diagnose(lines: Array, num_free: int) -> tuple[Array, Array]:
     return r_hat, effective
 
 
-def _posterior(alone: Fit, guess: Draws) -> tuple[Callable, int]:
+def _posterior(alone: Fit, guess: GroupFit) -> tuple[Callable, int]:
     """Return the posterior as a function of JAX, and the number of its coordinates, d + u p.
 
     The function takes a point and returns the negative log density there, the group's coordinates

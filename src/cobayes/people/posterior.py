@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -291,27 +291,20 @@ def calibration(
     return table.assign(num_options=sizes[used])
 
 
-class Replicates(NamedTuple):
-    """Responses (t) with options (k), and responses simulated by the model in s replicates.
+def replicate(
+    fit: Fit, num_draws: int, rng: Any
+) -> tuple[Array, Array, NDArray[np.bool_], Positions]:
+    """Return responses (t) with options (k) that the model makes in s replicates.
 
-    Attributes
-    ----------
+    Returns
+    -------
     fitted, mean : ndarray
         (t, k): probabilities at the estimates, and their mean over the posterior.
     available : ndarray
-        (t, k).
+        (t, k): which options a response has.
     drawn : ndarray
-        (s, t): positions of the options answered in each replicate.
+        (s, t): positions of the options chosen in each replicate.
     """
-
-    fitted: Array
-    mean: Array
-    available: NDArray[np.bool_]
-    drawn: Positions
-
-
-def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
-    """Return responses simulated with parameters drawn from the posterior."""
     from cobayes.people.result import (
         Fit,  # not at the top of the file: the import would be circular
     )
@@ -338,4 +331,4 @@ def replicate(fit: Fit, num_draws: int, rng: Any) -> Replicates:
             mean[own] += found / num_draws
             for place in range(NUM_REPLICATES):
                 drawn[number, place, own] = draw_many(found, random.random(len(own)))
-    return Replicates(fitted, mean, even > 0.0, drawn.reshape(-1, len(fit.choices)))
+    return fitted, mean, even > 0.0, drawn.reshape(-1, len(fit.choices))

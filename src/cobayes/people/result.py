@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -22,6 +22,17 @@ from cobayes.people.likelihood import Likelihood
 from cobayes.people.posterior import draw_parameters
 from cobayes.people.problems import Array, Positions, Problem
 from cobayes.people.tables import filled
+
+Progress = Callable[[str, float], None]
+
+
+def teller(progress: Progress | None) -> Progress:
+    """Return the function that is called with the progress; None is one that ignores it."""
+    if progress is None:
+        return lambda text, share: None  # noqa: ARG005
+    if not callable(progress):
+        raise CobayesError(f"progress is {progress!r}; expected a function of a text and a share.")
+    return progress
 
 
 @dataclass(frozen=True)
