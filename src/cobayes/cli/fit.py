@@ -195,12 +195,12 @@ def fit(given: Given) -> None:
             write_text(out / "group.csv", frame_csv(group))
             write_text(out / "people.csv", frame_csv(together.estimates))
             written += ("group.csv", "people.csv")
-        files = ", ".join(written)
+        listed = ", ".join(written)
         build_report(
             out,
             fit_recipes(found, comparison, together),
             title="People fitted",
-            lead=f"{fit_in_words(found)} Files beside this page: {files}.",
+            lead=f"{fit_in_words(found)} Files beside this page: {listed}.",
             command=given.typed_command().replace("{", "{{").replace("}", "}}"),
             scale=1.0,
             seed=given.seed,
@@ -212,7 +212,7 @@ def fit(given: Given) -> None:
     if group is not None:
         result["group"] = group.to_dict(orient="records")
     given.finish(result, lambda: _show(found, comparison, group))
-    terminal.say(f"wrote {out / 'index.html'}, {files}")
+    terminal.say(f"wrote {out / 'index.html'}, {listed}")
 
 
 def _write_comparison(out: Path, comparison: people.Comparison) -> None:
