@@ -222,3 +222,10 @@ def test_priors_at_the_border_and_one_datum():
     with pytest.raises(cb.CobayesError, match="BI"):
         success_enclosure(cb.BI(matrix), 0, num_rounds=1)
     assert math.isfinite(success_enclosure(matrix, 0, num_rounds=0).upper)
+
+
+@pytest.mark.parametrize("matrix", [[[1.0, 2.0]], [[0.6, 0.2], [0.4, 0.8]]])
+@pytest.mark.parametrize("num_rounds", [10**20, 10**400])
+def test_a_number_of_rounds_beyond_any_tree_is_no_bare_exception(matrix, num_rounds):
+    found = cb.success_enclosure(matrix, 0, num_rounds=num_rounds, max_leaves=50)
+    assert 0.0 <= found.lower <= found.upper <= 1.0

@@ -387,3 +387,10 @@ def test_moments_of_many_blocks_of_beliefs_are_those_of_all_sequences():
         mean = weights @ belief
         np.testing.assert_allclose(found.mean[k], mean, rtol=1e-12)
         np.testing.assert_allclose(found.std[k] ** 2, weights @ (belief - mean) ** 2, rtol=1e-10)
+
+
+@pytest.mark.parametrize("matrix", [[[1.0, 2.0]], [[0.6, 0.2], [0.4, 0.8]]])
+@pytest.mark.parametrize("max_atoms", [100, 10**400])
+def test_rounds_beyond_float64_are_refused(matrix, max_atoms):
+    with pytest.raises(cb.CobayesError, match="rounds"):
+        cb.exact_rounds(matrix, 0, 10**400, max_atoms=max_atoms)

@@ -165,6 +165,8 @@ def success_enclosure(
     if theirs[position] == 0.0:
         return SuccessEnclosure(0.0, 0.0, 1, 0, name)
     count = float(max_leaves) if max_leaves < 10**300 else 1e300
+    # A single datum changes no belief; trees of two or more data reach no such depth.
+    depth = 0 if model.num_data == 1 else min(depth, 10**6)
     if depth * math.log(model.num_data) < math.log(count):
         count = float(model.num_data) ** depth
     require_affordable(

@@ -251,7 +251,7 @@ def _children(
 def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> int:
     """Return the number of beliefs in the last round, or raise an error where it is too large."""
     # Larger numbers, of more than max_atoms rounds or 10^300 beliefs, are not computed.
-    power = num_rounds * math.log10(num_data)
+    power = min(num_rounds, 10**300) * math.log10(num_data)
     total: float = math.inf
     count = 0
     if num_rounds <= max_atoms and not rule.depends_on_belief:
@@ -275,7 +275,7 @@ def _num_atoms(rule: Rule, num_data: int, num_rounds: int, max_atoms: int) -> in
         f"the moments of {num_rounds} rounds",
         "take fewer rounds.",
         seconds=CORE_SECONDS * min(total, 10**300),
-        num_bytes=16.0 * ((num_rounds + 1) * width + stored * (width + 2)),
+        num_bytes=16.0 * min((num_rounds + 1) * width + stored * (width + 2), 10**300),
     )
     return count
 
