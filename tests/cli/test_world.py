@@ -75,7 +75,7 @@ def test_board_is_read_from_a_file_and_animated(tmp_path):
         (("--goals", 9), "9 goals do not fit"),
         (("--goal", "Z"), "no goal called 'Z'"),
         (("--gif", "/nowhere/x.gif"), "does not exist"),
-        (("--gif", "walk.mp4", "--seed", 1), "written as .gif"),
+        (("--gif", "walk.mp4", "--seed", 1), "ends in .gif"),
         (("--board", "nowhere.txt"), "there is no file nowhere.txt"),
         (("--slip", 2), "--slip is 2.0"),
         (("--moves", "plan", "--rounds", 2), "--rounds is given together with --moves plan"),
